@@ -20,11 +20,12 @@ from graphneg.cli.options import (
     Overwrite,
     StoreOptions,
     TransformFolders,
+    WriterOptions,
 )
 from graphneg.cli.tables import plain_table, results
 from graphneg.cli.terminal import STANDARD, Bars, counted, note, stopping, write_stream
 from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
-from graphneg.errors import GeneratorError
+from graphneg.errors import GeneratorError, InputError
 from graphneg.model import Negative
 
 NO_GRAPH = "no-graph"
@@ -155,7 +156,8 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
 @command(
     "graphneg generate overlap -o negatives.jsonl --per-context 5 --seed 0",
     "graphneg generate overlap -o - --corpus dailydialog_pp --option most_uses=2 | head",
-    "graphneg generate key-context -o out.parquet --option model=path/to/model",
+    "graphneg generate key-context -o out.parquet --model path/to/model",
+    "graphneg generate pneg -o out.jsonl --served --model NAME --dry-run",
 )
 def generate(
     *,
@@ -166,6 +168,7 @@ def generate(
         autocompletion=completing("generators.base:generator_names"),
     ),
     out: OutRecords,
+    writer: WriterOptions,
     per_context: int = option(1, "Negatives of each context.", min=1),
     seed: int = option(0, "The same seed gives the same negatives."),
     options: list[str] | None = option(
@@ -198,10 +201,12 @@ def generate(
     asked = {"per_context": per_context, "seed": seed, "places": places, "batch": batch, **chosen.named}
     with where.opened(chosen) as graph, Bars() as bars:
         try:
-            made = graph.generate(name, **asked, progress=bars, **named_values(options, "--option"))
-        except GeneratorError as error:
+            own = {**named_values(options, "--option"), **writer.named}
+            made = graph.generate(name, **asked, progress=bars, **own)
+        except (GeneratorError, InputError) as error:
             raise BadParameter(str(error)) from error
-        write_stream(made, out, "nothing was changed; run the command again", overwrite=overwrite)
+        if writer.asks_server(made):
+            write_stream(made, out, "nothing was changed; run the command again", overwrite=overwrite)
 
 
 # Negatives for people: a few in a table, or one with its graphs side by side.

@@ -9,17 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from graphneg.cli.commands import named_values, shared
-from graphneg.cli.terminal import messages
+from graphneg.cli.terminal import messages, note
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
     from graphneg.dialogue_graph import DialogueGraph
     from graphneg.generators.base import Context
+    from graphneg.generators.generated import Generated
     from graphneg.ingest.labelled import Labelled
+    from graphneg.nn.serving import Estimate
     from graphneg.store.dialogues import Selection
 
 OutFile = Annotated[Path, shared("The file to write.", "FILE", "--out", "-o")]
@@ -59,6 +62,8 @@ WARM_SECONDS = 300
 """So long an embedded server waits after a command that somebody typed."""
 _in_store = partial(shared, rich_help_panel="Store")
 _of_dialogues = partial(shared, rich_help_panel="Which dialogues")
+_of_writer = partial(shared, rich_help_panel="Language model")
+_OF_SERVERS = ("base_url", "concurrency", "timeout", "price_in", "price_out", "max_cost", "cache")
 
 
 @dataclass(frozen=True)
@@ -203,6 +208,77 @@ class DialogueOptions(CorpusOptions):
         from graphneg.generators.base import ContextSelection, read_contexts
 
         return read_contexts(graph.store, ContextSelection(self.selection, "every"))
+
+
+@dataclass(frozen=True)
+class WriterOptions:
+    """Which language model writes, and how a server is asked for it."""
+
+    model: Annotated[str | None, _of_writer("What writes, where a model does.", "PATH_OR_ID")] = None
+    served: Annotated[
+        bool,
+        _of_writer(
+            "A server has the model: $OPENAI_BASE_URL's, with $OPENAI_API_KEY; needs graphneg[served]."
+        ),
+    ] = False
+    base_url: Annotated[str | None, _of_writer("The server's address, if not the variable's.", "URL")] = None
+    route: Annotated[
+        Literal["chat", "completion"] | None,
+        _of_writer("Prompts are said to an assistant, or gone on with; else chat for served models only."),
+    ] = None
+    concurrency: Annotated[int | None, _of_writer("Prompts at once; else 8.", min=1)] = None
+    timeout: Annotated[float | None, _of_writer("Seconds that an answer may take; else 120.")] = None
+    price_in: Annotated[float | None, _of_writer("Of a million tokens read.", "PRICE")] = None
+    price_out: Annotated[float | None, _of_writer("Of a million tokens written.", "PRICE")] = None
+    max_cost: Annotated[float | None, _of_writer("Stop before more is spent.", "COST")] = None
+    cache: Annotated[
+        Path | None,
+        _of_writer("Where answers are kept, by model and prompt; else in the user's cache."),
+    ] = None
+    dry_run: Annotated[bool, _of_writer("Only say what would be asked for, and what it would cost.")] = False
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The options as a generator takes them.
+
+        Raises `InputError`: some are for a served model only, and none is."""
+        given = {name: getattr(self, name) for name in _OF_SERVERS if getattr(self, name) is not None}
+        own = {name: value for name in ("model", "route") if (value := getattr(self, name)) is not None}
+        if not (self.served or self.base_url):
+            if given or self.dry_run:
+                name = f"--{next(iter(given), 'dry_run').replace('_', '-')}"
+                raise InputError(f"{name} is for models that a server has: add --served or --base-url URL")
+            return own
+        if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
+            given["max_cost"] = inf
+        return {**own, "served": given}
+
+    def asks_server(self, made: Generated) -> bool:
+        """Say what a server would be asked for, and whether to go on: where anything is, its first answer is
+        here.
+
+        Raises:
+            InputError: the generator asks no server.
+            ModelError: the server can't be reached, or refuses what it is asked.
+        """
+        if not (self.served or self.base_url):
+            return True
+        with messages().status("counting what there is to ask"):
+            counted = made.estimate()
+        if counted is None:
+            raise InputError("this generator asks no server; leave out --served and --base-url")
+        note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
+        if self.dry_run:
+            return False
+        counted.ask_first()
+        return True
+
+
+def _asked(estimate: Estimate) -> str:
+    """An estimate in words."""
+    requests, tokens_in, tokens_out, cost = estimate
+    price = "" if cost is None else f", {cost:.4g} at most"
+    return f"{requests:,} requests of about {tokens_in:,} tokens, {tokens_out:,} at most to be written{price}"
 
 
 @dataclass(frozen=True)

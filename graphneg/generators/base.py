@@ -109,6 +109,9 @@ class Generator(Protocol):
     ``name`` is what negatives carry as their recipe. A generator may have these as well:
 
     - ``batch``: how many dialogues it is given at a time, where seconds go into each of them;
+    - ``prefetch(contexts, per_context, seed)``: asks in a thread for what `generate` will need for contexts
+      that come later, and ``estimate(batches, per_context, seed)`` tells what a run would ask for
+      (`graphneg.generators.writing`);
     - ``begin(given, progress)``: a run begins, or goes on after the negatives ``given``, which an
       interrupted one made: for candidates that depend on those before them;
     - ``settings()``: what the output depends on beside contexts and seed, as JSON can hold it. A run that
@@ -147,7 +150,8 @@ class ShortfallCounter:
 
     def leave_out(self, code: str, id: str, amount: int = 1) -> None:
         """Note that the context ``id`` lacks so many candidates for this reason."""
-        self._left_out += [(f"{code}: {self._reasons[code]}", id)] * amount
+        if amount > 0:
+            self._left_out += [(f"{code}: {self._reasons[code]}", id)] * amount
 
     def left_out(self) -> list[tuple[str, str]]:
         """What is missing since the last call: ``code: sentence``, and the context's id."""

@@ -23,14 +23,15 @@ from graphneg.generators.counterfactual_model import (
     Question,
     counterfactuals,
     examples_for,
+    other_replies,
     spaced_words,
 )
-from graphneg.generators.keywords.writing import Gap, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import Exchange
-from graphneg.generators.text_filters import PerplexityFilter, alike, broken, shares_run
+from graphneg.generators.text_filters import alike, broken, shares_run
+from graphneg.generators.writing import Gap, WritingGenerator, WritingOptions
 from graphneg.hashing import number
-from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_either
+from graphneg.nn.writers import LocalWriter
 from graphneg.shift.candidates import Reach, Reply, posts, replies_of
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.prediction import get_predictor
@@ -106,7 +107,8 @@ class CounterfactualGenerator(WritingGenerator):
     name = "counterfactual"
 
     def __init__(self, store: Store, options: CounterfactualOptions) -> None:
-        super().__init__(_REASONS)
+        writer, judge = options.load(self.name, load_either)
+        super().__init__(_REASONS, writer, judge)
         self._store = store
         self._options = options
         self._right = options.purpose == "positives"
@@ -115,10 +117,10 @@ class CounterfactualGenerator(WritingGenerator):
         if self._right:
             predictor = get_predictor(options.predictor, **(options.predictor_options or {}))
             self._prediction = Prediction(predictor, options.reach)
-        self._model, reader = options.load(self.name, load_either)
-        self._model.batch_size = options.batch_size
-        self._judge = PerplexityFilter(reader, options.bounds) if isinstance(reader, CausalLM) else None
-        self._pull = options.pull_of(trained=not examples_for(self._model))
+        local = writer.model if isinstance(writer, LocalWriter) else None
+        if local is not None:
+            local.batch_size = options.batch_size
+        self._pull = options.pull_of(trained=local is not None and not examples_for(local))
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """At most ``per_context`` candidates for each context, in order.
@@ -129,19 +131,12 @@ class CounterfactualGenerator(WritingGenerator):
         """
         asked = self._asked(contexts, per_context * self._options.tries, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
-        replies = counterfactuals(
-            self._model,
-            [question for _, question in pairs],
-            examples=examples_for(self._model),
-            seed=seed,
-            temperature=self._options.temperature,
-            pull=self._pull,
-        )
-        lengths = range(self._options.least_words, self._options.words + 1)
+        questions = [question for _, question in pairs]
+        replies = self._replies(questions, seed)
         whole = [
             (each, question, reply)
             for (each, question), reply in zip(pairs, replies, strict=True)
-            if self.passes(each, _refusal(each.context, question, reply, lengths))
+            if self.passes(each, _refusal(each.context, question, reply, self._options.lengths))
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
@@ -149,15 +144,26 @@ class CounterfactualGenerator(WritingGenerator):
                 if self.passes(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
         for each in asked:
+            each.candidates = [one for one in each.candidates if self.is_new(each, one.text)]
             self.leave_out(each.reason, each.context.id, per_context - len(each.candidates))
         return [each.candidates for each in asked]
+
+    def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
+        """The reply to each question: as the model of this machine would have said it, else any with the
+        substitute."""
+        writer, temperature = self.writer, self._options.temperature
+        if not isinstance(writer, LocalWriter):
+            return other_replies(writer, questions, seed=seed, temperature=temperature)
+        model, shown = writer.model, examples_for(writer.model)
+        return counterfactuals(
+            model, questions, examples=shown, seed=seed, temperature=temperature, pull=self._pull
+        )
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""
         return {
             **self._options.settings(),
-            "model": str(self._model.path),
-            "judge": None if self._judge is None else str(self._judge.model.path),
+            **self.models,
             "pull": self._pull,
         }
 
@@ -194,10 +200,10 @@ class CounterfactualGenerator(WritingGenerator):
         self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
     ) -> Sequence[tuple[_Asked, Question, CounterfactualReply]]:
         """The replies that the judge lets pass, the likeliest first; all in their order without a judge."""
-        if self._judge is None:
+        if self.judge is None:
             return replies
         histories = [asked.context.turns for asked, _, _ in replies]
-        losses = self._judge.read([reply.text for _, _, reply in replies], histories)
+        losses = self.judge.read([reply.text for _, _, reply in replies], histories)
         ranked = [
             (0.0 if found is None else found.mean, answered)
             for answered, found in zip(replies, losses, strict=True)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,15 @@ from graphneg.generators.prompts import (
 )
 from graphneg.nn.batching import longest_first
 from graphneg.nn.fine_tuning import TrainingReport
-from graphneg.nn.generation import GumbelNoise, KeywordBias, forms_of, item_seed, posterior
-from graphneg.nn.language_models import CausalLM, LanguageModel, Seq2SeqLM
+from graphneg.nn.generation import GumbelNoise, KeywordBias, Sampling, forms_of, item_seed, posterior
+from graphneg.nn.language_models import CausalLM, LanguageModel
+from graphneg.nn.writers import Constraints, GenerationSettings, Prompt, Writer
 from graphneg.shift.candidates import all_replies
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
 LONGEST_PROMPT = 256
+_LONGEST_REPLY = 48
 _WORD = re.compile(r"\w+")
 
 
@@ -77,7 +80,7 @@ class _Sides:
 
 
 def counterfactuals(
-    model: CausalLM | Seq2SeqLM,
+    model: LanguageModel,
     questions: Sequence[Question],
     *,
     examples: Sequence[Exchange] = (),
@@ -102,8 +105,7 @@ def counterfactuals(
         raise InputError(f"temperature {temperature}: must be above 0")
     if pull < 0:
         raise InputError(f"pull {pull}: must not be below 0")
-    text = "".join(f"{pair.source}{pair.target}\n" for pair in map(perspective_example, examples))
-    shown = model.source_tokens(text) if examples else []
+    shown = model.source_tokens(_shown(examples)) if examples else []
     sides = [_sides(model, shown, question, longer) for question in questions]
 
     def run(batch: Sequence[_Sides]) -> list[CounterfactualReply]:
@@ -124,7 +126,31 @@ def counterfactuals(
     )
 
 
-def _sides(model: CausalLM | Seq2SeqLM, shown: list[int], question: Question, longer: int) -> _Sides:
+def other_replies(
+    writer: Writer, questions: Sequence[Question], *, seed: int = 0, temperature: float = 1.0
+) -> list[CounterfactualReply]:
+    """A reply with the substitute for each question, in order, by a writer whose probabilities nobody sees.
+
+    Nothing of the observed reply is put back: it is a reply to the same turns, by examples, and no more.
+    """
+    settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _shown(PERSPECTIVE_EXAMPLES))
+    prompts = [Prompt(perspective_prompt(one.observed.turns, one.substitute), one.id) for one in questions]
+    held = [Constraints((one.substitute,)) for one in questions]
+    written = writer.complete(prompts, seed=seed, stop=["\n"], constraints=held, settings=settings)
+    replies: list[CounterfactualReply] = []
+    for question, [reply] in zip(questions, written, strict=True):
+        observed = question.observed.response.split()
+        same = sum(map(eq, observed, reply.text.split()))
+        replies.append(CounterfactualReply(reply.text, reply.finished, same / max(1, len(observed))))
+    return replies
+
+
+def _shown(examples: Sequence[Exchange]) -> str:
+    """Solved examples, a reply a line."""
+    return "".join(f"{pair.source}{pair.target}\n" for pair in map(perspective_example, examples))
+
+
+def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
     """The question in tokens, ``shown`` before its prompts; one that is too long loses its beginning."""
     observed = question.observed
     if shown:
@@ -147,7 +173,7 @@ def _sides(model: CausalLM | Seq2SeqLM, shown: list[int], question: Question, lo
 
 
 def _side_by_side(
-    model: CausalLM | Seq2SeqLM,
+    model: LanguageModel,
     batch: Sequence[_Sides],
     seed: int,
     pull: float,

@@ -6,7 +6,7 @@ come out, and a summary that counts what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from graphneg.generators.base import (
     BATCH,
     Candidate,
     Context,
+    ContextBatch,
     ContextSelection,
     Generator,
     TurnEdit,
@@ -27,7 +28,9 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import content_digest, count_dialogues
+from graphneg.workers import ahead
 
+Prefetch = Callable[[Sequence[Context], int, int], None]
 TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
 NO_CONTEXT = "no-context: no turn stands before a response"
 
@@ -79,7 +82,10 @@ class Generated(NegativeStream):
         self._progress.advance(skip)
         done = skip
         batch = asked.batch or getattr(generator, "batch", BATCH)
-        for part in context_batches(self._store, asked.contexts, batch, skip, self.resumed.last):
+        parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last)
+        if (prefetch := getattr(generator, "prefetch", None)) is not None:
+            parts = ahead(lambda part: _prefetched(part, prefetch, asked), parts, 1)
+        for part in parts:
             for id in part.without:
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
@@ -88,6 +94,20 @@ class Generated(NegativeStream):
             self._progress.advance(part.dialogues)
             yield Finished(done, negatives, part.last)
         self._progress.finish()
+
+    def estimate(self) -> Any:
+        """What a server would be asked for by a generator that asks one
+        (`graphneg.nn.served.CountingWriter`); None where none is asked. What was answered before is not
+        counted.
+
+        Raises:
+            StoreError: the store is gone.
+        """
+        generator, asked = self._generator, self._generation
+        if (estimate := getattr(generator, "estimate", None)) is None:
+            return None
+        parts = context_batches(self._store, asked.contexts, asked.batch or BATCH)
+        return estimate((part.contexts for part in parts), asked.per_context, asked.seed)
 
     def settings(self) -> Mapping[str, Any]:
         """What the output depends on; the batch is not part of it."""
@@ -135,6 +155,12 @@ class Generated(NegativeStream):
             self.summary.skip(reason, id)
         for name, is_met in getattr(self._generator, "wishes", tuple[tuple[str, bool], ...])():
             self.summary.wish(name, is_met)
+
+
+def _prefetched(part: ContextBatch, prefetch: Prefetch, asked: Generation) -> ContextBatch:
+    """A batch whose drafts have been asked for."""
+    prefetch(part.contexts, asked.per_context, asked.seed)
+    return part
 
 
 def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:

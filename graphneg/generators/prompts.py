@@ -189,3 +189,49 @@ REPLY_EXAMPLES = _solved(
 """Six requests for replies with their answers."""
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
 """The answers of all examples: a model that repeats one of them has not written anything."""
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, slots=True)
+class IrrelevantResponses:
+    """A context, its turns by two speakers, and responses that say words of it and do not answer it."""
+
+    context: tuple[str, ...]
+    responses: tuple[str, ...]
+
+
+def irrelevant_request(examples: Sequence[IrrelevantResponses], turns: Sequence[Turn], amount: int) -> str:
+    """The request for a list of irrelevant responses behind solved examples (Lee et al. 2022, section 3).
+
+    >>> shown = IrrelevantResponses(("Is it far?", "No."), ("The far side of the moon is dark.",))
+    >>> print(irrelevant_request([shown], [Turn("A", "Where is the key?")], 5))
+    Create five irrelevant responses containing keywords of the given dialogue context:
+    <BLANKLINE>
+    Dialogue context:
+    A: Is it far?
+    B: No.
+    Irrelevant responses:
+    1. The far side of the moon is dark.
+    <BLANKLINE>
+    Dialogue context:
+    A: Where is the key?
+    Irrelevant responses:
+    """
+    number = _NUMBERS[amount] if amount < len(_NUMBERS) else str(amount)
+    task = f"Create {number} irrelevant responses containing keywords of the given dialogue context:"
+    solved = [
+        "\n".join([_dialogue(example.context), *enumerated(example.responses[:amount])])
+        for example in examples
+    ]
+    return "\n\n".join([task, *solved, _dialogue([turn.text for turn in turns])])
+
+
+def enumerated(texts: Iterable[str]) -> list[str]:
+    """Texts with their numbers, from 1."""
+    return [f"{number}. {text}" for number, text in enumerate(texts, 1)]
+
+
+def _dialogue(texts: Sequence[str]) -> str:
+    said = [f"{'AB'[at % 2]}: {one_line(closed_up(text))}" for at, text in enumerate(texts)]
+    return "\n".join(["Dialogue context:", *said, "Irrelevant responses:"])

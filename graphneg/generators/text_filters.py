@@ -20,8 +20,9 @@ from functools import lru_cache
 from math import exp, inf, log
 from typing import NamedTuple
 
+from graphneg.english.mentions import mentions
 from graphneg.english.tokens import closed_up, words_of
-from graphneg.english.words import readings, word_class
+from graphneg.english.words import is_foreign, lemmas, word_class
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.prompts import reply_request
@@ -37,7 +38,9 @@ REASONS = {
     "repeats": "the text repeats itself",
     "copies-context": "the text repeats the context",
     "like-another": "the text is nearly another one of the same context",
+    "not-english": "the text is hardly English",
     "surprising": "the model itself finds the text unlikely",
+    "said-before": "the text is nearly one of another context",
 }
 """Why a written text is refused, by the code that counts it."""
 LENGTHS = range(5, 25)
@@ -59,32 +62,6 @@ FUNCTION_WORDS = word_class("function-words")
 """Words that a sentence may well have twice."""
 WORDS_OF_TALK = word_class("words-of-talk")
 """Words of greeting, thanks and the like: what is said with one of them is about nothing."""
-
-
-@lru_cache(maxsize=65536)
-def lemmas(word: str) -> frozenset[str]:
-    """What a word may be a form of, itself among it.
-
-    >>> sorted(lemmas("Leaves"))
-    ['leaf', 'leave', 'leaves']
-    """
-    lower = word.lower()
-    return frozenset({lower, *(lemma.lower() for group in readings(lower).values() for lemma in group)})
-
-
-def says(text: str, keyword: str) -> bool:
-    """Whether a text says all words of a keyword, in whatever form."""
-    return mentions(words_of(text), keyword.split())
-
-
-def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
-    """Whether all words of a keyword are among the words, in whatever form.
-
-    >>> mentions(["she", "borrowed", "it"], ["borrow"])
-    True
-    """
-    there = frozenset().union(*(lemmas(word) for word in words))
-    return all(lemmas(word) & there for word in keyword)
 
 
 def refusal(
@@ -125,6 +102,8 @@ def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str 
         return "rambles"
     if not all(mentions(words, keyword) for keyword in keywords):
         return "no-keyword"
+    if is_foreign(text):
+        return "not-english"
     if goes_round(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
     return None

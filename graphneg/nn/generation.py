@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
+from math import inf, log
 from typing import Any
 
 from graphneg.errors import InputError
@@ -295,6 +296,55 @@ class KeywordBias:
                 for form in forms_of(keyword)
             ]
         return self._tokens[keyword]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenWeights:
+    """A logits processor that multiplies probabilities: those of each row's ``sequences`` of tokens.
+
+    The last token of a sequence gets its weight where the tokens before it have just been written; 0 forbids
+    it. A row's text begins behind ``start`` tokens."""
+
+    sequences: Sequence[Sequence[tuple[Tokens, float]]]
+    start: int = 0
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        """``scores`` of shape (rows, vocabulary) for ``input_ids`` of shape (rows, tokens)."""
+        weighted = scores.clone()
+        for row, weights in enumerate(self.sequences):
+            text = input_ids[row, self.start :].tolist() if weights else []
+            for (*before, last), weight in weights:
+                if text[len(text) - len(before) :] == before:
+                    weighted[row, last] += log(weight) if weight else -inf
+        return weighted
+
+
+@dataclass(slots=True)
+class TextEnd:
+    """A stopping criterion: a row's text has ended as soon as ``is_over`` says so of it (None: never).
+
+    Texts begin behind ``start`` tokens. ``lengths`` has the number of tokens of each row that has ended so,
+    None of the others.
+    """
+
+    is_over: Sequence[Callable[[str], bool] | None]
+    start: int
+    decode: Callable[[Tokens], str]
+    lengths: list[int | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lengths = [None] * len(self.is_over)
+
+    def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+        """A bool tensor of shape (rows,): True where the row's text has ended."""
+        import torch
+
+        for row, tokens in enumerate(input_ids):
+            written = tokens[self.start :].tolist()
+            is_over = self.is_over[row]
+            if self.lengths[row] is None and is_over is not None and is_over(self.decode(written)):
+                self.lengths[row] = len(written)
+        return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
 
 
 def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:

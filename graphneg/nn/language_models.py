@@ -1,24 +1,26 @@
-"""Causal and sequence-to-sequence language models: texts in, scores or generated texts out.
+"""Causal and sequence-to-sequence language models: texts in, scores out, or tokens of new texts.
 
 A model reads a *source* (a prompt, a post, what was said before) and writes a *target*. Both are turned into
 tokens apart, in training, scoring and generating alike, so that a target's tokens are the same wherever it
 stands. A causal model's target is written behind its source, in one row; a sequence-to-sequence model has an
-encoder for the source and a decoder for the target. `graphneg.nn.models` loads them.
+encoder for the source and a decoder for the target. `graphneg.nn.models` loads them, and
+`graphneg.nn.writers` lets them write.
 """
 
 from __future__ import annotations
 
+import copy
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from graphneg.errors import InputError
 from graphneg.nn.batching import longest_first, padded
-from graphneg.nn.generation import Beams, CausalSteps, Search, Seq2SeqSteps, generate, item_seed, processors
+from graphneg.nn.generation import CausalSteps, Seq2SeqSteps, generate
 
 Tokens = Sequence[int]
 Result = TypeVar("Result")
@@ -30,13 +32,6 @@ _NOT_LEARNED = -100
 # Tokenizers without a limit of their own say so by a number of this size or more.
 _NO_LIMIT = 100_000
 _log = logging.getLogger(__name__)
-
-
-class Written(NamedTuple):
-    """A generated text; ``finished`` if it came to an end before the limit."""
-
-    text: str
-    finished: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +84,27 @@ class LanguageModel(ABC):
         """The tokens of a text that the model writes, its end token too."""
 
     @abstractmethod
+    def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
+        """The negative log-likelihood (nats) of each token of each target, given its source."""
+
     def losses(self, batch: Sequence[Request]) -> list[float]:
         """The mean negative log-likelihood (nats a token) of each target given its source."""
+        return [sum(losses) / len(losses) for losses in self.token_losses(batch)]
 
     @abstractmethod
-    def generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
-        """New tokens only, of each source, by transformers' ``generate``."""
+    def generated(
+        self, batch: Sequence[Tokens], chain: list[Any], *, shown: Tokens = (), **settings: Any
+    ) -> list[list[int]]:
+        """New tokens only, of each source, by transformers' ``generate``, as
+        `graphneg.nn.generation.generate` takes settings. The tokens ``shown`` stand before each source."""
+
+    @abstractmethod
+    def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps | Seq2SeqSteps:
+        """The model before its first token behind each source; rows are padded to ``width`` tokens."""
+
+    @abstractmethod
+    def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
+        """Behind how many tokens of a row the new ones begin where ``generated`` writes for such a batch."""
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
         """The mean negative log-likelihood of each text, in nats a token (lower: more likely).
@@ -111,68 +121,14 @@ class LanguageModel(ABC):
         """
         return self._read(texts, given, self.losses, float("inf"))
 
-    def generate(self, prompts: Sequence[str], search: Search | None = None, **options: Any) -> list[str]:
-        """One text for each prompt, in order; the prompts themselves are not repeated.
-
-        See `write`, which takes the same options and also says whether a text came to its end.
-        """
-        return [written.text for written in self.write(prompts, search, **options)]
-
-    def write(
-        self,
-        prompts: Sequence[str],
-        search: Search | None = None,
-        *,
-        seed: int = 0,
-        ids: Sequence[str] | None = None,
-        max_new_tokens: int = 64,
-        end: str | None = None,
-    ) -> list[Written]:
-        """One text for each prompt, in order.
-
-        ``search`` is greedy where it is not given. A drawn text depends on ``seed`` and its id alone
-        (the prompt, where ``ids`` are not given), not on its batch. A text ends with the model's end
-        token, or before the character ``end``. Prompts that leave no room for ``max_new_tokens`` lose
-        their beginning, and a warning counts them.
-
-        Raises:
-            InputError: ``ids`` has another length than ``prompts``.
-            ModelError: memory does not suffice for one prompt alone.
-        """
-        search = search or Beams()
-        names = ids if ids is not None else prompts
-        if len(names) != len(prompts):
-            raise InputError(f"{len(prompts)} prompts, but {len(names)} ids")
-        room = None if self.longest is None else self.longest - max_new_tokens
-        if room is not None and room < 1:
-            raise InputError(
-                f"max_new_tokens {max_new_tokens}: {self.path} reads {self.longest} tokens at most"
-            )
-        sources = [self.source_tokens(prompt) for prompt in prompts]
-        if room and (cut := sum(len(source) > room for source in sources)):
-            _log.warning("%d of %d prompts were too long and lost their beginning", cut, len(prompts))
-        items = [
-            Request(number, source[-room:] if room else source, ()) for number, source in enumerate(sources)
-        ]
-        ends = self.end_tokens(end)
-
-        def run(batch: Sequence[Request]) -> list[Written]:
-            sequences = self.generated(
-                [item.source for item in batch],
-                processors(search, [item_seed(seed, names[item.number], 0) for item in batch]),
-                num_beams=search.width if isinstance(search, Beams) else 1,
-                max_new_tokens=max_new_tokens,
-                eos_token_id=sorted(ends),
-            )
-            return [self._text(tokens, ends, end) for tokens in sequences]
-
-        return longest_first(items, _length, self.batch_size, run, f"{self.path}: a prompt")
-
     def decode(self, tokens: Tokens) -> str:
         """The text of tokens, without special ones and white space around it."""
+        return self.raw_text(tokens).strip()
+
+    def raw_text(self, tokens: Tokens) -> str:
+        """The text of tokens, without special ones."""
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
-        text = self.tokenizer.decode(ordered, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return text.strip()
+        return self.tokenizer.decode(ordered, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that the loading functions read."""
@@ -231,14 +187,6 @@ class LanguageModel(ABC):
         """The text of each token of the vocabulary."""
         return self.tokenizer.batch_decode([[number] for number in range(len(self.tokenizer))])
 
-    def _text(self, tokens: list[int], ends: set[int], end: str | None) -> Written:
-        """The text up to the first end token; of one that holds more than the end, the part before it."""
-        stop = next((index for index, token in enumerate(tokens) if token in ends), None)
-        if stop is None:
-            return Written(self.decode(tokens), False)
-        text = self.decode(tokens[: stop + 1])
-        return Written(text if end is None else text.split(end)[0].strip(), True)
-
 
 def _length(item: Request) -> int:
     return len(item.source) + len(item.target)
@@ -246,6 +194,8 @@ def _length(item: Request) -> int:
 
 class CausalLM(LanguageModel):
     """GPT-2, Llama and their like. Made by `graphneg.nn.models.load_causal`."""
+
+    _shown: tuple[tuple[int, ...], Any] = ((), None)
 
     def source_tokens(self, text: str) -> list[int]:
         """Tokens of a prompt; where there would be none, the token that begins texts."""
@@ -257,12 +207,8 @@ class CausalLM(LanguageModel):
         """The text's tokens and the end token."""
         return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
 
-    def losses(self, batch: Sequence[Request]) -> list[float]:
-        """See `LanguageModel.losses`."""
-        return [sum(losses) / len(losses) for losses in self.token_losses(batch)]
-
     def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
-        """The negative log-likelihood (nats) of each token of each target, given its source."""
+        """See `LanguageModel.token_losses`."""
         import torch
         from torch.nn.functional import cross_entropy
 
@@ -281,18 +227,72 @@ class CausalLM(LanguageModel):
         return self._read(texts, given, self.token_losses, [])
 
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps:
-        """The model before its first token behind each source; rows are padded to ``width`` tokens."""
+        """See `LanguageModel.steps`."""
         rows = padded(sources, self._pad, "left", self.device, width)
         return CausalSteps(self.model, rows, self.longest)
 
     def _scored_tokens(self, text: str) -> list[int]:
         return self.ordered(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
-    def generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
-        rows = padded(batch, self._pad, "left", self.device)
+    def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
+        """See `LanguageModel.text_start`."""
+        return len(shown) + max(map(len, batch))
+
+    def generated(
+        self, batch: Sequence[Tokens], chain: list[Any], *, shown: Tokens = (), **settings: Any
+    ) -> list[list[int]]:
+        """See `LanguageModel.generated`. What is ``shown`` is read once, as long as it is the same, and of a
+        batch each source once, however often it is there."""
+        if settings.get("num_beams", 1) > 1:
+            rows = padded([[*shown, *source] for source in batch], self._pad, "left", self.device)
+        else:
+            rows = self._rows(batch, tuple(shown))
         sequences = generate(self.model, rows, chain, pad_token_id=self._pad, **settings)
-        start = rows["input_ids"].shape[1]
+        start = self.text_start(batch, shown)
         return [sequence[start:] for sequence in sequences]
+
+    def _rows(self, batch: Sequence[Tokens], shown: tuple[int, ...]) -> dict[str, Any]:
+        """What ``generate`` reads, with the model's keys and values of all but the last token of what several
+        rows have in common."""
+        import torch
+
+        distinct = list(dict.fromkeys(map(tuple, batch)))
+        if not shown and len(distinct) == len(batch):
+            return padded(batch, self._pad, "left", self.device)
+        read = padded(distinct, self._pad, "left", self.device)
+        before = torch.tensor(shown, dtype=torch.long, device=self.device).expand(len(distinct), -1)
+        ids = torch.cat([before, read["input_ids"]], 1)
+        mask = torch.cat([torch.ones_like(before), read["attention_mask"]], 1)
+        past = copy.deepcopy(self._keys_of(shown))
+        if past is not None:
+            past.batch_repeat_interleave(len(distinct))
+        unread = slice(len(shown), -1)
+        if ids[:, unread].shape[1]:
+            with torch.inference_mode():
+                past = self.model(
+                    input_ids=ids[:, unread],
+                    attention_mask=mask[:, :-1],
+                    position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
+                    past_key_values=past,
+                    use_cache=True,
+                ).past_key_values
+        which = torch.tensor([distinct.index(tuple(source)) for source in batch], device=self.device)
+        rows = {"input_ids": ids[which], "attention_mask": mask[which]}
+        if past is None:
+            return rows
+        past.batch_select_indices(which)
+        return {**rows, "past_key_values": past}
+
+    def _keys_of(self, shown: tuple[int, ...]) -> Any:
+        """The model's keys and values of what is shown (one row), kept from the last time; None of
+        nothing."""
+        import torch
+
+        if shown and self._shown[0] != shown:
+            with torch.inference_mode():
+                read = torch.tensor([shown], device=self.device)
+                self._shown = (shown, self.model(input_ids=read, use_cache=True).past_key_values)
+        return self._shown[1] if shown else None
 
 
 class Seq2SeqLM(LanguageModel):
@@ -309,30 +309,38 @@ class Seq2SeqLM(LanguageModel):
         end = self.tokenizer.eos_token_id
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
-    def losses(self, batch: Sequence[Request]) -> list[float]:
-        """See `LanguageModel.losses`."""
+    def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
+        """See `LanguageModel.token_losses`."""
         import torch
         from torch.nn.functional import cross_entropy
 
         rows = padded([item.source for item in batch], self._pad, "right", self.device)
         labels = _labels([item.target for item in batch], self._pad, self.device)
-        losses: list[float] = []
+        losses: list[list[float]] = []
         with torch.inference_mode():
             logits = self.model(**rows, labels=labels).logits
             for row, item in enumerate(batch):
                 end = len(item.target)
-                losses.append(float(cross_entropy(logits[row, :end].float(), labels[row, :end])))
+                expected = logits[row, :end].float()
+                losses.append(cross_entropy(expected, labels[row, :end], reduction="none").tolist())
         return losses
 
     def steps(self, sources: Sequence[Tokens], width: int) -> Seq2SeqSteps:
-        """The model before its first token for each source; rows are padded to ``width`` tokens."""
+        """See `LanguageModel.steps`."""
         rows = padded(sources, self._pad, "right", self.device, width)
         return Seq2SeqSteps(self.model, rows)
 
-    def generated(self, batch: Sequence[Tokens], chain: list[Any], **settings: Any) -> list[list[int]]:
-        rows = padded(batch, self._pad, "right", self.device)
+    def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
+        """See `LanguageModel.text_start`: a decoder's rows begin with one token of no meaning."""
+        return 1
+
+    def generated(
+        self, batch: Sequence[Tokens], chain: list[Any], *, shown: Tokens = (), **settings: Any
+    ) -> list[list[int]]:
+        """See `LanguageModel.generated`."""
+        rows = padded([[*shown, *source] for source in batch], self._pad, "right", self.device)
         sequences = generate(self.model, rows, chain, **settings)
-        return [sequence[1:] for sequence in sequences]
+        return [sequence[self.text_start(batch) :] for sequence in sequences]
 
 
 def collated(model: LanguageModel, items: Sequence[Request]) -> Mapping[str, Any]:

@@ -243,21 +243,14 @@ class Replies:
     ) -> Sequence[Sequence[Candidate]]:
         """``per_context`` replies of one line to each context; an empty one is left out."""
         from graphneg.nn.generation import Sampling
+        from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt
 
-        prompts = [written(item.turns, item.speaker) for item in contexts for _ in range(per_context)]
-        ids = [f"{item.id}~{slot}" for item in contexts for slot in range(per_context)]
-        texts = self._model.generate(
-            prompts,
-            Sampling(temperature=0.8, top_p=0.9),
-            seed=seed,
-            ids=ids,
-            max_new_tokens=LONGEST,
-            end="\n",
+        prompts = [Prompt(written(item.turns, item.speaker), item.id) for item in contexts]
+        settings = GenerationSettings(Sampling(temperature=0.8, top_p=0.9), LONGEST)
+        texts = LocalWriter(self._model).complete(
+            prompts, per_context, seed=seed, stop=["\n"], settings=settings
         )
-        return [
-            [Candidate(text, ()) for text in texts[at : at + per_context] if text]
-            for at in range(0, len(texts), per_context)
-        ]
+        return [[Candidate(one.text, ()) for one in each if one.text] for each in texts]
 
     def settings(self) -> Mapping[str, object]:
         """What decides the responses."""

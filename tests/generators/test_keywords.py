@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.mentions import mentions
 from graphneg.english.tokens import words_of
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, ContextSelection, Turn, get_generator, read_contexts
@@ -20,10 +21,8 @@ from graphneg.generators.keywords.requests import (
     train_replies,
     with_neighbours,
 )
-from graphneg.generators.keywords.writing import TextRequest, Writer
 from graphneg.generators.prompts import EXAMPLE_TEXTS, REPLY_EXAMPLES, SENTENCE_EXAMPLES, reply_request
-from graphneg.generators.text_filters import LENGTHS, mentions, refusal
-from graphneg.nn.generation import Sampling
+from graphneg.generators.text_filters import LENGTHS, refusal
 from graphneg.nn.models import load_causal
 from graphneg.records.files import read_jsonl
 from graphneg.shift.keywords import Keyword, get_extractor
@@ -192,40 +191,6 @@ class TestPrompts:
 def test_a_text_that_is_no_response_is_refused_by_name(text: str, reason: str | None) -> None:
     shown = ["My uncle fell off the ladder while he was painting."]
     assert refusal(text, [("trains",)], CONTEXT, LENGTHS, shown) == reason
-
-
-class TestWriter:
-    requests = tuple(
-        TextRequest(str(n), f"\nWords: {word}\nSentence:", (word,)) for n, word in enumerate("abc")
-    )
-
-    def test_a_text_does_not_depend_on_the_other_requests(self, tiny_lms: TinyModels) -> None:
-        writer = Writer(load_causal(tiny_lms.llama), "Where is my coat?", longest=12)
-        together = writer.write(self.requests, 0)
-        alone = [writer.write([one], 0)[0].text for one in self.requests]
-        assert alone == [one.text for one in together]
-        assert writer.write(self.requests, 1) != together
-
-    @pytest.mark.parametrize("kind", ["llama", "gpt2"])
-    def test_examples_that_are_read_once_are_as_good_as_read_each_time(
-        self, tiny_lms: TinyModels, kind: str
-    ) -> None:
-        model = load_causal(getattr(tiny_lms, kind))
-        shown = "Where is my coat?"
-        before = [one._replace(prompt=shown + one.prompt) for one in self.requests]
-        once = Writer(model, shown, longest=12).write(self.requests, 0)
-        each_time = Writer(model, "", longest=12).write(before, 0)
-        assert [one.text for one in once] == [one.text for one in each_time]
-
-    def test_a_word_that_is_pulled_comes(self, tiny_lms: TinyModels) -> None:
-        model = load_causal(tiny_lms.llama)
-        wanted = [TextRequest("0", "Where is the coat?", ("garden", "kitchen"))]
-        pulled = Writer(model, "", Sampling(1.0), pull=1e4, longest=24).write(wanted, 0)[0]
-        assert "garden" in pulled.text and "kitchen" in pulled.text
-
-    def test_examples_that_fill_the_model_are_refused(self, tiny_lms: TinyModels) -> None:
-        with pytest.raises(ModelError, match="too few for the examples"):
-            Writer(load_causal(tiny_lms.gpt2), REPLY_EXAMPLES).write(self.requests, 0)
 
 
 class TestTraining:

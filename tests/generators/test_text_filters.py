@@ -6,16 +6,17 @@ from math import exp
 
 import pytest
 
+from graphneg.english.mentions import ends_sentence
 from graphneg.english.tokens import closed_up, spaced_as
 from graphneg.errors import InputError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.keywords.generator import KeywordGenerator, KeywordOptions
-from graphneg.generators.keywords.writing import SentenceEnd, TextRequest, Writer, ends_sentence
 from graphneg.generators.prompts import sentence_request
 from graphneg.generators.text_filters import Bounds, PerplexityFilter
 from graphneg.nn.generation import Nucleus
-from graphneg.nn.language_models import CausalLM, Written
+from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_causal
+from graphneg.nn.writers import Completion, Constraints, LocalWriter, Prompt
 from tests.tiny_lm import TinyModels
 
 OPEN = Bounds(surprise=1e30, alone=1e30, worst=1e3)
@@ -55,11 +56,11 @@ class TestJudge:
 
 
 class TestBestOfSeveral:
-    class Dictated(Writer):
+    class Dictated(LocalWriter):
         """A writer that says what it is told, one text a draft."""
 
-        def write(self, requests: list[TextRequest], seed: int) -> list[Written]:
-            return [Written(TEXTS[int(one.id.rpartition("/")[2])], True) for one in requests]
+        def complete(self, prompts: list[Prompt], n: int = 1, **asked: object) -> list[list[Completion]]:
+            return [[Completion(text, True) for text in TEXTS[:n]] for _ in prompts]
 
     def test_the_likeliest_draft_is_kept(self, model: CausalLM):
         context = Context(
@@ -98,11 +99,10 @@ class TestSentenceEnd:
         ],
     )
     def test_a_text_ends_with_the_sentence_that_completes_it(self, text: str, ended: bool):
-        import torch
-
-        criterion = SentenceEnd([["fish"]], 0, 5, lambda _: text)
-        assert criterion(torch.tensor([[1, 2]]), None).tolist() == [ended]
-        assert criterion.lengths == [2 if ended else None]
+        wanted = Constraints(("fish",), sentence_words=5)
+        assert wanted.complete(text) is ended
+        assert wanted.cut(f"{text} And so on")[1] is ended
+        assert not Constraints(("fish",)).complete(text)
 
     def test_dots_alone_end_none(self):
         assert not ends_sentence("...")

@@ -8,8 +8,20 @@ from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import Context
 from graphneg.generators.counterfactual import CounterfactualOptions
 from graphneg.generators.keywords.generator import KeywordOptions
-from graphneg.generators.keywords.writing import PULL, Gap, WritingGenerator, WritingOptions
+from graphneg.generators.writing import PULL, Gap, WritingGenerator, WritingOptions
 from graphneg.nn.models import load_causal
+from graphneg.nn.writers import Completion
+from graphneg.progress import NoProgress
+
+
+class Silent:
+    """A writer that nobody asks."""
+
+    name = "silent"
+
+    def complete(self, *_: object, **__: object) -> list[list[Completion]]:
+        raise AssertionError
+
 
 KINDS = (WritingOptions, KeywordOptions, CounterfactualOptions)
 
@@ -70,7 +82,8 @@ def test_a_model_must_be_named() -> None:
 
 
 def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(context: Context) -> None:
-    generator, gap = WritingGenerator({"dull": "nobody would say it"}), Gap(context, "not-asked")
+    generator = WritingGenerator({"dull": "nobody would say it"}, Silent(), None)
+    gap = Gap(context, "not-asked")
     assert generator.passes(gap, None) and gap.reason == "not-asked"
     assert not generator.passes(gap, "dull")
     assert not generator.passes(gap, "unfinished")
@@ -78,3 +91,13 @@ def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(contex
     assert generator.refused == {"dull": 2, "unfinished": 1} and gap.reason == "dull"
     generator.leave_out(gap.reason, context.id)
     assert generator.left_out() == [("dull: nobody would say it", context.id)]
+
+
+def test_a_text_that_nearly_says_what_another_context_was_given_is_none(context: Context) -> None:
+    generator, gap = WritingGenerator({}, Silent(), None), Gap(context)
+    generator.begin([], NoProgress())
+    assert generator.is_new(gap, "I lost my new umbrella on the bus.")
+    assert not generator.is_new(gap, "I lost my umbrella on the new bus!") and gap.reason == "said-before"
+    assert generator.is_new(gap, "The bus was full of wet umbrellas.")
+    generator.begin([], NoProgress())
+    assert generator.is_new(gap, "I lost my umbrella on the new bus!")

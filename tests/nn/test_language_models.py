@@ -17,7 +17,6 @@ import torch
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.prompts import perspective_example
 from graphneg.nn.fine_tuning import Example, fine_tune
-from graphneg.nn.generation import Beams, Sampling
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_either, load_seq2seq
 from tests.tiny_lm import TinyModels, causal_folder, exchanges
@@ -81,31 +80,6 @@ class TestScores:
         monkeypatch.setattr(gpt2, "losses", small)
         assert gpt2.score(TARGETS, SOURCES) == pytest.approx(whole, rel=1e-4)
         assert max(sizes[2:]) == 2
-
-
-class TestTexts:
-    def test_greedy_search_says_what_was_learned(self, trained: CausalLM):
-        assert trained.generate(SOURCES) == REPLIES
-
-    def test_beams_and_a_draw_at_low_temperature_do_too(self, trained: CausalLM):
-        assert trained.generate(SOURCES, Beams(3)) == REPLIES
-        assert trained.generate(SOURCES, Sampling(temperature=0.05), seed=3) == REPLIES
-
-    def test_a_draw_depends_on_seed_and_id_not_on_its_batch(self, trained: CausalLM):
-        warm, ids = Sampling(temperature=3.0), [str(n) for n in range(len(SOURCES))]
-        together = trained.generate(SOURCES, warm, seed=1, ids=ids, max_new_tokens=12)
-        alone = trained.generate(SOURCES[5:6], warm, seed=1, ids=ids[5:6], max_new_tokens=12)
-        assert alone == together[5:6]
-        assert trained.generate(SOURCES, warm, seed=2, ids=ids, max_new_tokens=12) != together
-
-    def test_it_says_whether_a_text_came_to_its_end(self, trained: CausalLM):
-        cut = trained.write(SOURCES[:1], max_new_tokens=2)[0]
-        assert not cut.finished and REPLIES[0].startswith(cut.text)
-        assert trained.write(SOURCES[:1])[0] == (REPLIES[0], True)
-
-    def test_a_text_can_end_before_a_character(self, trained: CausalLM):
-        comma = [reply.split(",")[0] for reply in REPLIES]
-        assert trained.generate(SOURCES[:3], end=",") == comma[:3]
 
 
 class TestLoading:

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.english.tokens import spaced_as, words_of
+from graphneg.english.tokens import one_line, spaced_as, words_of
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context, Turn, options_of
 from graphneg.generators.keywords.requests import (
@@ -29,7 +28,6 @@ from graphneg.generators.keywords.requests import (
     keywords_of,
     with_neighbours,
 )
-from graphneg.generators.keywords.writing import Gap, TextRequest, Writer, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import (
     EXAMPLE_TEXTS,
     REPLY_EXAMPLES,
@@ -40,8 +38,10 @@ from graphneg.generators.prompts import (
     sentence_request,
 )
 from graphneg.generators.text_filters import PerplexityFilter, TextLosses, alike, refusal
+from graphneg.generators.writing import END, LEAST_WORDS, Gap, WritingGenerator, WritingOptions
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
+from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer
 from graphneg.shift.keywords import Keyword, get_extractor
 from graphneg.store.connection import Store
 
@@ -56,7 +56,9 @@ _REASONS = {
     "fits": "the text answers the context no worse than the history that it was written for",
 }
 
-Prompt = Callable[[Sequence[Turn], Sequence[str]], str]
+LONGEST = 32
+"""So many tokens has a text at most."""
+Ask = Callable[[Sequence[Turn], Sequence[str]], str]
 """Makes a prompt of a history and words."""
 
 
@@ -98,14 +100,14 @@ class KeywordOptions(WritingOptions):
 @dataclass(slots=True)
 class _Slot(Gap):
     """One response to be written for the context number ``at``, and its texts with the ``words`` of a draw.
-    ``texts`` are those that may be kept, the likeliest first."""
+    ``texts`` are those that may be kept, the likeliest first, with what the judge found."""
 
     id: str = ""
     at: int = 0
     keywords: Sequence[Keyword] = ()
     history: History | None = None
     words: tuple[Words, ...] = ()
-    texts: list[tuple[str, TextLosses]] = field(default_factory=list[tuple[str, TextLosses]])
+    texts: list[tuple[str, TextLosses | None]] = field(default_factory=list[tuple[str, TextLosses | None]])
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -116,9 +118,9 @@ class _Slot(Gap):
 class KeywordGenerator(WritingGenerator):
     """Writes responses around keywords.
 
-    ``prompt`` makes the request from a history and words. The ``judge`` reads what was written; where none is
-    given, the writer's own model does. Without ``histories`` none is shown, without ``vectors`` keywords stay
-    as they are.
+    ``ask`` makes the request from a history and words; ``examples`` stand before it. ``pull`` is how strongly
+    words are drawn in, the ``judge`` reads what was written. Without ``histories`` none is shown, without
+    ``vectors`` keywords stay as they are.
     """
 
     def __init__(
@@ -126,18 +128,20 @@ class KeywordGenerator(WritingGenerator):
         name: str,
         options: KeywordOptions,
         writer: Writer,
-        prompt: Prompt,
+        ask: Ask,
         *,
+        examples: str = "",
+        pull: float = 0.0,
         judge: PerplexityFilter | None = None,
         histories: Histories | None = None,
         vectors: StaticVectors | None = None,
     ) -> None:
-        super().__init__(_REASONS)
+        super().__init__(_REASONS, writer, judge)
         self.name = name
         self._options = options
-        self._writer = writer
-        self._prompt = prompt
-        self._judge = judge or PerplexityFilter(writer.model, options.bounds)
+        self._ask = ask
+        self._manner = GenerationSettings(options.search, LONGEST, examples)
+        self._pull = pull
         self._histories = histories
         self._vectors = vectors
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
@@ -156,6 +160,7 @@ class KeywordGenerator(WritingGenerator):
             self._fill(unfilled, slots)
         given: list[list[Candidate]] = [[] for _ in contexts]
         for slot in slots:
+            slot.candidates = [one for one in slot.candidates if self.is_new(slot, one.text)]
             given[slot.at] += slot.candidates
             self.leave_out(slot.reason, slot.context.id, 1 - len(slot.candidates))
         return given
@@ -164,12 +169,11 @@ class KeywordGenerator(WritingGenerator):
         """See `graphneg.generators.base.Generator`."""
         return {
             **self._options.settings(),
-            "model": str(self._writer.model.path),
-            "judge": str(self._judge.model.path),
-            "examples": self._writer.examples,
+            **self.models,
+            "examples": self._manner.shown,
             "extractor": self._extractor.name,
             "vectors": self._vectors and self._vectors.name,
-            "pull": self._writer.pull,
+            "pull": self._pull,
         }
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
@@ -193,31 +197,42 @@ class KeywordGenerator(WritingGenerator):
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
         """Write texts for each slot, and note those that may be kept, the likeliest first."""
-        requests: list[TextRequest] = []
-        amount = range(self._options.drafts)
+        prompts: list[Prompt] = []
         for slot in slots:
             id = f"{slot.id}/{draw}"  # another draw has other keywords, if there are any
             between = (self._options.least, self._options.most)
             slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
             if self._vectors is not None:
                 slot.words = with_neighbours(self._vectors.neighbours, slot.words, seed, id)
-            prompt = self._prompt(slot.history.turns if slot.history else (), slot.said)
-            requests += [TextRequest(f"{id}/{n}", prompt, slot.said) for n in amount]
-        written = iter(self._writer.write(requests, seed))
-        lengths = range(self._options.least_words, self._options.words + 1)
+            asked = self._ask(slot.history.turns if slot.history else (), slot.said)
+            prompts.append(Prompt(asked, id))
+        written = self.writer.complete(
+            prompts,
+            self._options.drafts,
+            seed=seed,
+            stop=[END],
+            constraints=[Constraints(slot.said, self._pull, LEAST_WORDS) for slot in slots],
+            settings=self._manner,
+        )
         whole: dict[tuple[int, str], _Slot] = {}
-        for number, slot in enumerate(slots):
-            for text, finished in islice(written, len(amount)):
-                reason = refusal(text, slot.words, slot.context, lengths, EXAMPLE_TEXTS)
-                if self.passes(slot, reason if finished else "unfinished"):
+        for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
+            for draft in drafts:
+                text = one_line(draft.text)
+                reason = refusal(text, slot.words, slot.context, self._options.lengths, EXAMPLE_TEXTS)
+                if self.passes(slot, reason if draft.finished else "unfinished"):
                     whole[number, text] = slot
-        histories = [slot.history and slot.history.turns for slot in whole.values()]
-        losses = self._judge.read([text for _, text in whole], histories)
-        for ((_, text), slot), found in zip(whole.items(), losses, strict=True):
-            if self.passes(slot, None if found else "surprising") and found:
-                slot.texts.append((text, found))
+        for ((_, text), slot), losses in zip(whole.items(), self._losses(whole), strict=True):
+            if self.judge is None or self.passes(slot, None if losses else "surprising"):
+                slot.texts.append((text, losses))
         for slot in slots:
-            slot.texts.sort(key=lambda draft: draft[1].mean)
+            slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
+
+    def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
+        """What the judge finds of each text, after the history that it was written for."""
+        if self.judge is None:
+            return [None] * len(texts)
+        histories = [slot.history and slot.history.turns for slot in texts.values()]
+        return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
         """Give each slot its likeliest text that does not fit its context, nor is like another slot's. A text
@@ -225,16 +240,18 @@ class KeywordGenerator(WritingGenerator):
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[float | None] = [None] * len(best)
-            if self._histories is not None:
+            if self._histories is not None and self.judge is not None:
                 turns = [slot.context.turns for slot in contenders]
-                after = self._judge.after([text for text, _ in best], turns)
+                after = self.judge.after([text for text, _ in best], turns)
             for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
                 given = [each for other in slots if other.at == slot.at for each in other.candidates]
                 nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
-                details, scores = {"keywords": ", ".join(slot.said)}, {"perplexity": losses.perplexity}
+                details, scores = {"keywords": ", ".join(slot.said)}, dict[str, float]()
                 if slot.history is not None:
                     details["source"] = slot.history.id
-                if loss is not None:
+                if losses is not None:
+                    scores["perplexity"] = losses.perplexity
+                if loss is not None and losses is not None:
                     scores["apart"] = loss - losses.after
                 fits = scores.get("apart", inf) < self._options.apart
                 if self.passes(slot, "like-another" if nearly else "fits" if fits else None):
@@ -275,10 +292,19 @@ def _generator(
         from graphneg.nn.vectors import StaticVectors
 
         near = StaticVectors(vectors)
-    model, judge = chosen.load(name, load_causal)
-    trained = histories is not None and is_trained(model, REPLY_WITH_WORDS)
+    writer, judge = chosen.load(name, load_causal)
+    local = writer.model if isinstance(writer, LocalWriter) else None
+    trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
-    writer = Writer(model, examples, chosen.search, chosen.pull_of(trained))
-    prompt: Prompt = reply_request if histories else lambda _, words: sentence_request(words)
-    judging = PerplexityFilter(judge, chosen.bounds)
-    return KeywordGenerator(name, chosen, writer, prompt, judge=judging, histories=histories, vectors=near)
+    ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)
+    return KeywordGenerator(
+        name,
+        chosen,
+        writer,
+        ask,
+        examples=examples,
+        pull=chosen.pull_of(trained),
+        judge=judge,
+        histories=histories,
+        vectors=near,
+    )

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphneg.english.tokens import closed_up
-from graphneg.english.words import readings
+from graphneg.english.words import lemmas, readings
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.prompts import REPLY_WITH_WORDS, reply_request, train_for
-from graphneg.generators.text_filters import FUNCTION_WORDS, LENGTHS, WORDS_OF_TALK, lemmas, refusal
+from graphneg.generators.text_filters import FUNCTION_WORDS, LENGTHS, WORDS_OF_TALK, refusal
 from graphneg.hashing import number, shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.nn.fine_tuning import Example, TrainingReport

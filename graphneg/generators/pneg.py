@@ -1,0 +1,268 @@
+"""The generator pneg: a large language model is asked for irrelevant responses (Lee et al. 2022, "PNEG:
+Prompt-based Negative Response Generation for Dialogue Response Selection Task").
+
+Contexts go in; lists of responses that say words of a context and do not answer it come out of one prompt
+each, behind a few solved examples that are drawn for each call. Lists that are too short are thrown away
+whole, as in the paper; what copies, repeats or is broken is refused text by text, and of the rest those that
+say most of the context's words are given."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+
+from graphneg.english.tokens import one_line, spaced_as, words_of
+from graphneg.errors import InputError
+from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
+from graphneg.generators.prompts import IrrelevantResponses, irrelevant_request
+from graphneg.generators.text_filters import PerplexityFilter, alike, refusal
+from graphneg.generators.writing import Gap, WritingGenerator, WritingOptions
+from graphneg.hashing import shuffled
+from graphneg.nn.generation import Sampling
+from graphneg.nn.models import load_either
+from graphneg.nn.writers import GenerationSettings, Prompt, Writer
+from graphneg.records.scores import CLASH, clash
+from graphneg.store.connection import Store
+
+BUNDLED = "pneg_examples.jsonl"
+TOKENS_OF_RESPONSE = 32
+"""So many tokens a response takes, with room to spare."""
+
+_MARK = re.compile(r"^[\s>*_#]*(?:\(?\d{1,2}\s*[.):\]]+|[-–•*])(?:\*\*)?\s+")
+_INSIDE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
+_SPEAKER = re.compile(r"^(?:(?:speaker\s+)?[A-Z]|(?:response|reply)\s*\d*):\s+", re.IGNORECASE)
+_QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "*": "*", "`": "`"}
+_REASONS = {
+    "short-list": "the answer lists fewer responses than it was to",
+    "copies-example": "the text repeats what the model was shown",
+    "like-a-positive": "the text is nearly a right response",
+    "no-clash": "the text says no word of the context",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PnegOptions(WritingOptions):
+    """What the generator takes beside `WritingOptions`.
+
+    Each call asks for so many ``responses``, behind ``k`` examples, drawn from the file ``examples`` (JSON
+    lines with a ``context`` and its ``responses``; else ten that come with graphneg). An answer of fewer than
+    ``least`` (None: than were asked for) is thrown away. A context that lacks responses is asked about
+    ``draws`` times in all. ``top_p`` bounds what is drawn from.
+
+    Raises:
+        InputError: a number is out of range.
+    """
+
+    least_words: ClassVar[int] = 3
+
+    responses: int = 5
+    least: int | None = None
+    k: int = 2
+    examples: str | Path | None = None
+    draws: int = 4
+    top_p: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        WritingOptions.__post_init__(self)
+        if self.responses < 1 or self.draws < 1 or self.k < 0:
+            raise InputError("responses and draws at least 1, k not below 0")
+        if not 1 <= self.least_listed <= self.responses:
+            raise InputError(f"least {self.least}: from 1 to the {self.responses} that are asked for")
+        _ = self.manner
+
+    @property
+    def least_listed(self) -> int:
+        """So many responses an answer must list."""
+        return self.responses if self.least is None else self.least
+
+    @property
+    def manner(self) -> GenerationSettings:
+        """How answers are written."""
+        longest = TOKENS_OF_RESPONSE * self.responses
+        return GenerationSettings(Sampling(self.temperature, top_p=self.top_p), longest)
+
+
+@dataclass(slots=True)
+class _Asked(Gap):
+    """A context, and the texts that may be given, each with its scores."""
+
+    texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
+
+    def lacks(self, per_context: int) -> int:
+        return max(0, per_context - len(self.texts))
+
+
+class PnegGenerator(WritingGenerator):
+    """Asks a writer for lists of irrelevant responses; ``examples`` is the set that is drawn from."""
+
+    name = "pneg"
+
+    def __init__(
+        self,
+        options: PnegOptions,
+        examples: Sequence[IrrelevantResponses],
+        writer: Writer,
+        judge: PerplexityFilter | None,
+    ) -> None:
+        super().__init__(_REASONS, writer, judge)
+        self._options = options
+        self._examples = examples
+        self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
+
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
+        """At most ``per_context`` candidates for each context, in order.
+
+        Raises:
+            ModelError: memory does not suffice for one prompt, or a server does not answer as it should.
+            StoppedError: what may be spent is spent, or the server has gone.
+        """
+        asked = [_Asked(context) for context in contexts]
+        for draw in range(self._options.draws):
+            self._ask([each for each in asked if each.lacks(per_context)], per_context, draw, seed)
+        for each in asked:
+            each.texts.sort(key=lambda text: -text[1][CLASH])
+            for text, scores in each.texts:
+                if len(each.candidates) < per_context and self.is_new(each, text):
+                    spaced = spaced_as(text, [turn.text for turn in each.context.turns])
+                    each.candidates.append(Candidate(spaced, (UNRELATED,), scores))
+            self.leave_out(each.reason, each.context.id, per_context - len(each.candidates))
+        return [each.candidates for each in asked]
+
+    def settings(self) -> Mapping[str, object]:
+        """See `graphneg.generators.base.Generator`."""
+        own = {**self._options.settings(), **self.models}
+        return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
+
+    def _ask(self, asked: Sequence[_Asked], per_context: int, draw: int, seed: int) -> None:
+        """Ask about each context as often as it lacks responses, and note the texts that may be given."""
+        amount, prompts = self._options.responses, list[Prompt]()
+        wanted: list[tuple[_Asked, Sequence[IrrelevantResponses]]] = []
+        for each in asked:
+            for call in range(-(-each.lacks(per_context) // amount)):
+                id = f"{each.context.id}/{draw}/{call}"
+                order = shuffled(range(len(self._examples)), seed, "examples", id)
+                shown = [self._examples[number] for number in order[: self._options.k]]
+                request = irrelevant_request(shown, each.context.turns, amount)
+                prompts.append(Prompt(request + self._begins, id))
+                wanted.append((each, shown))
+        stop = ["\n\n", f"\n{amount + 1}."] if self._begins else []
+        answers = self.writer.complete(prompts, seed=seed, stop=stop, settings=self._options.manner)
+        whole: list[tuple[_Asked, str]] = []
+        for (each, shown), [answer] in zip(wanted, answers, strict=True):
+            whole += [(each, text) for text in self._usable(each, shown, f"{self._begins} {answer.text}")]
+        if self.judge is not None:
+            losses = self.judge.read([text for _, text in whole], [None] * len(whole))
+        else:
+            losses = [None] * len(whole)
+        for (each, text), found in zip(whole, losses, strict=True):
+            if self.judge is None or self.passes(each, None if found else "surprising"):
+                scores = {} if found is None else {"perplexity": found.perplexity}
+                said = clash((turn.text for turn in each.context.turns), text)
+                each.texts.append((text, {**scores, CLASH: said}))
+
+    def _usable(self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: str) -> Iterator[str]:
+        """The responses of an answer that may be given; none of a list that is too short."""
+        listed = list_items(answer)[: self._options.responses]
+        if not self.passes(each, "short-list" if len(listed) < self._options.least_listed else None):
+            return
+        told = [text for example in shown for text in (*example.responses, *example.context)]
+        before = [words_of(text) for text, _ in each.texts]
+        turns = [turn.text for turn in each.context.turns]
+        for text in listed:
+            words = words_of(text)
+            reason = refusal(text, (), each.context, self._options.lengths, told)
+            if reason is None and any(alike(words, others) for others in before):
+                reason = "like-another"
+            if reason is None and not clash(turns, text):
+                reason = "no-clash"
+            if self.passes(each, reason):
+                before.append(words)
+                yield text
+
+
+def list_items(text: str) -> list[str]:
+    """The texts that an answer lists: numbered, with marks, line by line, in one line or as a JSON list.
+
+    >>> list_items('Sure, here they are:\\n1) "I like tea."\\n2) **B: We left.**')
+    ['I like tea.', 'We left.']
+    >>> list_items("1. I like tea. 2. We left.")
+    ['I like tea.', 'We left.']
+    """
+    parsed = _json_list(text)
+    if parsed is None:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        parts = [part for line in lines for part in (_INSIDE.split(line) if _MARK.match(line) else [line])]
+        marked = [part for part in parts if _MARK.match(part)]
+        parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
+    return [item for part in parsed if (item := _bare(part))]
+
+
+def _json_list(text: str) -> list[str] | None:
+    """The texts of the JSON list in an answer; None where there is none."""
+    start, end = text.find("["), text.rfind("]")
+    try:
+        found: Any = json.loads(text[start : end + 1])
+    except ValueError:
+        return None
+    texts = [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
+    return texts or None
+
+
+def _bare(text: str) -> str:
+    """A text without the quotes, stars and speaker around it."""
+    text = one_line(text).strip()
+    while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
+        text = text[1:-1].strip()
+    return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))
+
+
+def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
+    """The examples of a file; without a path, those that come with graphneg.
+
+    Raises:
+        InputError: the file can't be read, has no example, or a line in it is none.
+    """
+    where = str(path) if path is not None else BUNDLED
+    try:
+        source = files("graphneg.generators") / BUNDLED if path is None else Path(path).expanduser()
+        lines = source.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{where}: no examples can be read from it ({error})") from error
+    examples: list[IrrelevantResponses] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
+            if not (examples[-1].context and examples[-1].responses):
+                raise ValueError
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise InputError(
+                f"{where}, line {number}: an object with lists of texts as context and responses is expected"
+            ) from error
+    if not examples:
+        raise InputError(f"{where}: there is no example in it; k=0 shows none")
+    return examples
+
+
+def pneg(store: Store, **options: Any) -> PnegGenerator:
+    """The generator ``pneg``, with `PnegOptions`; the store is not read.
+
+    Raises:
+        GeneratorError: no model is named, or there is no such option.
+        InputError: a number is out of range, or there are no examples.
+        ModelError: the model can't be had.
+    """
+    chosen = options_of(PnegOptions, "pneg", options)
+    examples = read_examples(chosen.examples)
+    if chosen.k > len(examples):
+        raise InputError(f"k {chosen.k}: there are {len(examples)} examples to draw from")
+    return PnegGenerator(chosen, examples, *chosen.load("pneg", load_either))

@@ -1,0 +1,168 @@
+"""Which server is asked and how; what it costs, and the limit of that; when all wait.
+
+Options of a user go in (`Serving`), refused at once where they are wrong. `Spending` lets a request through
+only where its answer can't go over the limit, `Pause` holds all back where a server limits the rate."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Condition
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from graphneg.errors import InputError, StoppedError
+
+BASE_URL, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+DEFAULT_URL = "https://api.openai.com/v1"
+MILLION = 1_000_000
+CACHE_NAME = "answers.sqlite"
+BYTES_OF_TOKEN = 4
+_TOKENS_AROUND = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Which server is asked, and how.
+
+    ``base_url`` is its address (else that of OPENAI_BASE_URL, else OpenAI's). So many prompts are asked at
+    once (``concurrency``), an answer may take ``timeout`` seconds, and what fails is tried ``attempts``
+    times, each time later. Prices are those of a million tokens read and written, in any currency; no more
+    than ``max_cost`` is spent by one writer. ``cache`` is the file of answers (else one in the user's cache),
+    which go by the model's name. ``parameters`` are added to each request as they are, for what only some
+    servers take.
+
+    Raises:
+        InputError: a number is out of range, the address is none or has a password in it, or a price comes
+            without a limit or a limit without a price.
+    """
+
+    base_url: str | None = None
+    concurrency: int = 8
+    timeout: float = 120.0
+    attempts: int = 8
+    price_in: float | None = None
+    price_out: float | None = None
+    max_cost: float | None = None
+    cache: str | Path | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1 or self.attempts < 1 or self.timeout <= 0:
+            raise InputError("concurrency and attempts at least 1, timeout above 0")
+        if any(price is not None and price < 0 for price in (self.price_in, self.price_out, self.max_cost)):
+            raise InputError("prices and max_cost are not below 0")
+        if self.priced and self.max_cost is None:
+            raise InputError("prices without a limit: say with max_cost (--max-cost) what may be spent")
+        if self.max_cost is not None and not self.priced:
+            raise InputError(
+                "max_cost needs prices to count with: price_in and price_out, of a million tokens"
+            )
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InputError(f"base_url {self.url!r}: an address such as http://localhost:8000/v1")
+        if parts.username or parts.password:
+            raise InputError(f"base_url: no password in the address, please; {KEY} holds the key")
+
+    @property
+    def url(self) -> str:
+        """The address of the server."""
+        return (self.base_url or os.environ.get(BASE_URL) or DEFAULT_URL).rstrip("/")
+
+    @property
+    def priced(self) -> bool:
+        """Whether it is known what tokens cost."""
+        return self.price_in is not None or self.price_out is not None
+
+    @property
+    def answers(self) -> Path:
+        """The file of answers."""
+        if self.cache is not None:
+            return Path(self.cache).expanduser()
+        from platformdirs import user_cache_path
+
+        return user_cache_path("graphneg") / CACHE_NAME
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float:
+        """What so many tokens cost."""
+        return ((self.price_in or 0.0) * tokens_in + (self.price_out or 0.0) * tokens_out) / MILLION
+
+
+def serving_of(options: Serving | Mapping[str, Any]) -> Serving:
+    """Options of a server by name, as `Serving`. Raises `InputError`: one is unknown, or out of range."""
+    if isinstance(options, Serving):
+        return options
+    known = list(Serving.__dataclass_fields__)
+    if strange := [name for name in options if name not in known]:
+        raise InputError(f"a served model takes no option {strange[0]!r}; it takes {', '.join(known)}")
+    return Serving(**options)
+
+
+class Estimate(NamedTuple):
+    """What a run would ask for beside the answers that are here: requests, tokens read (estimated from the
+    letters) and at most written, and the cost, where prices are known."""
+
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+def tokens_of(text: str) -> int:
+    """About how many tokens a text has: one for every four bytes, and some around it."""
+    return len(text.encode()) // BYTES_OF_TOKEN + _TOKENS_AROUND
+
+
+class Pause:
+    """A time until which all threads wait."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def wait(self) -> None:
+        """Wait for it."""
+        while (left := self._until - time.monotonic()) > 0:
+            time.sleep(left)
+
+    def extend(self, seconds: float) -> None:
+        """It is so many seconds away, or later."""
+        self._until = max(self._until, time.monotonic() + seconds)
+
+
+class Spending:
+    """What answers cost, those that are awaited among it at the most that they may cost."""
+
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
+        self._settled = Condition()
+        self._awaited = 0.0
+        self.spent = 0.0
+
+    def reserve(self, tokens_in: int, tokens_out: int) -> float:
+        """What a request for so many tokens may cost at most. Where it might go over the limit, others are
+        awaited first.
+
+        Raises:
+            StoppedError: nothing is awaited, and it might still go over.
+        """
+        most, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
+        with self._settled:
+            while limit is not None and self.spent + self._awaited + most > limit:
+                if not self._awaited:
+                    raise StoppedError(
+                        f"max_cost {limit:g}: {self.spent:.4g} is spent, one more may cost {most:.2g}; "
+                        "what was answered is kept, and the same command with a higher limit goes on"
+                    )
+                self._settled.wait()
+            self._awaited += most
+        return most
+
+    def settle(self, reserved: float, cost: float) -> None:
+        """A request is over, and has cost so much."""
+        with self._settled:
+            self._awaited = max(0.0, self._awaited - reserved)
+            self.spent += cost
+            self._settled.notify_all()

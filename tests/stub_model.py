@@ -1,0 +1,183 @@
+"""A server that speaks OpenAI's protocol without a model, and is as bad as servers get.
+
+``python -m tests.stub_model FOLDER SETTINGS`` (JSON, as `Behaviour`) serves until its standard input ends. It writes
+its port to ``FOLDER/port``, and a line to ``FOLDER/answered`` for each answer before it is sent: what a user pays for.
+No two answers are alike, even to the same request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+PATIENCE = 60
+STALLED = 30.0
+FAULTS = ("refuse", "stall", "drop", "broken", "fail", "empty")
+_THINGS = (
+    "anchor basket candle drawer engine feather garden hammer island jacket kettle ladder mirror needle orchard "
+    "pillow quarry ribbon saddle tunnel umbrella valley window yacht zebra bridge carpet donkey fountain guitar"
+).split()
+_DEEDS = "painted sold borrowed repaired washed carried hid found lifted dropped counted measured".split()
+_PLACES = "harbour library stable attic market theatre cellar station bakery chapel forest meadow".split()
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How the server answers: in so many seconds (one answer at a time if ``serial``), so many requests a second,
+    the first attempts at some requests with a fault (this share of them), only with a key, only one model."""
+
+    seconds: float = 0.0
+    serial: bool = False
+    rate: int = 0
+    faulty: float = 0.0
+    key: str = ""
+    model: str = ""
+    route: str = ""
+
+
+class Stub(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, folder: Path, behaviour: Behaviour) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.behaviour = behaviour
+        self.lock, self.turn = threading.Lock(), threading.Lock()
+        self.seen: Counter[str] = Counter()
+        self.answers = 0
+        self.window: tuple[int, int] = (0, 0)
+        self.log = open(folder / "answered", "a", buffering=1)
+        fresh = folder / "port.new"
+        fresh.write_text(str(self.server_address[1]))
+        fresh.replace(folder / "port")
+
+    def is_over_rate(self) -> bool:
+        with self.lock:
+            second, amount = self.window
+            now = int(time.monotonic())
+            self.window = (now, amount + 1 if now == second else 1)
+            return 0 < self.behaviour.rate < self.window[1]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Stub
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers["content-length"]))
+        body, does = json.loads(raw), self.server.behaviour
+        if does.key and self.headers["authorization"] != f"Bearer {does.key}":
+            told = self.headers["authorization"].removeprefix("Bearer ")
+            return self.send(401, {"error": {"message": f"Incorrect API key provided: {told}"}})
+        if does.model and body["model"] != does.model:
+            return self.send(404, {"error": {"message": f"model {body['model']!r} does not exist"}})
+        if does.route and not self.path.endswith(does.route):
+            return self.send(500, {"error": {"message": "the tokenizer has no chat template"}})
+        if self.server.is_over_rate():
+            return self.send(429, {"error": {"message": "slow down"}}, {"retry-after": "0.3"})
+        digest = hashlib.sha256(raw).hexdigest()
+        with self.server.lock:
+            self.server.seen[digest] += 1
+            attempt = self.server.seen[digest]
+        number = int(digest[:8], 16)
+        if number / 2**32 < does.faulty and attempt <= 1 + number % 2:
+            return self.fail(FAULTS[number % len(FAULTS)])
+        if does.serial:
+            with self.server.turn:
+                time.sleep(does.seconds)
+        else:
+            time.sleep(does.seconds)
+        with self.server.lock:
+            self.server.answers += 1
+            answer = self.server.answers
+        text = answer_to(body, answer)
+        said = {"message": {"role": "assistant", "content": text}} if "messages" in body else {"text": text}
+        usage = {"prompt_tokens": len(raw) // 4, "completion_tokens": len(text) // 4}
+        self.server.log.write(digest + "\n")
+        self.send(200, {"choices": [{**said, "finish_reason": "stop", "index": 0}], "usage": usage})
+
+    def fail(self, fault: str) -> None:
+        if fault == "refuse":
+            return self.send(503, {"error": {"message": "busy"}})
+        if fault == "fail":
+            return self.send(500, {"error": {"message": "out of memory"}})
+        if fault == "stall":
+            time.sleep(STALLED)
+        if fault == "broken":
+            return self.send(200, '{"choices": [{"message": {"content": "1. Half of an ans')
+        if fault == "empty":
+            return self.send(200, {"choices": []})
+        self.close_connection = True
+
+    def send(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:
+        data = (content if isinstance(content, str) else json.dumps(content)).encode()
+        self.send_response(status)
+        for name, value in {"content-type": "application/json", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def answer_to(body: dict, number: int) -> str:
+    """Five sentences, each with a word of the last context in the prompt, that no other answer has."""
+    prompt = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
+    words = re.findall(r"[a-z]{5,}", prompt.rpartition("Dialogue context:")[2].partition("Irrelevant")[0])
+    lines: list[str] = []
+    for item in range(1, 6):
+        n = number * 5 + item
+        thing, place = _THINGS[n % 30], _PLACES[n // 360 % 12]
+        word = words[n % len(words)] if words else "nothing"
+        lines.append(f"{item}. Uncle {chr(65 + n % 26)}{n} {_DEEDS[n // 30 % 12]} the {thing} of {word} near {place}.")
+    return "\n".join(lines)
+
+
+@contextmanager
+def stub_model(folder: Path, **behaviour: object) -> Generator[str]:
+    """The address of a stub in a process of its own, which ends with the ``with`` block."""
+    folder.mkdir(exist_ok=True)
+    (folder / "port").unlink(missing_ok=True)
+    settings = json.dumps(asdict(Behaviour(**behaviour)))  # type: ignore[arg-type]
+    root = Path(__file__).parent.parent
+    command = [sys.executable, "-m", "tests.stub_model", str(folder), settings]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=root) as process:
+        deadline = time.monotonic() + PATIENCE
+        while not (folder / "port").exists():
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        try:
+            yield f"http://127.0.0.1:{(folder / 'port').read_text()}/v1"
+        finally:
+            process.kill()
+
+
+def answered(folder: Path) -> list[str]:
+    """The digests of the requests that were answered, in order."""
+    return (folder / "answered").read_text().split() if (folder / "answered").exists() else []
+
+
+def main() -> None:
+    folder, settings = sys.argv[1:]
+    stub = Stub(Path(folder), Behaviour(**json.loads(settings)))
+    threading.Thread(target=stub.serve_forever, daemon=True).start()
+    sys.stdin.read()  # ends when whoever started this does, however that ends
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
