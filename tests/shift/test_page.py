@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -260,3 +261,11 @@ class TestNamedQueries:
     def test_neither_a_query_nor_a_name_is_wrong_usage(self, run: Run) -> None:
         assert run("cypher").status == 2
         assert run("cypher", "--named", "hubs", "--write").status == 2
+
+
+@pytest.mark.parametrize("file", ["page_frame.html", "shift/page.html", "evaluation/negatives/page.html"])
+def test_a_page_fits_a_telephone(file: str) -> None:
+    """390 pixels are 24 rem: nothing is made wider, but in a query of the width."""
+    style = resources.files("graphneg").joinpath(file).read_text(encoding="utf-8")
+    widths = re.findall(r"[{;] *(?:min-)?width: ([\d.]+)rem", re.sub(r"@media[^{]*", "", style))
+    assert all(float(width) < 22 for width in widths), widths
