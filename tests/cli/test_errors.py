@@ -81,10 +81,27 @@ def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
     said = run("load", "dialogues", path, table, "--store", everyday).err.splitlines()
     assert said[1:] == [
         f"  {path}:1: not JSON: Unterminated string at column 23",
-        f"  {path}:2: item 1: the dialogue lacks 'turns'",
+        f"  {path}:2: item 1: it has no turns (turns, messages, conversations, conversation, dialogue, "
+        "dialog, utterances); its keys are 'id'",
         f"  {path}:3: item 2: turns is not a list",
         f"  {table}:2: not CSV: unexpected end of data inside quotation marks",
     ]
+
+
+def test_what_columns_are_called_is_said_or_told(run: Run, tmp_path: Path) -> None:
+    store, table = tmp_path / "store", tmp_path / "own.csv"
+    table.write_bytes("ticket;Utterance\n1;It’s late.\n".encode("cp1252"))
+    lacking = run("load", "dialogues", table, "--store", store)
+    assert lacking.status == 1 and lacking.err.count("\n") == 1
+    assert f"{table}:1: the table lacks the columns dialogue; its first row is 'ticket'" in lacking.err
+    wrong = run("load", "dialogues", table, "--map", "ticket", "--store", store)
+    assert wrong.status == 2 and "write FIELD=NAME" in wrong.err
+    loaded = run("load", "dialogues", table, "--map", "dialogue=ticket", "--store", store)
+    assert loaded.status == 0 and "loaded 1 dialogue, 1 utterance" in loaded.err
+    assert set(loaded.err.splitlines()[1:]) == {
+        f"  {table}: no UTF-8, read as cp1252; --encoding says it where that is wrong",
+        f"  {table}: read as text=Utterance",
+    }
 
 
 def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Path) -> None:
