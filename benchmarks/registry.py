@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from benchmarks import (
+    crowd,
     editing,
     growth,
+    kills,
     loading,
     memory,
     overlap,
@@ -44,4 +46,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "overlap": Benchmark(overlap.run),
     "pairs": Benchmark(pairs.run, once=True),
     "memory": Benchmark(memory.run),
+    "kills": Benchmark(kills.run),
+    "crowd": Benchmark(crowd.run),
 }

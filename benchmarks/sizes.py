@@ -14,7 +14,8 @@ class Sizes:
     bare driver loop. ``slots``
     negatives of each dialogue are decoded, ``sentences`` are parsed at most for each
     number about parsing. ``pairs`` of post and reply make a shift graph, and
-    so many sentences a ``pool``. Memory is taken at ``few`` and ``many`` dialogues.
+    so many sentences a ``pool``. Memory is taken at ``few`` and ``many`` dialogues. There are so many
+    ``kills`` on the embedded store, and writers and readers share a store for ``crowd`` seconds.
     """
 
     name: str = "default"
@@ -32,6 +33,8 @@ class Sizes:
     pool: int = 200_000
     few: int = 1_000
     many: int = 20_000
+    kills: int = 200
+    crowd: float = 3_600.0
 
 
 DEFAULT = Sizes()
@@ -51,6 +54,8 @@ QUICK = Sizes(
     pool=20_000,
     few=200,
     many=1_000,
+    kills=20,
+    crowd=360.0,
 )
 FULL = Sizes("full", many=100_000)
 TINY = Sizes(
@@ -69,4 +74,6 @@ TINY = Sizes(
     pool=400,
     few=5,
     many=10,
+    kills=5,
+    crowd=6.0,
 )

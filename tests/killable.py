@@ -1,4 +1,4 @@
-"""A load, or the making of negatives, as a process of its own that may be killed at any moment.
+"""What writes to a store or a file, as a process of its own that may be killed at any moment.
 
 The process comes from a server of forks that has imported everything already. Batches are small, so
 that there are many moments between them.
@@ -17,10 +17,17 @@ from typing import Any
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.ingest import writing
+from graphneg.parsers import jobs
+from graphneg.shift import build
 from graphneg.store.opening import open_store
+from tests.shift_samples import Letters
 from tests.speller import Speller
+from tests.toy_parser import ToyParser
 
 LOAD_ROWS = 200
+TEXTS = 4
+PARSED = "MATCH (a:Amr) RETURN count(a) AS amount"
+SHIFTED = "MATCH (d:Dialogue) WHERE d.shifts IS NOT NULL RETURN count(d) AS amount"
 DIALOGUES = 2
 PATIENCE = 120
 BEGIN = -1
@@ -30,9 +37,10 @@ forks.set_forkserver_preload(["pytest", "tests.killable", "graphneg.loaders.dial
 
 
 class Run:
-    """A command in a process of its own: ``load`` a file, or write ``negatives`` to one.
+    """A command in a process of its own: ``load`` a file, write ``negatives`` to one or what a generator
+    makes (``generate``), ``parse``, or build the ``shift`` graph.
 
-    ``acknowledged`` is how many dialogues a load has acknowledged so far, ``seconds`` how long the
+    ``acknowledged`` is how many dialogues (parse: graphs) are acknowledged so far, ``seconds`` how long the
     command took.
     """
 
@@ -79,8 +87,30 @@ def work(target: str, environment: Mapping[str, str], command: str, file: Path, 
         teller.send(BEGIN)
         if command == "load":
             load(dialogues, file, teller)
-        else:
+        elif command == "negatives":
             dialogues.negatives("deam", per_dialogue=4, batch=DIALOGUES, decoder=Speller()).to_jsonl(file)
+        elif command == "generate":
+            dialogues.generate("random", per_context=2, batch=DIALOGUES).to_jsonl(file)
+        elif command == "parse":
+            jobs.BATCH = TEXTS
+            told(dialogues, PARSED, teller)
+            dialogues.parse(ToyParser())
+        else:
+            build.BATCH = DIALOGUES
+            told(dialogues, SHIFTED, teller)
+            dialogues.shift(Letters(), keywords="rake")
+
+
+def told(dialogues: DialogueGraph, amount: str, teller: Connection) -> None:
+    """Tell how much there is after each write that is acknowledged."""
+    store, write = dialogues.store, dialogues.store.write
+
+    def acknowledged(work: Any) -> Any:
+        outcome = write(work)
+        teller.send(store.read(amount)[0]["amount"])
+        return outcome
+
+    store.write = acknowledged  # type: ignore[method-assign]
 
 
 def load(dialogues: DialogueGraph, file: Path, teller: Connection) -> None:

@@ -474,15 +474,18 @@ def test_a_full_disk_is_told_where_a_server_can_not_start(
         open_store(directory)
 
 
-def test_why_a_server_has_ended_is_told(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "96m")
-    with (
-        open_store(directory) as store,
-        pytest.raises(StoreError, match=r"has ended \(java\.lang\.OutOfMemoryError.*GRAPHNEG_JAVA_HEAP=2g"),
-    ):
-        store.query_write(
-            "UNWIND range(1, 9000000) AS n WITH collect({n: n, text: toString(n)}) AS ns RETURN size(ns)"
-        )
+def test_why_a_server_has_ended_is_told(directory: Path) -> None:
+    with open_store(directory) as store:
+        server = processes(directory)
+        server[1].kill()
+        await_end(*server)
+        with open(directory / supervisor.LOG, "a") as log:
+            log.write("Terminating due to java.lang.OutOfMemoryError: Java heap space\n")
+        with pytest.raises(
+            StoreError,
+            match=r"ended \(java\.lang\.OutOfMemoryError: Java heap space\): set GRAPHNEG_JAVA_HEAP",
+        ):
+            store.read("RETURN 1")
 
 
 # Its log and its lock

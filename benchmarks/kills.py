@@ -1,0 +1,224 @@
+"""Kill -9 of commands and of their servers, at any moment of a load, a parse, negatives, a generator, shifts.
+
+Nothing that was acknowledged may be lost, nothing be half there, and the next run completes it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpus import Corpus, bundled, write_jsonl
+from benchmarks.instances import Host
+from benchmarks.results import Goal, Result, Table, verdict
+from benchmarks.sizes import Sizes
+from graphneg.dialogue_graph import DialogueGraph
+from tests.killable import PARSED, SHIFTED, Run
+from tests.killed_servers import Embedded, Neo4j, Server
+from tests.servers import wipe
+from tests.shift_samples import edges, replies
+
+DIALOGUES = 30
+ON_NEO4J = 4
+"""Kills on Neo4j are a fourth of those on the embedded store: it takes longer to start."""
+OF_SERVERS = 5
+"""Each fifth kill is one of the server."""
+LOOK = {
+    "Dialogue": "MATCH (n:Dialogue) OPTIONAL MATCH (n)-[:HAS_TURN]->(u) OPTIONAL MATCH (u)-[:NEXT]->(v) "
+    "RETURN n.id AS id, n.digest AS digest, count(DISTINCT u) AS size, count(v) AS ties",
+    "Amr": "MATCH (n:Amr)<-[:MEANS]-() OPTIONAL MATCH (m:AmrNode {amr: n.id}) "
+    "OPTIONAL MATCH (m)-[r:ROLE]->() "
+    "RETURN n.id AS id, n.digest AS digest, count(DISTINCT m) AS size, count(DISTINCT r) AS ties",
+    "Variant": "MATCH (n:Variant) OPTIONAL MATCH (n)-[:APPLIED]->(e:Edit) OPTIONAL MATCH (e)-[:AT]->(m) "
+    "RETURN n.id AS id, n.digest AS digest, count(DISTINCT e) AS size, count(m) AS ties",
+}
+LOOSE = (
+    "MATCH (n:Edit) WHERE NOT EXISTS { (:Variant)-[:APPLIED]->(n) } RETURN count(n) AS amount",
+    "MATCH (n:Amr) WHERE NOT EXISTS { ()-[:MEANS]->(n) } RETURN count(n) AS amount",
+)
+FORGET = {
+    "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode"),
+    "parse": ("Amr", "AmrNode", "Parse"),
+    "negatives": ("Variant", "Edit"),
+    "generate": (),
+    "shift": (),
+}
+"""What a command that was completed leaves behind, which is removed before it begins again."""
+
+Whole = dict[tuple[str, str], tuple[Any, ...]]
+
+
+@dataclass(slots=True)
+class Count:
+    """What became of the kills of a command: how many ``lost`` what was acknowledged, left a ``half``, or
+    were completed otherwise than a run that nobody disturbs (``other``)."""
+
+    command: str
+    kills: int = 0
+    of_server: int = 0
+    lost: int = 0
+    half: int = 0
+    other: int = 0
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    host.close()
+    server: Server
+    if host.kind == "neo4j":
+        server = made = Neo4j(host.directory / "killed-neo4j")
+        each = max(1, sizes.kills // ON_NEO4J // len(FORGET))
+        with closing(_Stopped(made.stop)):
+            counts = [_killed(server, name, each, host.directory) for name in FORGET]
+    else:
+        server = Embedded(host.directory / "killed")
+        counts = [
+            _killed(server, name, max(1, sizes.kills // len(FORGET)), host.directory) for name in FORGET
+        ]
+    table = Table(
+        "Kills",
+        f"Kill -9 of a command that works on {DIALOGUES} dialogues, each fifth time of its server, at any "
+        "moment: how often what was acknowledged was lost, something was half there, or the next run came to "
+        "something else than one that nobody disturbs.",
+        ("server", "command", "kills", "of the server", "lost", "half there", "other result"),
+        tuple(
+            (host.name, one.command, *map(str, (one.kills, one.of_server, one.lost, one.half, one.other)))
+            for one in counts
+        ),
+    )
+    kills, bad = sum(one.kills for one in counts), sum(one.lost + one.half + one.other for one in counts)
+    goal = Goal(f"{kills} kills that lose or leave a half", host.name, str(bad), "0", verdict(not bad))
+    return Result((table,), (goal,))
+
+
+@dataclass
+class _Stopped:
+    close: Callable[[], None]
+
+
+def _killed(server: Server, command: str, kills: int, folder: Path) -> Count:
+    job = _Job(server, command, folder)
+    count, moments = Count(command), random.Random(f"{command} {server.target.partition('//')[0]}")
+    while count.kills < kills:
+        run = job.begun()
+        if run.ended_within(moments.uniform(0, 0.9 * job.seconds)):
+            run.finish()
+            count.other += job.result() != job.expected
+            job.forget()
+            continue
+        count.kills += 1
+        if count.kills % OF_SERVERS == 0:
+            count.of_server += 1
+            server.kill()
+            run.kill()
+            job.reopen()
+        else:
+            run.kill()
+            server.settle(job.store)
+        lost, half = job.judged(run.acknowledged)
+        count.lost += lost
+        count.half += half
+    job.begun().finish()
+    count.other += job.result() != job.expected
+    job.store.close()
+    return count
+
+
+class _Job:
+    """A command, what it comes to and how long it takes where nobody disturbs it."""
+
+    def __init__(self, server: Server, command: str, folder: Path) -> None:
+        self._server, self._command = server, command
+        self.store = server.open()
+        wipe(self.store)
+        graph = DialogueGraph(self.store)
+        graph.load("everyday")
+        corpus = write_jsonl(bundled().several(DIALOGUES, "copy"), folder / "killed.jsonl")
+        if command == "parse":
+            corpus.write_text("".join(map(_without_graphs, corpus.read_text().splitlines(keepends=True))))
+        if command != "load":
+            graph.load("dialogues", corpus)
+        self.file = corpus if command == "load" else folder / f"{command}.jsonl"
+        self._base = self._whole()
+        for _ in range(2):  # the second time the server is warm, as it is for those that are killed
+            run = self.begun()
+            run.finish()
+            self.seconds, self.expected = run.seconds, self.result()
+            self.forget()
+
+    def begun(self) -> Run:
+        return Run(self._server.target, self._server.environment, self._command, self.file)
+
+    def reopen(self) -> None:
+        self.store.close()
+        self.store = self._server.open()
+
+    def result(self) -> tuple[Whole, dict[tuple[str, str], int], bytes]:
+        """All that a command has made, when it is complete."""
+        return self._whole(), edges(self.store), self._written(self.file)
+
+    def judged(self, acknowledged: int) -> tuple[bool, bool]:
+        """Whether something that was acknowledged is lost, and whether something is half there."""
+        whole, _, written = self.expected
+        found = self._whole()
+        half = any(whole.get(key) != value for key, value in found.items()) or not self._tied()
+        half = half or edges(self.store) != replies(self.store)
+        lost = bool(self._base.keys() - found.keys()) or self._amount(found) < acknowledged
+        note = self.file.with_name(f"{self.file.name}.part.json")
+        if self._command in ("negatives", "generate"):
+            kept = self._written(self.file.with_name(f"{self.file.name}.part"))
+            if self.file.exists():
+                lost = lost or self._written(self.file) != written
+            elif note.exists():
+                kept = kept[: json.loads(note.read_bytes())["offset"]]
+                lost = lost or not written.startswith(kept)
+        return lost, half
+
+    def forget(self) -> None:
+        """Remove what the command has made."""
+        if self._command == "shift":
+            for kind in ("SHIFTS_TO", "FOCUS", "PERSPECTIVE", "MENTIONS"):
+                self.store.query_write(f"MATCH ()-[r:{kind}]->() DELETE r")
+            self.store.query_write("MATCH (d:Dialogue) REMOVE d.shifts")
+        ids = {id for _, id in self._base}
+        for label in FORGET[self._command]:
+            keep = "n.amr" if label == "AmrNode" else "n.id"
+            self.store.query_write(
+                f"MATCH (n:{label}) WHERE NOT {keep} IN $ids DETACH DELETE n", {"ids": [*ids]}
+            )
+        if self._command in ("negatives", "generate"):
+            for file in self.file.parent.glob(f"*{self.file.name}*"):
+                file.unlink()
+
+    def _whole(self) -> Whole:
+        """What must be there as a whole, with how much of it there is."""
+        return {
+            (label, row["id"]): (row["digest"], row["size"], row["ties"])
+            for label, query in LOOK.items()
+            for row in self.store.read(query)
+        }
+
+    def _tied(self) -> bool:
+        return not any(self.store.read(query)[0]["amount"] for query in LOOSE)
+
+    def _amount(self, found: Iterable[tuple[str, str]]) -> int:
+        """As much as a run acknowledges: dialogues of the file, graphs, or dialogues in the shift graph."""
+        if self._command == "load":
+            return sum(label == "Dialogue" and id.startswith("copy") for label, id in found)
+        query = {"parse": PARSED, "shift": SHIFTED}.get(self._command)
+        return self.store.read(query)[0]["amount"] if query else 0
+
+    @staticmethod
+    def _written(file: Path) -> bytes:
+        return file.read_bytes() if file.exists() else b""
+
+
+def _without_graphs(line: str) -> str:
+    dialogue = json.loads(line)
+    for turn in dialogue["turns"]:
+        turn["amr"] = None
+    return json.dumps(dialogue) + "\n"
