@@ -191,7 +191,7 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
-        settings["shifts"] = [row.data() for row in self.store.read(cypher_text("shift/method"))]
+        settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = content_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
             report = SubstitutesReport(**writer.resumed.notes)
