@@ -97,7 +97,7 @@ class TestObjectsOfOptions:
         def mixed(first: int = 0, *, where: StoreOptions, last: int = 1) -> None: ...
 
         names = [*signature(expanded(mixed)).parameters]
-        assert names == ["first", "store", "username", "password", "database", "last"]
+        assert names == ["first", "store", "username", "password", "database", "keep_warm", "last"]
 
     def test_bounds_of_a_field_hold(self) -> None:
         run("brew", "--sugar", "-1")
