@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from benchmarks.corpus import bundled, write_jsonl
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import StoreError
 from graphneg.store.connection import Store
 from tests.killable import Run
 from tests.killed_servers import Server
@@ -160,6 +162,16 @@ class TestALoad:
         run_on(server, "load", corpus).finish()
         assert content(store) == undisturbed.loaded
         store.close()
+
+
+def test_a_server_that_was_killed_is_told_of_within_30_seconds(server: Server) -> None:
+    with server.open() as store:
+        server.kill()
+        for ask in (store.read, store.query_write):
+            began = time.monotonic()
+            with pytest.raises(StoreError, match="acknowledged is kept"):
+                ask("RETURN 1")
+            assert time.monotonic() - began < 30
 
 
 class TestMakingNegatives:

@@ -185,6 +185,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         if isinstance(cause, ssl.SSLError):
             return f"{server} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
         origin = cause.__cause__ or cause.__context__
+        if isinstance(cause, BaseExceptionGroup):  # of a router: one for each address that it tried
+            origin = cause.exceptions[0]
         if origin is None:
             return f"{server} does not answer ({first_line(cause)}): {if_silent}"
         cause = origin

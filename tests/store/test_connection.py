@@ -477,6 +477,10 @@ def answer(code: str) -> Neo4jError:
         (answer("DatabaseError.General.Unknown"), "failed: because [Neo.DatabaseError.General.Unknown]"),
         (ConfigurationError("no such option\nat line 1"), "can't open Neo4j at home: no such option"),
         (DriverError("closed"), "Neo4j at home: closed"),
+        (
+            answer("DatabaseError.Transaction.TransactionLogError"),
+            "can't write (its disk is full, most often",
+        ),
     ],
 )
 def test_what_a_server_or_the_driver_says_is_one_sentence(error: Exception, sentence: str) -> None:
@@ -488,6 +492,13 @@ def test_a_silent_server_is_told_with_the_origin_and_what_to_do() -> None:
     refused = ConnectionRefusedError(111, "Connection refused")
     said = told(silence(OSError("a router"), refused))
     assert said == "Neo4j at home does not answer ([Errno 111] Connection refused): start it"
+
+
+def test_a_silent_cluster_is_told_with_the_origin_at_an_address_of_it() -> None:
+    refused = ConnectionRefusedError(111, "Connection refused")
+    assert "([Errno 111] Connection refused)" in told(
+        silence(ExceptionGroup("all failed", [silence(refused)]))
+    )
 
 
 def test_a_server_without_tls_or_with_a_certificate_of_its_own_is_told_from_a_silent_one() -> None:
