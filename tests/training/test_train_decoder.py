@@ -224,8 +224,8 @@ class TestCommands:
 
         for decoder in ("t5", "rescored"):
             made = run(
-                "negatives", "--decoder", decoder, "--model", out, "--limit", "2", "-o", tmp_path / f"{decoder}.jsonl",
-                "--beams", "1", *place,
+                "negatives", "--decoder", decoder, "--model", out, "--beams", "1", "--limit", "2",
+                "-o", tmp_path / f"{decoder}.jsonl", *place,
             )  # fmt: skip
             assert made.status == 0, made.err
 
