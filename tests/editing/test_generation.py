@@ -324,7 +324,7 @@ class TestResuming:
             again.to_jsonl(out)
             assert again.resumed.is_complete
         finally:
-            for label in ("Variant", "Amr", "Utterance", "Dialogue"):
+            for label in ("Variant", "AmrNode", "Amr", "Utterance", "Dialogue"):
                 dialogues.cypher_write(f"MATCH (n:{label}) WHERE n.id STARTS WITH 'aardvark' DETACH DELETE n")
         with pytest.raises(InputError, match="made with other settings or of other content"):
             stream().to_jsonl(out)
