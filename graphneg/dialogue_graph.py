@@ -92,7 +92,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
 
         ``dialogues`` also takes lists of dicts, pandas' DataFrames and Hugging Face datasets in place of
         ``paths``; ``map`` says what the data call its fields (``{"text": "utterance"}``), where that is not
-        plain, ``encoding`` which codec texts are in; ``clean`` mends HTML entities and the blanks of tokenisers.
+        plain, ``encoding`` which codec texts are in; ``clean`` mends HTML entities and tokenisers' blanks.
         Empty turns and system messages are left out. ``name`` and ``split`` begin the dialogues' ids where
         the files do not say. Graphs that belong to no utterance become dialogues of ``turns`` turns. What is
         in the store already is left as it is. The report keeps the first refusals, and has ``notices`` of

@@ -68,7 +68,7 @@ def listed(argument: str, given: Given) -> Given:
 
 
 class StoppedError(GraphnegError):
-    """A run ends before its end: its server has gone, or what may be spent is spent. What was done is kept."""
+    """A run ends before its end: its server has gone, or what may be spent is. What was done is kept."""
 
 
 def first_line(error: BaseException) -> str:

@@ -109,7 +109,7 @@ class Workers(Generic[Item, Result]):
 
     def ask_each(self, item: Item) -> list[Result]:
         """What each child makes of one item: all are ready then. Raises as `ask` does."""
-        return list(self._pool.map(lambda child: child.ask(item), self._children))
+        return [asked.result() for asked in [self._pool.submit(child.ask, item) for child in self._children]]
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
         """The result of each item, in order; a few items are read ahead of their turn."""

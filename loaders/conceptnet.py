@@ -15,8 +15,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from graphneg.errors import InputError
+from graphneg.ingest.content import Refused, head
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Refused, byte_lines, decoded, head, parse_json
+from graphneg.ingest.reading import byte_lines, decoded, parse_json
 from graphneg.ingest.validation import LONGEST_KEY, FileLoader
 from graphneg.model import Opposite, Rejected
 from graphneg.progress import Progress

@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from graphneg.errors import InputError
-from graphneg.ingest.reading import Item, Line, Refused, input_files, is_directory, text_lines
+from graphneg.ingest.content import Refused
+from graphneg.ingest.reading import Item, Line, input_files, is_directory, text_lines
 from graphneg.ingest.validation import DialogueLoader, alternating
 from graphneg.model import Dialogue, Rejected
 from graphneg.progress import NoProgress, Progress

@@ -6,7 +6,8 @@ adversarial irrelevant ones (written to share words with the context) and five r
 
 from __future__ import annotations
 
-from graphneg.ingest.reading import Item, Refused
+from graphneg.ingest.content import Refused
+from graphneg.ingest.reading import Item
 from graphneg.ingest.validation import DialogueLoader, alternating, mapping, strings
 from graphneg.model import Dialogue, Response
 

@@ -14,9 +14,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from graphneg.ingest.content import Refused
 from graphneg.ingest.entries import Source, sources
 from graphneg.ingest.loader import LoadOptions, checked, hopeful
-from graphneg.ingest.reading import Refused
 from graphneg.ingest.shapes import Fields, dialogue_values
 from graphneg.ingest.validation import named, valid_dialogues
 from graphneg.model import Dialogue, Record, Response, Utterance

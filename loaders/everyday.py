@@ -8,8 +8,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from graphneg.errors import InputError
+from graphneg.ingest.content import read_text
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Item, json_lines, read_text
+from graphneg.ingest.reading import Item, json_lines
 from graphneg.ingest.validation import named, valid_dialogues
 from graphneg.loaders.dialogues import dialogue
 from graphneg.loaders.penman import graph_texts

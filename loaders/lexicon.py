@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from graphneg.english.lexicon import entry_of
+from graphneg.ingest.content import Refused
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Line, Refused, each_line
+from graphneg.ingest.reading import Line, each_line
 from graphneg.ingest.validation import FileLoader
 from graphneg.model import LexiconEntry, Rejected
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from graphneg.amr.penman import iter_blocks, metadata
 from graphneg.errors import InputError
+from graphneg.ingest.content import Refused
 from graphneg.ingest.loader import LoadOptions, checked, recognised
-from graphneg.ingest.reading import Refused, byte_lines, decoded, input_paths
+from graphneg.ingest.reading import byte_lines, decoded, input_paths
 from graphneg.model import GraphText, Record, Rejected
 from graphneg.progress import Progress
 

@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphneg.ingest.reading import Item, Refused, each_group, each_line, head, json_items
+from graphneg.ingest.content import Refused, head
+from graphneg.ingest.reading import Item, each_group, each_line, json_items
 from graphneg.ingest.validation import DialogueLoader, mapping, strings
 from graphneg.model import Dialogue, Rejected, Response, Utterance
 from graphneg.progress import Progress

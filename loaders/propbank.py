@@ -14,8 +14,9 @@ from typing import TypeVar
 
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.propbank import Fault, Roleset, read_rolesets
+from graphneg.ingest.content import head
 from graphneg.ingest.loader import LoadOptions, checked
-from graphneg.ingest.reading import files_within, head, input_paths
+from graphneg.ingest.reading import files_within, input_paths
 from graphneg.model import Frame, Record, Rejected
 from graphneg.progress import Progress
 

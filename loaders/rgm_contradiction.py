@@ -7,8 +7,9 @@ one (label 1); where one stands alone, people do not agree, and the line is refu
 
 from __future__ import annotations
 
+from graphneg.ingest.content import Refused
 from graphneg.ingest.labelled import ANNOTATORS, labelled_of
-from graphneg.ingest.reading import Item, Refused
+from graphneg.ingest.reading import Item
 from graphneg.ingest.validation import DialogueLoader
 from graphneg.model import Dialogue, Response, Utterance
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphneg.ingest.reading import Item, Refused, json_items
+from graphneg.ingest.content import Refused
+from graphneg.ingest.reading import Item, json_items
 from graphneg.ingest.validation import DialogueLoader, mapping
 from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.progress import Progress

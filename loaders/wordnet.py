@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphneg.english.tokens import one_line
+from graphneg.ingest.content import Refused
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.reading import Line, Refused, each_line
+from graphneg.ingest.reading import Line, each_line
 from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.ingest.validation import FileLoader
 from graphneg.model import Rejected, Sentence

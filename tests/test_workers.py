@@ -72,9 +72,11 @@ def test_each_child_can_be_asked_so_that_all_are_ready(tmp_path: Path):
         began = time.monotonic()
         assert len(list(workers.map([None] * 9))) == 9
         assert time.monotonic() - began < 1
-    with Workers[str, str]("tests.test_workers:faulty", ("first",), 2) as workers:
-        with pytest.raises(InputError, match="can't be made"):
-            workers.ask_each("hello")
+    with (
+        Workers[str, str]("tests.test_workers:faulty", ("first",), 2) as workers,
+        pytest.raises(InputError, match="can't be made"),
+    ):
+        workers.ask_each("hello")
 
 
 def test_items_are_read_only_a_little_ahead():

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 PATHS = ("graphneg", "loaders", "tests", "tools", "benchmarks")
 SHIPPED = ("graphneg", "loaders")
 CALLED_BY_OTHERS = frozenset(
-    {"__getattr__", "on_step_end", "on_train_begin", "on_train_end", "to_networkx", "SaidPair"}
+    {"__dir__", "__getattr__", "on_step_end", "on_train_begin", "on_train_end", "to_networkx", "SaidPair"}
 )
 """Called by Python, by transformers, or by users."""
 NAMED_IN_STRINGS = frozenset({"SpeakerAwareBert", "parser_worker", "serve"})

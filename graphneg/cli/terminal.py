@@ -52,9 +52,11 @@ class Screen(Console):
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render_str(self, text: str, **settings: Any) -> Text:
+        """Text with markup, of what can be seen."""
         return super().render_str(visible(text), **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is printed, of what can be seen."""
         if isinstance(renderable, Text) and UNSEEN.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
@@ -93,7 +95,7 @@ def read_input(name: str) -> str:
 
     Raises `InputError`: the file can't be read, or is no UTF-8.
     """
-    from graphneg.ingest.reading import read_text
+    from graphneg.ingest.content import read_text
 
     if name != STANDARD:
         return read_text(Path(name))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphneg.english.tokens import word_count
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
-from graphneg.ingest.reading import read_text
+from graphneg.ingest.content import read_text
 from graphneg.records.files import read_negatives
 from graphneg.statistics import interval, resampled_items
 

@@ -23,7 +23,8 @@ from graphneg.errors import GraphnegError, InputError
 from graphneg.evaluation.comparison.data import ADVERSARIAL, context_key
 from graphneg.evaluation.ranking import placed_choices
 from graphneg.hashing import fingerprint, number, shuffled
-from graphneg.ingest.reading import parse_json, read_text
+from graphneg.ingest.content import read_text
+from graphneg.ingest.reading import parse_json
 from graphneg.ingest.sheets import read_sheet, write_sheet
 from graphneg.records.files import read_located
 from graphneg.records.runs import write_atomically

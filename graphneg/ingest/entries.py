@@ -21,17 +21,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from graphneg.errors import InputError
+from graphneg.ingest.content import Damaged, Refused, chunks, encoding_of, head
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import (
     LARGEST_ITEM,
-    Damaged,
     Item,
     Line,
-    Refused,
-    chunks,
     corpus_of,
-    encoding_of,
-    head,
     input_paths,
     json_items,
     json_lines,

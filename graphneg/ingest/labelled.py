@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.reading import Refused, accepted, each_line, parse_json
+from graphneg.ingest.content import Refused
+from graphneg.ingest.reading import accepted, each_line, parse_json
 from graphneg.ingest.validation import mapping, strings
 from graphneg.progress import NoProgress
 

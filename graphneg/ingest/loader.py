@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graphneg.errors import InputError
-from graphneg.ingest.reading import head
+from graphneg.ingest.content import head
 from graphneg.model import Record, Rejected
 from graphneg.plugins import Plugins
 from graphneg.progress import NoProgress, Progress

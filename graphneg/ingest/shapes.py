@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.reading import Item, Refused, each_group, split_of
+from graphneg.ingest.content import Refused
+from graphneg.ingest.reading import Item, each_group, split_of
 from graphneg.model import Rejected
 
 _DIALOGUE = ("dialogue", "dialog", "conversation", "conv", "convo", "chat", "session", "thread")

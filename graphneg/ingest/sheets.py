@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from graphneg.errors import InputError
-from graphneg.ingest.reading import read_text
+from graphneg.ingest.content import read_text
 from graphneg.records.runs import check_new, write_atomically
 
 

@@ -14,15 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from graphneg.ingest.content import Refused
 from graphneg.ingest.loader import LoadOptions, checked
-from graphneg.ingest.reading import (
-    Item,
-    Refused,
-    files_within,
-    input_files,
-    json_lines,
-    split_of,
-)
+from graphneg.ingest.reading import Item, files_within, input_files, json_lines, split_of
 from graphneg.ingest.rows import digest, text_key, utterance_id
 from graphneg.ingest.turns import of_turns
 from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance

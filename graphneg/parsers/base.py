@@ -71,8 +71,9 @@ class Parser(Protocol):
 class CheckedParser:
     """A parser whose answers are checked: one for each text, each a well-formed graph or a warning.
 
-    A text that is hardly English has a warning. Texts without words are not handed on, and characters that are no text (control characters,
-    halves of surrogate pairs) are handed on as U+FFFD, so that tokens keep their numbers.
+    A text that is hardly English has a warning. Texts without words are not handed on, and characters that
+    are no text (control characters, halves of surrogate pairs) are handed on as U+FFFD, so that tokens keep
+    their numbers.
     """
 
     def __init__(self, parser: Parser) -> None:

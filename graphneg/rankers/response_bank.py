@@ -19,7 +19,7 @@ from graphneg.datasets.groups import read_groups
 from graphneg.english.tokens import match_key, one_line
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
-from graphneg.ingest.reading import read_text
+from graphneg.ingest.content import read_text
 from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker, by_score

@@ -29,8 +29,8 @@ _NO_DIGESTS: Mapping[str, str | None] = {}
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """One utterance as editing sees it: ``amr`` is its graph's id, ``digest`` the graph's own; ``foreign``: it
-    is hardly English."""
+    """One utterance as editing sees it: ``amr`` is its graph's id, ``digest`` the graph's own; ``foreign``:
+    it is hardly English."""
 
     turn: int
     speaker: str

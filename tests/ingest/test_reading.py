@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphneg.errors import InputError
-from graphneg.ingest import reading
-from graphneg.ingest.reading import Item, Refused
+from graphneg.ingest import content, reading
+from graphneg.ingest.content import Refused
+from graphneg.ingest.reading import Item
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress
 from tests.loader_samples import written
@@ -32,9 +33,9 @@ LINES = st.lists(st.text(st.sampled_from("ab é😀\ufeff\x85\u2028\t"), max_siz
 @pytest.fixture(scope="module", params=[3, 7, 1 << 18], autouse=True)
 def pieces(request: pytest.FixtureRequest) -> Iterator[None]:
     """Files are read in pieces of three bytes (a byte order mark), of a few, and of many."""
-    before, reading.CHUNK = reading.CHUNK, request.param
+    before, content.CHUNK = content.CHUNK, request.param
     yield
-    reading.CHUNK = before
+    content.CHUNK = before
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_a_line_that_is_too_long_is_refused_once_and_reading_goes_on(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "LARGEST_ITEM", 20)
-    monkeypatch.setattr(reading, "CHUNK", 8)
+    monkeypatch.setattr(content, "CHUNK", 8)
     found = list(reading.byte_lines(written(file, b"one\n" + b"x" * 100 + b"\ntwo\n"), NoProgress()))
     assert [one for one in found if not isinstance(one, Rejected)] == [(1, b"one"), (3, b"two")]
     assert refusals(found) == ["2 the line is longer than 20 bytes"]
@@ -116,7 +117,7 @@ def test_a_line_that_is_too_long_is_refused_once_and_reading_goes_on(
 
 def test_a_gzip_file_that_is_no_such_file_is_told_at_its_line(file: Path) -> None:
     packed = gzip.compress(b"one\ntwo\n")
-    assert reading.head(written(file, packed[:9])).startswith(b"\x1f\x8b")
+    assert content.head(written(file, packed[:9])).startswith(b"\x1f\x8b")
     found = list(reading.text_lines(written(file, packed[:-4]), NoProgress()))
     assert "the gzip stream is damaged from here on" in refusals(found)[-1]
 
@@ -181,4 +182,4 @@ def test_records_none_of_which_may_be_refused_end_at_the_first_that_is() -> None
 def test_a_text_that_cannot_be_read_names_its_file(file: Path, data: bytes | None, reason: str) -> None:
     path = file.with_name("missing") if data is None else written(file, data)
     with pytest.raises(InputError, match=rf"{path.name}: {reason}"):
-        reading.read_text(path)
+        content.read_text(path)

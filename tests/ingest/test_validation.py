@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from graphneg.errors import InputError
+from graphneg.ingest.content import Refused
 from graphneg.ingest.loader import LoadOptions, LoadReport, checked, recognised
-from graphneg.ingest.reading import Item, Refused
+from graphneg.ingest.reading import Item
 from graphneg.ingest.validation import (
     DialogueLoader,
     Grouping,
