@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ FORGET = {
     "shift": (),
 }
 """What a command that was completed leaves behind, which is removed before it begins again."""
+KEYS = {"AmrNode": "n.amr", "Utterance": "split(n.id, '#')[0]", "Response": "split(n.id, '#')[0]"}
+"""By what something belongs to what is whole, where that is not its own id."""
 
 Whole = dict[tuple[str, str], tuple[Any, ...]]
 
@@ -165,8 +168,8 @@ class _Job:
         """Whether something that was acknowledged is lost, and whether something is half there."""
         whole, _, written = self.expected
         found = self._whole()
-        half = any(whole.get(key) != value for key, value in found.items()) or not self._tied()
-        half = half or edges(self.store) != replies(self.store)
+        halves = [(key, value, whole.get(key)) for key, value in found.items() if whole.get(key) != value]
+        half = bool(halves) or not self._tied() or edges(self.store) != replies(self.store)
         lost = bool(self._base.keys() - found.keys()) or self._amount(found) < acknowledged
         note = self.file.with_name(f"{self.file.name}.part.json")
         if self._command in ("negatives", "generate"):
@@ -176,6 +179,9 @@ class _Job:
             elif note.exists():
                 kept = kept[: json.loads(note.read_bytes())["offset"]]
                 lost = lost or not written.startswith(kept)
+        if lost or half:
+            what = f"{len(self._base.keys() - found.keys())} gone, {self._amount(found)} of {acknowledged}"
+            print(f"{self._command}: lost {lost}, half {half}: {what}, {halves[:2]}", file=sys.stderr)
         return lost, half
 
     def forget(self) -> None:
@@ -186,9 +192,9 @@ class _Job:
             self.store.query_write("MATCH (d:Dialogue) REMOVE d.shifts")
         ids = {id for _, id in self._base}
         for label in FORGET[self._command]:
-            keep = "n.amr" if label == "AmrNode" else "n.id"
+            keep = KEYS.get(label, "n.id")
             self.store.query_write(
-                f"MATCH (n:{label}) WHERE NOT {keep} IN $ids DETACH DELETE n", {"ids": [*ids]}
+                f"MATCH (n:{label}) WHERE NOT coalesce({keep}, '') IN $ids DETACH DELETE n", {"ids": [*ids]}
             )
         if self._command in ("negatives", "generate"):
             for file in self.file.parent.glob(f"*{self.file.name}*"):

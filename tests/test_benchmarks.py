@@ -13,7 +13,7 @@ from benchmarks.registry import BENCHMARKS
 from benchmarks.report import DATA, keep, page_of, read
 from benchmarks.report import page as data_page
 from benchmarks.results import Goal, Table, merged, sample
-from benchmarks.sizes import TINY
+from benchmarks.sizes import QUICK, TINY
 from graphneg.amr.penman import parse_graph
 
 
@@ -51,6 +51,17 @@ def test_edits_are_looked_for_whose_result_others_mean() -> None:
         ("word", "I dance."): ("I sing.",),
     }
     assert len(list(changes(sentences, 1))) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kills", "crowd"])
+def test_a_tenth_of_what_is_measured_for_hours_meets_its_goals(name: str, tmp_path: Path) -> None:
+    host = Host("embedded", tmp_path)
+    try:
+        result = BENCHMARKS[name].run(host, bundled(), QUICK)
+    finally:
+        host.close()
+    assert [goal for goal in result.goals if goal.verdict != "met"] == []
 
 
 def test_tables_of_one_title_are_merged() -> None:
