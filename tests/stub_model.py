@@ -1,9 +1,8 @@
 """A server that speaks OpenAI's protocol without a model, and is as bad as servers get.
 
-``python -m tests.stub_model FOLDER SETTINGS`` (JSON, as `Behaviour`) serves until its standard input ends. It writes
-its port to ``FOLDER/port``, and a line to ``FOLDER/answered`` for each answer before it is sent: what a user pays for.
-No two answers are alike, even to the same request.
-"""
+``python -m tests.stub_model FOLDER SETTINGS`` (JSON, as `Behaviour`) serves until its standard input ends. It
+writes its port to ``FOLDER/port``, and a line to ``FOLDER/answered`` for each answer before it is sent: what
+a user pays for. No two answers are alike, even to the same request."""
 
 from __future__ import annotations
 
@@ -25,18 +24,73 @@ from pathlib import Path
 PATIENCE = 60
 STALLED = 30.0
 FAULTS = ("refuse", "stall", "drop", "broken", "fail", "empty")
-_THINGS = (
-    "anchor basket candle drawer engine feather garden hammer island jacket kettle ladder mirror needle orchard "
-    "pillow quarry ribbon saddle tunnel umbrella valley window yacht zebra bridge carpet donkey fountain guitar"
-).split()
-_DEEDS = "painted sold borrowed repaired washed carried hid found lifted dropped counted measured".split()
-_PLACES = "harbour library stable attic market theatre cellar station bakery chapel forest meadow".split()
+_THINGS = [
+    "anchor",
+    "basket",
+    "candle",
+    "drawer",
+    "engine",
+    "feather",
+    "garden",
+    "hammer",
+    "island",
+    "jacket",
+    "kettle",
+    "ladder",
+    "mirror",
+    "needle",
+    "orchard",
+    "pillow",
+    "quarry",
+    "ribbon",
+    "saddle",
+    "tunnel",
+    "umbrella",
+    "valley",
+    "window",
+    "yacht",
+    "zebra",
+    "bridge",
+    "carpet",
+    "donkey",
+    "fountain",
+    "guitar",
+]
+_DEEDS = [
+    "painted",
+    "sold",
+    "borrowed",
+    "repaired",
+    "washed",
+    "carried",
+    "hid",
+    "found",
+    "lifted",
+    "dropped",
+    "counted",
+    "measured",
+]
+_PLACES = [
+    "harbour",
+    "library",
+    "stable",
+    "attic",
+    "market",
+    "theatre",
+    "cellar",
+    "station",
+    "bakery",
+    "chapel",
+    "forest",
+    "meadow",
+]
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How the server answers: in so many seconds (one answer at a time if ``serial``), so many requests a second,
-    the first attempts at some requests with a fault (this share of them), only with a key, only one model."""
+    """How the server answers: in so many seconds (one answer at a time if ``serial``), so many requests a
+    second, the first attempts at some requests with a fault (this share of them), only with a key, only one
+    model; a ``newer`` one knows ``max_tokens`` by another name."""
 
     seconds: float = 0.0
     serial: bool = False
@@ -45,6 +99,7 @@ class Behaviour:
     key: str = ""
     model: str = ""
     route: str = ""
+    newer: bool = False
 
 
 class Stub(ThreadingHTTPServer):
@@ -58,7 +113,7 @@ class Stub(ThreadingHTTPServer):
         self.seen: Counter[str] = Counter()
         self.answers = 0
         self.window: tuple[int, int] = (0, 0)
-        self.log = open(folder / "answered", "a", buffering=1)
+        self.log = open(folder / "answered", "a", buffering=1)  # noqa: SIM115
         fresh = folder / "port.new"
         fresh.write_text(str(self.server_address[1]))
         fresh.replace(folder / "port")
@@ -88,6 +143,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(404, {"error": {"message": f"model {body['model']!r} does not exist"}})
         if does.route and not self.path.endswith(does.route):
             return self.send(500, {"error": {"message": "the tokenizer has no chat template"}})
+        if does.newer and "max_tokens" in body:
+            return self.send(400, {"error": {"message": "max_tokens: use max_completion_tokens"}})
+        if b"forbidden" in raw:
+            return self.send(400, {"error": {"message": "the prompt is against the rules"}})
         if self.server.is_over_rate():
             return self.send(429, {"error": {"message": "slow down"}}, {"retry-after": "0.3"})
         digest = hashlib.sha256(raw).hexdigest()
@@ -124,6 +183,12 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(200, {"choices": []})
         self.close_connection = True
 
+    def handle_one_request(self) -> None:
+        try:
+            super().handle_one_request()
+        except OSError:  # the client has gone, or was killed
+            self.close_connection = True
+
     def send(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:
         data = (content if isinstance(content, str) else json.dumps(content)).encode()
         self.send_response(status)
@@ -143,7 +208,9 @@ def answer_to(body: dict, number: int) -> str:
         n = number * 5 + item
         thing, place = _THINGS[n % 30], _PLACES[n // 360 % 12]
         word = words[n % len(words)] if words else "nothing"
-        lines.append(f"{item}. Uncle {chr(65 + n % 26)}{n} {_DEEDS[n // 30 % 12]} the {thing} of {word} near {place}.")
+        lines.append(
+            f"{item}. Uncle {chr(65 + n % 26)}{n} {_DEEDS[n // 30 % 12]} the {thing} of {word} near {place}."
+        )
     return "\n".join(lines)
 
 

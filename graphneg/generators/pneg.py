@@ -133,7 +133,7 @@ class PnegGenerator(WritingGenerator):
                 if len(each.candidates) < per_context and self.is_new(each, text):
                     spaced = spaced_as(text, [turn.text for turn in each.context.turns])
                     each.candidates.append(Candidate(spaced, (UNRELATED,), scores))
-            self.leave_out(each.reason, each.context.id, per_context - len(each.candidates))
+            self.leave_out(each.reason or "short-list", each.context.id, per_context - len(each.candidates))
         return [each.candidates for each in asked]
 
     def settings(self) -> Mapping[str, object]:

@@ -125,7 +125,7 @@ class ServedWriter:
             try:
                 answer = _answer_of(self._send(request), self.route, request)
             except Exception as error:
-                self._spending.settle(reserved, reserved if _may_be_paid(error) else 0.0)
+                self._spending.settle(reserved, reserved.most if _may_be_paid(error) else 0.0)
                 attempt += 1
                 refused = self._check(error, attempt)
                 if refused is not None:

@@ -132,37 +132,50 @@ class Pause:
         self._until = max(self._until, time.monotonic() + seconds)
 
 
+class Reserved(NamedTuple):
+    """What a request may cost: as it is estimated, and at most, as far as answers before it tell."""
+
+    estimate: float
+    most: float
+
+
 class Spending:
     """What answers cost, those that are awaited among it at the most that they may cost."""
 
     def __init__(self, serving: Serving) -> None:
         self._serving = serving
         self._settled = Condition()
-        self._awaited = 0.0
+        self._awaited: list[float] = []
+        self._factor = 1.0
         self.spent = 0.0
 
-    def reserve(self, tokens_in: int, tokens_out: int) -> float:
-        """What a request for so many tokens may cost at most. Where it might go over the limit, others are
-        awaited first.
+    def reserve(self, tokens_in: int, tokens_out: int) -> Reserved:
+        """What a request for so many tokens may cost. Where it might go over the limit, others are awaited
+        first.
 
         Raises:
             StoppedError: nothing is awaited, and it might still go over.
         """
-        most, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
+        estimate, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
         with self._settled:
-            while limit is not None and self.spent + self._awaited + most > limit:
+            while True:
+                most = estimate * self._factor
+                if limit is None or self.spent + sum(self._awaited) + most <= limit:
+                    self._awaited.append(most)
+                    return Reserved(estimate, most)
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, one more may cost {most:.2g}; "
                         "what was answered is kept, and the same command with a higher limit goes on"
                     )
                 self._settled.wait()
-            self._awaited += most
-        return most
 
-    def settle(self, reserved: float, cost: float) -> None:
-        """A request is over, and has cost so much."""
+    def settle(self, reserved: Reserved, cost: float) -> None:
+        """A request is over, and has cost so much. Where that is more than was estimated, so may be the
+        others."""
         with self._settled:
-            self._awaited = max(0.0, self._awaited - reserved)
+            self._awaited.remove(reserved.most)
+            if reserved.estimate:
+                self._factor = max(self._factor, cost / reserved.estimate)
             self.spent += cost
             self._settled.notify_all()

@@ -1,0 +1,289 @@
+"""Irrelevant responses that a large model lists: what it is asked, what is read of its answer, what is
+refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai", reason="served models need the served extra")
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import GeneratorError, InputError, ModelError
+from graphneg.generators.base import Context, get_generator
+from graphneg.generators.pneg import PnegGenerator, PnegOptions, list_items, read_examples
+from graphneg.generators.text_filters import LENGTHS, refusal
+from graphneg.nn.writers import Completion, Prompt
+from graphneg.progress import NoProgress
+from graphneg.records.files import read_jsonl
+from graphneg.records.scores import clash
+from graphneg.store.connection import Store
+from graphneg.store.opening import open_store
+from tests.cli_runs import Run
+from tests.stub_model import answered, stub_model
+from tests.tiny_lm import TinyModels
+
+GOOD = (
+    "The boat of the pope has no engine.",
+    "A sale begins when the doors open.",
+    "On Friday the cooks clean their ovens.",
+    "My grandmother sold eggs in the market.",
+    "Every uncle in that film wears a beard.",
+)
+
+
+class Says:
+    """A writer that answers with one text after the other, whatever it is asked, and remembers that."""
+
+    name = "says"
+    route = "chat"
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[Prompt] = []
+
+    def complete(self, prompts: Sequence[Prompt], n: int = 1, **_: object) -> list[list[Completion]]:
+        self.asked += prompts
+        return [[Completion(self.answers.pop(0), True)] for _ in prompts]
+
+
+def numbered(*texts: str) -> str:
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+
+
+def made_by(writer: Says, **options: object) -> PnegGenerator:
+    generator = PnegGenerator(PnegOptions(**options), read_examples(), writer, None)  # type: ignore[arg-type]
+    generator.begin([], NoProgress())
+    return generator
+
+
+def codes(generator: PnegGenerator) -> list[str]:
+    return [reason.partition(":")[0] for reason, _ in generator.left_out()]
+
+
+@pytest.mark.parametrize(
+    ("answer", "listed"),
+    [
+        ("1. I like tea.\n2. We left.", ["I like tea.", "We left."]),
+        (
+            "Sure! Here they are:\n\n1) I like tea.\n\n2) We left.\n\nTell me more.",
+            ["I like tea.", "We left."],
+        ),
+        ("(1) I like tea.\n(2) We left.", ["I like tea.", "We left."]),
+        ("- I like tea.\n* We left.\n• No.", ["I like tea.", "We left.", "No."]),
+        ('1. "I like tea."\n2. “We left.”', ["I like tea.", "We left."]),
+        ("**1.** I like tea.\n**2.** We left.", ["I like tea.", "We left."]),
+        ("1. **I like tea.**\n2. B: We left.", ["I like tea.", "We left."]),
+        (
+            "1. I like tea. 2. We left. 3. It costs 3.50 a cup.",
+            ["I like tea.", "We left.", "It costs 3.50 a cup."],
+        ),
+        ("Irrelevant responses:\nI like tea.\nWe left.", ["I like tea.", "We left."]),
+        ('```json\n["I like tea.", "We left."]\n```', ["I like tea.", "We left."]),
+        ("1. I like [old] tea.\n2. We left.", ["I like [old] tea.", "We left."]),
+        ("1.\n2. \n3. We left.", ["We left."]),
+        ("", []),
+    ],
+)
+def test_a_list_is_read_in_whatever_form_it_comes(answer: str, listed: list[str]) -> None:
+    assert list_items(answer) == listed
+
+
+class TestExamples:
+    def test_ten_come_with_graphneg_and_are_such_as_would_be_given(self, context: Context) -> None:
+        examples = read_examples()
+        assert len(examples) == 10
+        for example in examples:
+            assert len(example.responses) == 5
+            for text in example.responses:
+                assert refusal(text, [], replace(context, positives=()), LENGTHS) is None, text
+                assert clash(example.context, text) > 0, text
+
+    def test_two_of_them_are_drawn_for_each_call(self, context: Context) -> None:
+        contexts = [replace(context, id=f"own/test/{n}#2") for n in range(60)]
+        writer = Says(*[numbered(*GOOD)] * 60)
+        made_by(writer, draws=1).generate(contexts, 1, 0)
+        task = "Create five irrelevant responses containing keywords of the given dialogue context:"
+        shown = {prompt.text for prompt in writer.asked}
+        assert all(text.startswith(task) and text.count("Dialogue context:") == 3 for text in shown)
+        assert len(shown) > 30  # of the ninety pairs that there are
+        used = [
+            sum(example.responses[0] in prompt.text for prompt in writer.asked) for example in read_examples()
+        ]
+        assert min(used) >= 3 and sum(used) == 120
+
+    def test_none_are_shown_where_none_are_wanted(self, context: Context) -> None:
+        writer = Says(numbered(*GOOD))
+        made_by(writer, k=0, draws=1).generate([context], 1, 0)
+        assert writer.asked[0].text.count("Dialogue context:") == 1
+        assert writer.asked[0].text.endswith("B: My uncle sold it on Friday.\nIrrelevant responses:")
+
+    @pytest.mark.parametrize(
+        ("lines", "told"),
+        [
+            ("", "there is no example in it; k=0 shows none"),
+            ('{"context": ["Hi."], "responses": []}', "line 1: an object with lists of texts"),
+            ('{"context": "Hi.", "responses": ["No."]}', "line 1: an object with lists of texts"),
+            ("[", "line 1: an object with lists of texts"),
+            ('{"context": ["Hi."], "responses": ["No."]}', "k 2: there are 1 examples to draw from"),
+        ],
+    )
+    def test_a_set_of_ones_own_is_checked(self, unused: Store, tmp_path: Path, lines: str, told: str) -> None:
+        (tmp_path / "own.jsonl").write_text(lines + "\n")
+        with pytest.raises(InputError, match=told):
+            get_generator("pneg", unused, model="m", examples=tmp_path / "own.jsonl")
+
+
+class TestWhatIsRefused:
+    def test_those_that_say_most_of_the_context_are_given_first(self, context: Context) -> None:
+        [found] = made_by(Says(numbered(*GOOD))).generate([context], 2, 0)
+        clashes = [clash((turn.text for turn in context.turns), text) for text in GOOD]
+        assert [one.scores["clash"] for one in found] == sorted(clashes, reverse=True)[:2]
+        assert all(one.categories == ("C-follow",) for one in found)
+
+    def test_a_list_that_is_too_short_is_thrown_away_whole_and_asked_for_again(
+        self, context: Context
+    ) -> None:
+        writer = Says(numbered(*GOOD[:4]), numbered(*GOOD))
+        generator = made_by(writer, draws=2)
+        [found] = generator.generate([context], 5, 0)
+        assert {one.text for one in found} == set(GOOD) and generator.refused == {"short-list": 1}
+        assert len({prompt.id for prompt in writer.asked}) == 2
+
+    def test_shorter_ones_are_taken_where_they_may_be(self, context: Context) -> None:
+        generator = made_by(Says(numbered(*GOOD[:2])), draws=1, least=2)
+        [found] = generator.generate([context], 3, 0)
+        assert len(found) == 2 and len(codes(generator)) == 1
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            (GOOD[0], "like-another"),
+            ("The boat still for sale is made of paper.", "copies-context"),
+            ("What a pity!", "like-a-positive"),
+            ("Nobody knows where the owls are.", "no-clash"),
+            ("The boat sank and", "unfinished"),
+            ("Le bateau de mon oncle ne marche pas du tout avec ce vent.", "not-english"),
+            ("The boat of the boat has a boat.", "repeats"),
+        ],
+    )
+    def test_each_text_that_is_refused_is_counted_by_why(
+        self, context: Context, text: str, reason: str
+    ) -> None:
+        generator = made_by(Says(numbered(*GOOD[:4], text)), draws=1)
+        [found] = generator.generate([context], 5, 0)
+        assert {one.text for one in found} == set(GOOD[:4])
+        assert generator.refused == {reason: 1} and codes(generator) == [reason]
+
+    def test_a_copy_of_an_example_is_none(self, context: Context) -> None:
+        told = "Friday is the busiest day at the fish market."
+        answer = numbered(told, *GOOD[:4])
+        generator = made_by(Says(answer), draws=1, k=10)
+        [found] = generator.generate([context], 5, 0)
+        assert len(found) == 4 and codes(generator) == ["copies-example"]
+
+    def test_another_context_gets_no_text_that_was_given(self, context: Context) -> None:
+        other = replace(context, id="own/test/2#2", dialogue="own/test/2")
+        generator = made_by(Says(numbered(*GOOD), numbered(*GOOD)), draws=1)
+        first, second = generator.generate([context, other], 5, 0)
+        assert (len(first), len(second)) == (5, 0) and set(codes(generator)) == {"said-before"}
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        ("options", "error", "told"),
+        [
+            ({}, GeneratorError, "pneg needs a model"),
+            ({"model": "m", "least": 6}, InputError, "least 6: from 1 to the 5"),
+            ({"model": "m", "draws": 0}, InputError, "at least 1"),
+            ({"model": "m", "k": 11}, InputError, "k 11: there are 10 examples"),
+            ({"model": "m", "route": "post"}, InputError, "route 'post'"),
+            ({"model": "m", "served": {"colour": 1}}, InputError, "no option 'colour'"),
+            ({"model": "no/model", "offline": True}, ModelError, "no/model"),
+        ],
+    )
+    def test_what_can_not_be_is_refused(
+        self, unused: Store, options: dict, error: type[Exception], told: str
+    ) -> None:
+        with pytest.raises(error, match=told):
+            get_generator("pneg", unused, **options)
+
+    def test_a_model_of_this_machine_needs_a_chat_template_for_chat(
+        self, unused: Store, tiny_lms: TinyModels
+    ) -> None:
+        with pytest.raises(ModelError, match="no chat template; choose the route completion"):
+            get_generator("pneg", unused, model=tiny_lms.gpt2, route="chat", device="cpu")
+
+
+def served(url: str, tmp_path: Path, *more: str | Path) -> list[str | Path]:
+    return ["--base-url", url, "--model", "m", "--cache", tmp_path / "answers", "--limit", "12", *more]
+
+
+class TestCommand:
+    def test_a_served_model_writes_and_the_same_command_gives_the_same_bytes_without_it(
+        self, run: Run, everyday: Path, tmp_path: Path
+    ) -> None:
+        folder, ask = tmp_path / "stub", ("generate", "pneg", "--store", everyday, "--per-context", "2")
+        with stub_model(folder) as url:
+            told = served(url, tmp_path)
+            ended = run(*ask, "-o", tmp_path / "a.jsonl", *told, "--batch", "5")
+        assert ended.status == 0 and "12 requests of about" in ended.err, ended.err
+        made = list(read_jsonl(tmp_path / "a.jsonl"))
+        assert len(made) == 24 and len(answered(folder)) == 12
+        assert all(one.recipe == "pneg" and one.scores["clash"] > 0 for one in made)
+        again = run(*ask, "-o", tmp_path / "b.jsonl", *told)
+        assert again.status == 0 and "0 requests" in again.err, again.err
+        assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("name", "options"),
+        [("key-sentence", ("drafts=1", "draws=1")), ("key-context", ("drafts=2", "draws=1"))],
+    )
+    def test_generators_around_keywords_ask_it_too_and_check_what_it_says(
+        self, run: Run, everyday: Path, tmp_path: Path, name: str, options: tuple[str, ...]
+    ) -> None:
+        asked = [f"--option={option}" for option in options]
+        with stub_model(tmp_path / "stub") as url:
+            told = served(url, tmp_path)
+            ended = run("generate", name, "--store", everyday, "-o", tmp_path / "a.jsonl", *told, *asked)
+        assert ended.status == 0 and "no judge" in ended.err, ended.err
+        assert "no-keyword" in ended.err  # the stub knows no keywords
+        assert len(answered(tmp_path / "stub")) == 12 * (1 if name == "key-sentence" else 2)
+
+    @pytest.mark.parametrize(
+        ("more", "status", "told"),
+        [
+            (
+                ("--dry-run", "--price-in", "1", "--price-out", "2"),
+                0,
+                "tokens, 1,920 at most to be written, 0.0",
+            ),
+            (("--price-in", "1"), 2, "prices without a limit"),
+            ((), 2, "no server can be reached"),
+        ],
+    )
+    def test_nothing_is_written_where_nothing_can_be_or_is_to_be(
+        self, run: Run, everyday: Path, tmp_path: Path, more: tuple[str, ...], status: int, told: str
+    ) -> None:
+        ask = ("generate", "pneg", "--store", everyday, "-o", tmp_path / "out.jsonl")
+        ended = run(*ask, *served("http://127.0.0.1:9/v1", tmp_path), *more)
+        assert ended.status == status and told in ended.err, ended.err
+        assert not list(tmp_path.glob("out*"))
+
+    def test_options_of_a_server_without_one_are_refused(
+        self, run: Run, everyday: Path, tmp_path: Path
+    ) -> None:
+        ask = ("generate", "pneg", "--store", everyday, "-o", tmp_path / "out.jsonl", "--model", "m")
+        ended = run(*ask, "--max-cost", "1")
+        assert ended.status == 2 and "--max-cost is for models that a server has" in ended.err
+
+
+def test_calls_may_be_cut_anywhere(everyday: Path, tmp_path: Path) -> None:
+    with stub_model(tmp_path / "stub") as url, DialogueGraph(open_store(everyday)) as graph:
+        told = {"model": "m", "served": {"base_url": url, "cache": str(tmp_path / "c")}, "limit": 8}
+        whole = [one.response for one in graph.generate("pneg", per_context=2, batch=2, **told)]
+        again = [one.response for one in graph.generate("pneg", per_context=2, batch=8, **told)]
+    assert whole == again and len(whole) == 16

@@ -1,0 +1,264 @@
+"""Writers that ask a server: nothing is lost or paid twice, whatever the server does and whenever a run is
+killed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openai", reason="served models need the served extra")
+
+from graphneg.errors import InputError, ModelError, StoppedError
+from graphneg.nn.generation import Beams, Sampling
+from graphneg.nn.served import ServedWriter
+from graphneg.nn.serving import Serving
+from graphneg.nn.writers import Constraints, GenerationSettings, Prompt
+from tests.stub_model import answered, stub_model
+
+PROMPTS = [Prompt(f"Say {n}.") for n in range(40)]
+KEY = "sk-secret-0123456789"
+AT_ONCE = 16
+MANY = 1_000
+KILLED_AFTER = 300
+PATIENCE = 300
+ASK_MANY = """
+import json, sys
+from graphneg.nn.served import ServedWriter
+from graphneg.nn.serving import Serving
+from graphneg.nn.writers import Prompt
+writer = ServedWriter("m", Serving(**json.loads(sys.argv[1])))
+writer.complete([Prompt(f"Say {n}.") for n in range(int(sys.argv[2]))], seed=3)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "stub"
+
+
+@pytest.fixture
+def url(folder: Path) -> Generator[str]:
+    with stub_model(folder) as url:
+        yield url
+
+
+def texts(writer: ServedWriter, prompts: list[Prompt] = PROMPTS, **asked: object) -> list[str]:
+    return [one.text for each in writer.complete(prompts, **asked) for one in each]  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_thousand_requests_are_answered_once_each_by_a_bad_server_although_the_run_is_killed(
+    folder: Path, tmp_path: Path
+) -> None:
+    cache = tmp_path / "answers.sqlite"
+    with stub_model(folder, seconds=0.02, faulty=0.1, rate=200) as url:
+        told = {"base_url": url, "concurrency": AT_ONCE, "timeout": 5.0, "cache": str(cache)}
+        command = [sys.executable, "-c", ASK_MANY, json.dumps(told), str(MANY)]
+        with subprocess.Popen(command) as process:
+            deadline = time.monotonic() + PATIENCE
+            while len(answered(folder)) < KILLED_AFTER and time.monotonic() < deadline:
+                time.sleep(0.05)
+            process.kill()
+        time.sleep(2.0)  # the server ends what it had begun
+        [stored] = sqlite3.connect(cache).execute("SELECT count(*) FROM answers").fetchone()
+        lost = len(answered(folder)) - stored
+        assert 0 < stored < MANY and lost <= AT_ONCE, "an answer was lost that had arrived"
+        writer = ServedWriter("m", Serving(**told))
+        found = texts(writer, [Prompt(f"Say {n}.") for n in range(MANY)], seed=3)
+        times = Counter(answered(folder))
+    assert len(times) == MANY and all(found)
+    assert sum(amount - 1 for amount in times.values()) <= lost, "what was here was asked again"
+    again = ServedWriter("m", Serving(**told))
+    assert texts(again, [Prompt(f"Say {n}.") for n in range(MANY)], seed=3) == found
+
+
+class TestAnswers:
+    def test_the_second_time_nothing_is_asked(self, url: str, folder: Path, tmp_path: Path) -> None:
+        told = Serving(url, cache=tmp_path / "c")
+        found = texts(ServedWriter("m", told), n=2, seed=1)
+        assert len(set(found)) == len(found) == len(answered(folder)) == 2 * len(PROMPTS)
+        assert texts(ServedWriter("m", told), n=2, seed=1) == found
+        assert len(answered(folder)) == len(found)
+
+    def test_an_answer_goes_by_model_prompt_parameters_and_seed(self, url: str, tmp_path: Path) -> None:
+        told, prompt = Serving(url, cache=tmp_path / "c"), PROMPTS[:1]
+        first = texts(ServedWriter("m", told), prompt)
+        warm = GenerationSettings(Sampling(0.5))
+        others = [
+            texts(ServedWriter("other", told), prompt),
+            texts(ServedWriter("m", told, "completion"), prompt),
+            texts(ServedWriter("m", told), prompt, seed=1),
+            texts(ServedWriter("m", told), prompt, settings=warm),
+            texts(ServedWriter("m", told), prompt, stop=["x"]),
+            texts(ServedWriter("m", told), [Prompt(prompt[0].text, "another")]),
+            texts(ServedWriter("m", Serving(url, cache=tmp_path / "c", parameters={"min_p": 0.1})), prompt),
+        ]
+        assert len({text for found in [first, *others] for text in found}) == 8
+        elsewhere = Serving("http://127.0.0.1:9/v1", cache=tmp_path / "c", concurrency=2, timeout=1.0)
+        assert texts(ServedWriter("m", elsewhere), prompt) == first
+
+    def test_equal_prompts_of_a_call_are_asked_once(self, url: str, folder: Path, tmp_path: Path) -> None:
+        found = texts(ServedWriter("m", Serving(url, cache=tmp_path / "c")), PROMPTS[:1] * 5)
+        assert len(set(found)) == 1 == len(answered(folder))
+
+    def test_texts_are_cut_where_they_were_to_end(self, url: str, tmp_path: Path) -> None:
+        writer, held = ServedWriter("m", Serving(url, cache=tmp_path / "c")), [Constraints(sentence_words=3)]
+        [[whole]] = writer.complete(PROMPTS[:1])
+        [[line]] = writer.complete(PROMPTS[:1], stop=["\n"])
+        [[sentence]] = writer.complete(PROMPTS[1:2], constraints=held)
+        assert whole.text.count("\n") == 4 and "\n" not in line.text and line.finished
+        assert sentence.text.endswith(".") and "\n" not in sentence.text
+
+    def test_a_file_that_holds_no_answers_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "c").write_text("no database at all, but a text of some length" * 40)
+        with pytest.raises(InputError, match=r"c: can't be used for answers .*; choose another cache"):
+            ServedWriter("m", Serving("http://x/v1", cache=tmp_path / "c"))
+
+
+class TestBadServers:
+    def test_one_that_limits_the_rate_is_asked_as_often_as_it_likes(
+        self, folder: Path, tmp_path: Path
+    ) -> None:
+        with stub_model(folder, rate=25) as url:
+            found = texts(ServedWriter("m", Serving(url, AT_ONCE, cache=tmp_path / "c")))
+        assert all(found) and len(answered(folder)) == len(PROMPTS)
+
+    def test_one_that_names_the_limit_otherwise_is_asked_so(self, folder: Path, tmp_path: Path) -> None:
+        with stub_model(folder, newer=True) as url:
+            assert all(texts(ServedWriter("m", Serving(url, cache=tmp_path / "c"))))
+
+    def test_a_prompt_that_is_not_accepted_costs_itself(
+        self, url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+        [_, [refused], [other]] = writer.complete([PROMPTS[0], Prompt("forbidden"), PROMPTS[1]])
+        assert (refused.text, refused.finished) == ("", False) and other.text
+        assert "against the rules" in caplog.text
+
+    def test_one_that_goes_away_ends_the_run_and_leaves_its_answers(
+        self, folder: Path, tmp_path: Path
+    ) -> None:
+        told = {"cache": tmp_path / "c", "attempts": 2, "timeout": 2.0}
+        with stub_model(folder) as url:
+            writer = ServedWriter("m", Serving(url, **told))
+            found = texts(writer, PROMPTS[:5])
+        with pytest.raises(StoppedError, match=r"no answer in 2 attempts .* what was answered is kept"):
+            texts(writer)
+        assert texts(writer, PROMPTS[:5]) == found
+
+
+class TestWrongInput:
+    @pytest.mark.parametrize(
+        ("behaviour", "told"),
+        [
+            ({"key": "sk-right"}, r"does not take the key of OPENAI_API_KEY \(.*\*\*\*\)"),
+            ({"model": "large"}, "has no model 'm', or no route chat"),
+            ({"route": "/completions/none"}, "the tokenizer has no chat template"),
+        ],
+    )
+    def test_what_the_server_refuses_is_told_in_a_line_without_the_key(
+        self,
+        folder: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        caplog: pytest.LogCaptureFixture,
+        behaviour: dict[str, str],
+        told: str,
+    ) -> None:
+        caplog.set_level(logging.DEBUG)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        with stub_model(folder, **behaviour) as url:
+            writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+            with pytest.raises(ModelError, match=told) as raised:
+                texts(writer)
+        assert "\n" not in str(raised.value) and url in str(raised.value)
+        assert not answered(folder)
+        kept = b"".join(file.read_bytes() for file in tmp_path.glob("c*"))
+        for where in (str(raised.value), caplog.text, repr(writer), str(vars(writer)), str(kept)):
+            assert KEY not in where
+
+    def test_a_server_that_wants_a_key_says_so(
+        self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        with (
+            stub_model(folder, key=KEY) as url,
+            pytest.raises(ModelError, match="wants a key: set OPENAI_API_KEY"),
+        ):
+            texts(ServedWriter("m", Serving(url, cache=tmp_path / "c")))
+
+    def test_no_server_is_told_soon(self, tmp_path: Path) -> None:
+        began = time.monotonic()
+        with pytest.raises(ModelError, match="no server can be reached there; start one, or name another"):
+            texts(ServedWriter("m", Serving("http://127.0.0.1:9/v1", cache=tmp_path / "c")))
+        assert time.monotonic() - began < 20
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            ({"price_in": 1.0}, "prices without a limit"),
+            ({"max_cost": 1.0}, "max_cost needs prices"),
+            ({"price_in": -1.0, "max_cost": 1.0}, "not below 0"),
+            ({"concurrency": 0}, "concurrency and attempts at least 1"),
+            ({"base_url": "localhost:8000"}, "an address such as http://localhost:8000/v1"),
+            ({"base_url": "http://me:secret@host/v1"}, "no password in the address"),
+        ],
+    )
+    def test_options_that_go_with_nothing_are_refused(self, options: dict[str, float], told: str) -> None:
+        with pytest.raises(InputError, match=told) as raised:
+            Serving(**options)  # type: ignore[arg-type]
+        assert "secret" not in str(raised.value)
+
+    def test_there_are_no_beams(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="no beams"):
+            texts(
+                ServedWriter("m", Serving("http://x/v1", cache=tmp_path / "c")),
+                settings=GenerationSettings(Beams(2)),
+            )
+
+
+class TestCost:
+    def test_it_stops_before_more_is_spent_and_goes_on_with_more(
+        self, url: str, folder: Path, tmp_path: Path
+    ) -> None:
+        told = {
+            "base_url": url,
+            "concurrency": 4,
+            "price_in": 10.0,
+            "price_out": 10.0,
+            "cache": tmp_path / "c",
+        }
+        writer = ServedWriter("m", Serving(**told, max_cost=0.01))
+        with pytest.raises(StoppedError, match=r"max_cost 0.01: .* is spent, one more may cost"):
+            texts(writer)
+        paid = len(answered(folder))
+        assert 0 < writer.spent <= 0.01 and 0 < paid < len(PROMPTS)
+        richer = ServedWriter("m", Serving(**told, max_cost=10.0))
+        assert all(texts(richer)) and len(answered(folder)) == len(PROMPTS)
+        assert richer.spent == pytest.approx(writer.spent * (len(PROMPTS) - paid) / paid, rel=0.5)
+
+    def test_what_would_be_asked_is_counted_and_not_asked(
+        self, url: str, folder: Path, tmp_path: Path
+    ) -> None:
+        told = Serving(url, price_in=10.0, price_out=20.0, max_cost=9.0, cache=tmp_path / "c")
+        writer = ServedWriter("m", told)
+        known = texts(writer, PROMPTS[:10])
+        counting = writer.counting()
+        found = [one for each in counting.complete(PROMPTS) for one in each]
+        assert [one.text for one in found[:10]] == known and not any(one.text for one in found[10:])
+        counting.complete(PROMPTS, seed=1)
+        assert (counting.drafts.requests, counting.most.requests) == (30, 70)
+        assert counting.drafts.tokens_out == 30 * 64
+        assert counting.drafts.cost == pytest.approx(told.cost(counting.drafts.tokens_in, 30 * 64))
+        assert len(answered(folder)) == 10
+        counting.ask_first()
+        assert len(answered(folder)) == 11
