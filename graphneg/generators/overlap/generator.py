@@ -77,7 +77,7 @@ SETTINGS: Mapping[str, Any] = {
     ),
     "overlap": (0.0, 0.1, 0.4, 0.5),
     "last_turn": 0.4,
-    "most_last": 1,
+    "most_last": 2,
     "hub": 0.003,
     "light": 0.03,
     "questions": 0.12,
@@ -90,9 +90,10 @@ SETTINGS: Mapping[str, Any] = {
     "anecdotes": True,
 }
 """More words of the context than people's own wrong responses were counted to share: a store's pool seldom
-holds what the profiles ask for. Two words of the last turn often make a right answer of it. Words that are
-said everywhere (*know*, *like*, *want*) don't count: of them, wrong ones would say more than people do, and
-a ranker would learn that. Without short sentences, length alone would tell right from wrong."""
+holds what the profiles ask for. Where no wrong response had two words of the last turn, as 9% of people's
+have, a ranker would learn that two make a right one. Words that are said everywhere (*know*, *like*, *want*)
+don't count: of them, wrong ones would say more than people do, and a ranker would learn that. Without short
+sentences, length alone would tell right from wrong."""
 
 
 class Denoiser(Protocol):

@@ -8,7 +8,7 @@ sentences. So are the sentences that come with graphneg, where that is wanted: `
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from sys import intern
@@ -66,10 +66,15 @@ class Pool:
         spoken = self.size.spoken >= SPOKEN_ENOUGH
         least = (conditions.everyday or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = store.read(cypher_text("overlap/vocabulary"), least=max(1, int(least)))
+        left_out = Counter[str]()  # what another generator put in does not change what this one gives
+        if self._sources and ANECDOTES not in self._sources:
+            own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
+            left_out.update({row["text"]: row["sentences"] for row in own})
+        counts = ((row["text"], row["sentences"] - left_out[row["text"]], row["spoken"]) for row in rows)
         self._frequencies = {
-            intern(row["text"]): int(row["sentences"])
-            for row in rows
-            if row["spoken" if spoken else "sentences"] >= least
+            intern(term): often
+            for term, often, said in counts
+            if often and (said if spoken else often) >= least
         }
         """The everyday terms, with how many sentences mention them."""
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
