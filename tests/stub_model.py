@@ -112,6 +112,7 @@ class Stub(ThreadingHTTPServer):
         self.lock, self.turn = threading.Lock(), threading.Lock()
         self.seen: Counter[str] = Counter()
         self.answers = 0
+        self.busy = 0.0
         self.window: tuple[int, int] = (0, 0)
         self.log = open(folder / "answered", "a", buffering=1)  # noqa: SIM115
         fresh = folder / "port.new"
@@ -128,6 +129,8 @@ class Stub(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # headers and content in one packet, or the client's kernel delays each answer
+    disable_nagle_algorithm = True
     server: Stub
 
     def log_message(self, format: str, *args: object) -> None:
@@ -158,7 +161,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.fail(FAULTS[number % len(FAULTS)])
         if does.serial:
             with self.server.turn:
+                began = time.monotonic()
                 time.sleep(does.seconds)
+                self.server.busy += time.monotonic() - began
         else:
             time.sleep(does.seconds)
         with self.server.lock:
@@ -167,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
         text = answer_to(body, answer)
         said = {"message": {"role": "assistant", "content": text}} if "messages" in body else {"text": text}
         usage = {"prompt_tokens": len(raw) // 4, "completion_tokens": len(text) // 4}
-        self.server.log.write(digest + "\n")
+        self.server.log.write(f"{digest} {self.server.busy:.4f}\n")
         self.send(200, {"choices": [{**said, "finish_reason": "stop", "index": 0}], "usage": usage})
 
     def fail(self, fault: str) -> None:
@@ -235,7 +240,17 @@ def stub_model(folder: Path, **behaviour: object) -> Generator[str]:
 
 def answered(folder: Path) -> list[str]:
     """The digests of the requests that were answered, in order."""
-    return (folder / "answered").read_text().split() if (folder / "answered").exists() else []
+    return [line.split()[0] for line in _log(folder)]
+
+
+def busy_seconds(folder: Path) -> float:
+    """How long a serial server was at its answers."""
+    return max((float(line.split()[1]) for line in _log(folder)), default=0.0)
+
+
+def _log(folder: Path) -> list[str]:
+    file = folder / "answered"
+    return [line for line in file.read_text().splitlines() if " " in line] if file.exists() else []
 
 
 def main() -> None:

@@ -31,6 +31,8 @@ from graphneg.store.dialogues import content_digest, count_dialogues
 from graphneg.workers import ahead
 
 Prefetch = Callable[[Sequence[Context], int, int], None]
+PREFETCHED = 2
+"""Batches that are asked for ahead: while one is answered, the prompts of the next are made."""
 TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
 NO_CONTEXT = "no-context: no turn stands before a response"
 
@@ -84,7 +86,7 @@ class Generated(NegativeStream):
         batch = asked.batch or getattr(generator, "batch", BATCH)
         parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last)
         if (prefetch := getattr(generator, "prefetch", None)) is not None:
-            parts = ahead(lambda part: _prefetched(part, prefetch, asked), parts, 1)
+            parts = ahead(lambda part: _prefetched(part, prefetch, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
                 for _ in range(asked.per_context):

@@ -1,0 +1,161 @@
+"""What writers cost beside the models that they have write.
+
+A served model that answers in 10 ms, one answer at a time, is asked by ``pneg`` for 2,000 contexts: how much
+longer than the model's own time that takes. A model of this machine writes for prompts by `LocalWriter`, and
+by transformers' ``generate`` in the same batches, sorted by length: tokens a second, side by side."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.corpus import Corpus
+from benchmarks.instances import Host
+from benchmarks.results import Goal, Result, Table, percent, verdict
+from benchmarks.sizes import Sizes
+from graphneg.generators.base import Context, Turn
+from graphneg.generators.generated import PREFETCHED
+from graphneg.generators.pneg import PnegGenerator, PnegOptions, read_examples
+from graphneg.nn.batching import padded
+from graphneg.nn.generation import Sampling
+from graphneg.nn.models import load_causal
+from graphneg.nn.served import ServedWriter
+from graphneg.nn.serving import Serving
+from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt
+from graphneg.workers import ahead
+from tests.smol import SMOL
+from tests.stub_model import busy_seconds, stub_model
+
+CONTEXTS = 2_000
+SECONDS = 0.01
+AT_ONCE = 16
+BATCH = 100
+MOST_OVERHEAD = 0.05
+LEAST_RATE = 0.9
+PROMPTS = 32
+TOKENS = 24
+ROUNDS = 3
+"""Rounds of both ways in turn; the median ratio counts."""
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Both comparisons; the store does not matter."""
+    found = [overhead(), *([] if SMOL is None else [local()])]
+    return Result(tuple(table for table, _ in found), tuple(goal for _, goal in found))
+
+
+def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
+    """``pneg`` for so many contexts, beside the time that the stub itself takes for its answers."""
+    with tempfile.TemporaryDirectory() as folder:
+        stub = Path(folder) / "stub"
+        with stub_model(stub, seconds=SECONDS, serial=True) as url:
+            writer = ServedWriter("stub", Serving(url, AT_ONCE, cache=Path(folder) / "answers"))
+            writer.complete([Prompt("Are you there?")])
+            warm = busy_seconds(stub)
+            generator = PnegGenerator(PnegOptions(), read_examples(), writer, None)
+            parts = [_contexts(first, min(BATCH, amount - first)) for first in range(0, amount, BATCH)]
+
+            def asked(part: list[Context]) -> list[Context]:
+                generator.prefetch(part, 1, 0)
+                return part
+
+            began, cpu = time.perf_counter(), time.process_time()
+            given = sum(
+                len(each)
+                for part in ahead(asked, parts, PREFETCHED)
+                for each in generator.generate(part, 1, 0)
+            )
+            seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+        own = busy_seconds(stub) - warm
+    share = seconds / own - 1
+    shown = (f"{own:.1f}", f"{seconds:.1f}", percent(share, 1, 1), f"{1000 * cpu / amount:.1f}")
+    about = (
+        f"A served model that takes {1000 * SECONDS:.0f} ms for each answer, one after the other; {AT_ONCE} "
+        "prompts at once. `own`: the seconds that the model was at its answers."
+    )
+    columns = ("contexts", "given", "own s", "pneg s", "overhead", "CPU ms each")
+    table = Table("Served writer", about, columns, ((f"{amount:,}", f"{given:,}", *shown),))
+    wanted = f"under {percent(MOST_OVERHEAD, 1)}"
+    return table, Goal("overhead of a served writer", "-", shown[2], wanted, verdict(share < MOST_OVERHEAD))
+
+
+def local() -> tuple[Table, Goal]:
+    """Tokens a second of greedy search by SmolLM2, as the writer and as ``generate`` give them."""
+    assert SMOL is not None
+    model = load_causal(SMOL, device="cpu")
+    prompts = [
+        Prompt("A: " + "How was your day at the lake? " * (1 + n % 8) + "\nB:", str(n))
+        for n in range(PROMPTS)
+    ]
+    writer, settings = LocalWriter(model), GenerationSettings(max_new_tokens=TOKENS)
+    ends = model.end_tokens(None)
+    sources = sorted((model.source_tokens(prompt.text) for prompt in prompts), key=len, reverse=True)
+
+    def plain() -> int:
+        written = 0
+        for first in range(0, PROMPTS, model.batch_size):
+            rows = padded(
+                sources[first : first + model.batch_size], model.tokenizer.pad_token_id, "left", "cpu"
+            )
+            sequences = model.model.generate(**rows, max_new_tokens=TOKENS, do_sample=False)
+            written += sum(_length(row[rows["input_ids"].shape[1] :].tolist(), ends) for row in sequences)
+        return written
+
+    def by_writer(search: GenerationSettings) -> Callable[[], int]:
+        def run() -> int:
+            texts = writer.complete(prompts, settings=search)
+            return sum(len(model.target_tokens(one.text)) for each in texts for one in each)
+
+        return run
+
+    ways = {
+        "generate": plain,
+        "writer": by_writer(settings),
+        "writer, drawn": by_writer(GenerationSettings(Sampling(top_p=0.9), TOKENS)),
+    }
+    for way in ways.values():
+        way()
+    rates: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(ROUNDS):
+        for name, way in ways.items():
+            began = time.perf_counter()
+            written = way()
+            rates[name].append(written / (time.perf_counter() - began))
+    ratios = sorted(a / b for a, b in zip(rates["writer"], rates["generate"], strict=True))
+    ratio = ratios[len(ratios) // 2]
+    rows = tuple((name, f"{sorted(found)[len(found) // 2]:.0f}") for name, found in rates.items())
+    about = f"SmolLM2-135M on the CPU, {PROMPTS} prompts, {TOKENS} tokens each"
+    table = Table("Local writer", about, ("by", "tokens/s"), rows)
+    goal = Goal(
+        "local writer beside generate",
+        "-",
+        percent(ratio, 1),
+        percent(LEAST_RATE, 1),
+        verdict(ratio >= LEAST_RATE),
+    )
+    return table, goal
+
+
+def _length(tokens: list[int], ends: set[int]) -> int:
+    return next((at + 1 for at, token in enumerate(tokens) if token in ends), len(tokens))
+
+
+def _contexts(first: int, amount: int) -> list[Context]:
+    turns = (
+        "Did you find the garden gloves that I bought on {n} market days?",
+        "Yes, they were behind shelf {n}.",
+    )
+    return [
+        Context(
+            f"b/test/{n}#2",
+            "b",
+            "test",
+            f"b/test/{n}",
+            2,
+            tuple(Turn("AB"[at], text.format(n=n)) for at, text in enumerate(turns)),
+            "A",
+        )
+        for n in range(first, first + amount)
+    ]

