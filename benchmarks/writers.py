@@ -11,10 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.corpus import Corpus
-from benchmarks.instances import Host
-from benchmarks.results import Goal, Result, Table, percent, verdict
-from benchmarks.sizes import Sizes
+from benchmarks.results import Goal, Result, Table, goals_text, percent, table_text, verdict
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.generated import PREFETCHED
 from graphneg.generators.pneg import PnegGenerator, PnegOptions, read_examples
@@ -40,8 +37,8 @@ ROUNDS = 3
 """Rounds of both ways in turn; the median ratio counts."""
 
 
-def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Both comparisons; the store does not matter."""
+def run() -> Result:
+    """Both comparisons."""
     found = [overhead(), *([] if SMOL is None else [local()])]
     return Result(tuple(table for table, _ in found), tuple(goal for _, goal in found))
 
@@ -159,3 +156,8 @@ def _contexts(first: int, amount: int) -> list[Context]:
         )
         for n in range(first, first + amount)
     ]
+
+
+if __name__ == "__main__":
+    made = run()
+    print("\n".join(map(table_text, made.tables)), goals_text(made.goals), sep="\n")
