@@ -36,7 +36,7 @@ _of_dialogues = panel("Which dialogues")
 
 @command(
     "graphneg negatives -o negatives.jsonl --recipe all --per-dialogue 3 --seed 0",
-    "graphneg negatives --explain everyday/train/10#6~all.0.0",
+    "graphneg negatives --explain everyday/test/42#4~all.0.0",
     "graphneg negatives -o - --transform negate --transform oppose --limit 100 | head",
     "graphneg negatives -o out.parquet --decoder t5 --model path/to/model --backend ctranslate2",
 )
