@@ -95,7 +95,14 @@ def get_loader(name: str) -> Loader:
 
     Raises `InputError`: no loader has the name, or the package that brings it can't be imported.
     """
-    loaded: Any = PLUGINS.find(name)
+    try:
+        loaded: Any = PLUGINS.find(name)
+    except InputError as error:
+        if Path(name).suffix and Path(name).exists():
+            raise InputError(
+                f"{name} is a file, so its loader is missing: graphneg load dialogues {name}; {error}"
+            ) from None
+        raise
     return loaded() if isinstance(loaded, type) else loaded
 
 

@@ -150,6 +150,13 @@ class TestLoad:
         assert "no loader named 'nothing'" in ended.err
         assert not (tmp_path / "store").exists()
 
+    def test_a_file_without_its_loader_is_told_how_to_be_loaded(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "mine.jsonl").touch()
+        ended = run("load", tmp_path / "mine.jsonl", "--store", tmp_path / "store")
+        assert ended.status == 1
+        assert f"graphneg load dialogues {tmp_path / 'mine.jsonl'}" in ended.err
+        assert ended.err.count("\n") == 1
+
 
 class TestNegatives:
     def test_a_file_is_written_and_a_table_tells_what_was_made(
