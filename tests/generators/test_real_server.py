@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -23,7 +24,7 @@ from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
 from graphneg.nn.served import ServedWriter
 from graphneg.nn.serving import Serving
-from graphneg.nn.writers import GenerationSettings, Prompt, Route
+from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt, Route
 from graphneg.store.connection import Store
 from tests.servers import free_port
 from tests.smol import SMOL
@@ -45,7 +46,8 @@ def url(smol: Path) -> Generator[str]:
     port = free_port()
     command = [str(Path(sys.executable).with_name("transformers")), "serve", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--device", "cpu", "--dtype", "float32"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env={**os.environ, "HF_HUB_OFFLINE": "1"}, **quiet) as process:
         deadline = time.monotonic() + PATIENCE
         while True:
             assert process.poll() is None and time.monotonic() < deadline, "transformers serve did not start"
@@ -73,8 +75,6 @@ def test_texts_come_and_come_again_without_the_server(
 
 
 def test_greedy_answers_are_those_of_the_model_itself(url: str, smol: Path, tmp_path: Path) -> None:
-    from graphneg.nn.writers import LocalWriter
-
     prompts, settings = [Prompt("The capital of France is")], GenerationSettings(max_new_tokens=8)
     writer = ServedWriter(str(smol), Serving(url, timeout=PATIENCE, cache=tmp_path / "c"), "completion")
     [[served]] = writer.complete(prompts, settings=settings)
@@ -97,7 +97,6 @@ def test_a_model_without_a_chat_template_is_told(url: str, tmp_path: Path) -> No
     with pytest.raises(ModelError, match=f"^{url}: ") as raised:
         writer.complete([Prompt("Hello.")])
     assert "\n" not in str(raised.value)
-    print(raised.value)
 
 
 def test_an_unknown_model_is_told(url: str, tmp_path: Path) -> None:
@@ -105,4 +104,3 @@ def test_an_unknown_model_is_told(url: str, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=f"^{url}: ") as raised:
         writer.complete([Prompt("Hello.")])
     assert "\n" not in str(raised.value)
-    print(raised.value)
