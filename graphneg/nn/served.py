@@ -251,11 +251,15 @@ class ServedWriter:
         if status and status not in (408, 409, 425, 429) and status < 500:
             raise ModelError(f"{url}: answers with status {status} ({said})") from None
         if not self._met and status != 429 and attempt >= _FIRST_ATTEMPTS:
+            if status >= 500:
+                what = (
+                    f"fails for the model {self.name!r} ({said}); is it there, with what {self.route} needs?"
+                )
+                raise ModelError(f"{url}: {what}") from None
             unreached = isinstance(error, APIConnectionError) and not isinstance(error, APITimeoutError)
             what = "no server can be reached there" if unreached else f"gives no answer ({said})"
-            raise ModelError(
-                f"{url}: {what}; start one, or name another with {BASE_URL} or base_url"
-            ) from None
+            advice = f"start one, or name another with {BASE_URL} or base_url"
+            raise ModelError(f"{url}: {what}; {advice}") from None
         if attempt >= self.serving.attempts:
             raise StoppedError(
                 f"{url}: no answer in {attempt} attempts ({said}); what was answered is kept, and the same "
