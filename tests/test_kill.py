@@ -57,6 +57,7 @@ def undisturbed(server: Server, corpus: Path, tmp_path_factory: pytest.TempPathF
         DialogueGraph(store).load("everyday")
         for _ in range(2):  # the second time the server is warm, as it will be for those that are killed
             forget_dialogues(store)
+            out.unlink(missing_ok=True)
             loading = run_on(server, "load", corpus)
             loading.finish()
             loaded = content(store)
@@ -172,6 +173,7 @@ def test_a_server_that_was_killed_is_told_of_within_30_seconds(server: Server) -
             with pytest.raises(StoreError, match="acknowledged is kept"):
                 ask("RETURN 1")
             assert time.monotonic() - began < 30
+    server.open().close()  # and runs again for the next test
 
 
 class TestMakingNegatives:

@@ -170,7 +170,9 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
         yield "ArcadeDB", f"{engine['version']}, heap {engine['heap']}"
         order = [engine["java"], "-version"]
         answer = subprocess.run(order, capture_output=True, text=True, timeout=JAVA_SECONDS, check=True)
-        yield "Java", f"{(answer.stderr + answer.stdout).splitlines()[0]}, {engine['java']}"
+        said = (answer.stderr + answer.stdout).splitlines()
+        told = [line for line in said if not line.startswith("NOTE:")]  # of options in the environment
+        yield "Java", f"{told[0]}, {engine['java']}"
     except (GraphnegError, OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
         yield "Java", FAULT + first_line(error)
 

@@ -38,7 +38,7 @@ def dialogues(store: Store) -> Generator[DialogueGraph]:
 
 
 def exported(dialogues: DialogueGraph, out: Path, corpora: Sequence[str] = ()) -> list[str]:
-    dialogues.export(out, corpora=corpora)
+    dialogues.export(out, corpora=corpora, overwrite=True)
     return [block for _, block in iter_blocks(out.read_text(encoding="utf-8"))]
 
 

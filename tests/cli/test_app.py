@@ -81,6 +81,7 @@ class TestCompletion:
         environment = {
             **os.environ,
             "HOME": str(tmp_path),
+            "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",  # tests may run in another shell, or in none
             "PATH": f"{Path(PROGRAM).parent}:{os.environ['PATH']}",
         }
         settings: dict[str, Any] = {"env": environment, "capture_output": True, "text": True, "check": True}

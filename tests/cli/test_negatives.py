@@ -63,7 +63,7 @@ class TestOneNegative:
         assert [line for line in table if line.endswith((".", "?"))] == [
             "0 A Do you like the café?",
             "1 B Yes, I like it a lot.",
-            "- 2 I like it.",
+            "- 2 A I like it.",
             "+ I don't like it.",
         ]
 

@@ -33,7 +33,7 @@ def made(everyday: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(made: Path) -> Generator[Report]:
-    yield measure(sorted(made.iterdir()))
+    yield measure(sorted(made.glob("[!.]*")))
 
 
 class TestRealNegatives:
@@ -91,7 +91,7 @@ class TestPage:
 
 class TestCommand:
     def test_a_table_findings_and_examples_are_printed(self, run: Run, made: Path) -> None:
-        ended = run("evaluate", "negatives", *sorted(made.iterdir()))
+        ended = run("evaluate", "negatives", *sorted(made.glob("[!.]*")))
         assert ended.status == 0
         assert re.search(r"overlap \(C-follow\) +\d+ +\d+\.\d +\d\.\d\d", ended.out)
         assert "What is good, and what is suspicious" in ended.out
@@ -113,7 +113,7 @@ class TestCommand:
         out.write_text("mine")
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out)
         assert ended.status == 2 and out.read_text() == "mine"
-        refusal = f"error: {out}: there is such a file already; name another one, or overwrite it"
+        refusal = f"error: {out}: there is such a file already; name another one, or overwrite it (--overwrite)"
         assert ended.err.splitlines()[-1] == refusal
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out, "--overwrite")
         assert ended.status == 0 and f"wrote {out}" in ended.err
@@ -142,7 +142,7 @@ class TestCommand:
         judge, lm = encoder_folder(tmp_path / "judge", labels=1), causal_folder(tmp_path / "lm")
         models = ("--judge", judge, "--lm", lm, "--sample", "20", "--examples", "0")
         monkeypatch.setenv("COLUMNS", width)
-        shown = run("evaluate", "negatives", *sorted(made.iterdir()), *models).out
+        shown = run("evaluate", "negatives", *sorted(made.glob("[!.]*")), *models).out
         tables = shown.split("How well one cue")[0]
         heads = "count words shared with right questions I/you/ others"
         heads += " cosine: to perplexity judge: again else- where"
