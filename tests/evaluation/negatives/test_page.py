@@ -113,8 +113,8 @@ class TestCommand:
         out.write_text("mine")
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out)
         assert ended.status == 2 and out.read_text() == "mine"
-        refusal = f"error: {out}: there is such a file already; name another one, or overwrite it (--overwrite)"
-        assert ended.err.splitlines()[-1] == refusal
+        advice = "there is such a file already; name another one, or overwrite it (--overwrite)"
+        assert ended.err.splitlines()[-1] == f"error: {out}: {advice}"
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "-o", out, "--overwrite")
         assert ended.status == 0 and f"wrote {out}" in ended.err
         assert "What these negatives are like" in out.read_text(encoding="utf-8")
