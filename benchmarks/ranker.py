@@ -2,14 +2,18 @@
 
 MiniLM as a cross-encoder learns from 70% of the contexts of ``dev.json``, in the same number of pairs for
 each source, and is tested on the rest. Results are kept in a folder, so that a stopped run goes on.
+Settings are chosen with ``--inner SEED --options '{"light": 0.003}'``, on a split of the contexts to learn
+from.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,10 +36,11 @@ from graphneg.evaluation.comparison.comparison import (
     compare,
     compared,
 )
-from graphneg.evaluation.comparison.data import BankFile, read_data
+from graphneg.evaluation.comparison.data import SPLIT, BankFile, Data, read_data
 from graphneg.evaluation.comparison.runs import RankerRun, RankerSettings
 from graphneg.evaluation.comparison.sources import source_of
 from graphneg.generators.base import generator_names
+from graphneg.hashing import number
 from graphneg.statistics import Estimate
 
 ROOT = Path(__file__).parent.parent
@@ -62,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     asked = _parser().parse_args(arguments)
     torch.set_num_threads(THREADS)
-    data = read_data(asked.data / CONTEXTS)
+    data, work = read_data(asked.data / CONTEXTS), asked.work
+    if asked.inner is not None:
+        data, work = inner(data, asked.inner), work / f"inner-{asked.inner}"
     rest = asked.names or (_rest() if asked.all else [])
     runs: dict[str, Mapping[int, RankerRun]] = {}
     missing: list[tuple[str, str]] = []
@@ -72,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             with Bars() as bars:
                 chosen = plan(name, seeds, asked.data)
-                done = compare(data, chosen, asked.work, open_graph=open, progress=bars, on_run=_tell)
+                if name == "hard" and asked.options:
+                    chosen = replace(chosen, options={name: asked.options})
+                done = compare(data, chosen, work, open_graph=open, progress=bars, on_run=_tell)
                 runs.update(done.runs)
         except GraphnegError as error:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
@@ -81,6 +90,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("\n".join([goals_text(result.goals), *map(table_text, result.tables)]))
     if asked.out:
         keep(asked.out, result.tables, result.goals)
+
+
+def inner(data: Data, seed: int) -> Data:
+    """The contexts to learn from, split as all are: to choose settings without a look at the rest."""
+    order = sorted(data.train, key=lambda context: number(seed, "inner", context.id))
+    border = int(SPLIT * len(order))
+    renamed = (replace(one, id=one.id.replace("/train/", "/test/")) for one in order[border:])
+    return Data(tuple(order[:border]), tuple(renamed))
 
 
 def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
@@ -196,6 +213,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("names", nargs="*", metavar="SOURCE", help="beside random, human and hard, these")
     parser.add_argument("--all", action="store_true", help="beside these, every generator and recipe")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="of random, human and hard")
+    parser.add_argument("--inner", type=int, metavar="SEED", help="split the contexts to learn from")
+    parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="of hard")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
     parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
     parser.add_argument(
