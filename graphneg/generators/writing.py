@@ -109,7 +109,7 @@ class WritingOptions:
         it is a causal model of this machine.
 
         The judge is loaded first: the writer may be large, and would be read in vain where there is no judge.
-        On a CUDA device a writer calculates in bfloat16.
+        On a CUDA device that has it a writer calculates in bfloat16.
 
         Raises:
             GeneratorError: no model is named.
@@ -124,9 +124,17 @@ class WritingOptions:
             writer: Writer = ServedWriter(str(self.model), serving_of(self.served), self.route or "chat")
         else:
             model = load(self.model, gguf_file=self.gguf_file, device=self.device, offline=self.offline)
+            _calculate_in_bfloat16(model)
             writer = LocalWriter(model, self.route or "completion")
             reader = reader or model
         return writer, PerplexityFilter(reader, self.bounds) if isinstance(reader, CausalLM) else None
+
+
+def _calculate_in_bfloat16(model: LanguageModel) -> None:
+    import torch
+
+    if model.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
+        model.model.to(torch.bfloat16)
 
 
 @dataclass(slots=True)
