@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.corpus import FRAMES, OPPOSITES
-from benchmarks.report import keep
+from benchmarks.report import add_places, keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg import __version__
 from graphneg.cli.terminal import Bars
@@ -366,11 +366,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--epochs", type=int, default=DEFAULT.epochs)
     parser.add_argument("--seed", type=int, default=DEFAULT.seed)
     parser.add_argument("--rated", type=int, default=0, help="rated dialogues of each chatbot; 0: all")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
-    parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
-    parser.add_argument(
-        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
-    )
+    add_places(parser, DATA, WORK)
     return parser
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import mean
 
 from benchmarks.corpus import OPPOSITES
-from benchmarks.report import keep
+from benchmarks.report import add_places, keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg import __version__
 from graphneg.cli.terminal import Bars
@@ -220,11 +220,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--made", type=int, default=default["made"], help="graph-made responses, at most")
     parser.add_argument("--epochs", type=int, default=default["epochs"], help="over their responses")
     parser.add_argument("--seeds", type=int, default=default["seeds"])
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
-    parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
-    parser.add_argument(
-        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
-    )
+    add_places(parser, DATA, WORK)
     return parser
 
 

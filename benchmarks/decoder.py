@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.report import keep
+from benchmarks.report import add_places, keep
 from benchmarks.results import Table, percent, table_text
 from graphneg import __version__
 from graphneg.amr.overlay import apply_edits
@@ -293,11 +293,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--changes", type=int, default=default["changes"], help="edits of each kind")
     parser.add_argument("--layers", type=int, default=default["layers"], help="of the model that learn")
     parser.add_argument("--epochs", type=int, default=default["epochs"])
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of corpora")
-    parser.add_argument("--work", type=Path, default=WORK, help="where results are kept")
-    parser.add_argument(
-        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
-    )
+    add_places(parser, DATA, WORK)
     return parser
 
 

@@ -9,6 +9,7 @@ or sources.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,15 @@ KEYS = ("server", "source", "learned from")
 """Columns by whose values rows are replaced: a run on one server leaves the rows of the other one."""
 
 Section = dict[str, Any]
+
+
+def add_places(parser: argparse.ArgumentParser, data: Path, work: Path) -> None:
+    """The options of a benchmark that trains models: where corpora are, and where results go."""
+    parser.add_argument("--data", type=Path, default=data, help="folder of corpora")
+    parser.add_argument("--work", type=Path, default=work, help="where results are kept")
+    parser.add_argument(
+        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
+    )
 
 
 def main() -> None:
