@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
@@ -27,6 +26,7 @@ from graphneg.cli.terminal import STANDARD, Bars, counted, note, stopping, write
 from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError, InputError
 from graphneg.model import Negative
+from graphneg.records.differences import changed_words, turn_changes
 
 NO_GRAPH = "no-graph"
 """Why dialogues are skipped that were not parsed."""
@@ -222,10 +222,10 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
         return
     table = plain_table(Column("edit", no_wrap=True), Column("before", ratio=1), Column("after", ratio=1))
     for negative in negatives:
-        turns = _turns(negative)
+        turns = turn_changes(negative)
         for edit in negative.edits:
             turn = int(edit["turn"])
-            table.add_row(Text(edit["transform"], "bold"), *worded(*(text for _, text in turns[turn])))
+            table.add_row(Text(edit["transform"], "bold"), *worded(turns[turn].old, turns[turn].text))
             graphs = (Text(edit[name], QUIET) for name in ("before", "after"))
             table.add_row(Text(f"{edit['category']}, turn {turn}", QUIET), *graphs)
         table.add_section()
@@ -250,38 +250,26 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
     for turn, graphs in negative.amr.items():
         console.print(_graph_table(turn, graphs["before"], graphs["after"]))
     table = plain_table("", Column("turn", justify="right"), "speaker", "text", title="The dialogue")
-    for turn, (old, new) in enumerate(_turns(negative)):
-        if old == new:
-            table.add_row("", str(turn), *map(Text, new))
+    for turn, change in enumerate(turn_changes(negative)):
+        if not change.is_edited:
+            table.add_row("", str(turn), Text(change.speaker), Text(change.text))
             continue
-        left, right = worded(old[1], new[1])
-        table.add_row(Text("-", GONE), str(turn), Text(old[0]), left)
+        left, right = worded(change.old, change.text)
+        table.add_row(Text("-", GONE), str(turn), Text(change.old_speaker), left)
         table.add_row(Text("+", NEW), "", "", right)
     console.print(table)
     for turn, reason in refused.items():
         note(f"turn {turn}: the decoder gave no text: {reason}")
 
 
-def _turns(negative: Negative) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    """Speaker and text of each turn, as it was loaded and as it is."""
-    original = {name: negative.original[name] for name in ("context", "response")}
-    loaded = replace(negative, **{name: value for name, value in original.items() if value is not None})
-    spoken = (
-        [*((turn["speaker"], turn["text"]) for turn in version.context), (version.speaker, version.response)]
-        for version in (loaded, negative)
-    )
-    return list(zip(*spoken, strict=True))
-
-
 def worded(before: str, after: str) -> tuple[Text, Text]:
     """Two texts, with the words in which they differ marked."""
-    old, new = before.split(), after.split()
     left: list[Text] = []
     right: list[Text] = []
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        for side, words, style in ((left, old[a:b], GONE), (right, new[c:d], NEW)):
+    for is_changed, old, new in changed_words(before, after):
+        for side, words, style in ((left, old, GONE), (right, new, NEW)):
             if words:
-                side.append(Text(" ".join(words), "" if tag == "equal" else f"bold {style}"))
+                side.append(Text(words, f"bold {style}" if is_changed else ""))
     return Text(" ").join(left), Text(" ").join(right)
 
 

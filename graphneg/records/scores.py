@@ -11,12 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from graphneg.amr.penman import parse_graph
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.takes import sort_of, takes
 from graphneg.english.words import content_lemmas
-from graphneg.model import AmrGraph
+from graphneg.model import AmrGraph, Negative
 
 CLASH, FIT = "clash", "fit"
+
+
+def measured(negative: Negative) -> dict[str, float]:
+    """Its scores, with ``clash`` and, where the response was edited, ``fit`` as these functions find them.
+
+    Raises `PenmanError`: the edited graph can't be read.
+    """
+    scores = {**negative.scores, CLASH: clash((turn["text"] for turn in negative.context), negative.response)}
+    edited = negative.amr.get(str(negative.turn))
+    if edited is not None and edited["after"]:
+        scores[FIT] = fit(parse_graph(edited["after"], negative.id))
+    return scores
 
 
 def clash(context: Iterable[str], response: str) -> float:

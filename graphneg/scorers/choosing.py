@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from graphneg import __version__
-from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -28,7 +27,7 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 from graphneg.records.files import read_negatives
 from graphneg.records.resumable import Finished, NegativeStream, Written
-from graphneg.records.scores import CLASH, FIT, clash, fit
+from graphneg.records.scores import CLASH, FIT, measured
 
 ANSWERS = "answers"
 BATCH = 32
@@ -199,10 +198,7 @@ class Chosen(NegativeStream):
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []
             rights = dict(zip(at, scores, strict=True))
         for index, record in enumerate(records):
-            scores = {**record.scores, CLASH: clash(contexts[index], record.response)}
-            edited = record.amr.get(str(record.turn))
-            if edited is not None:
-                scores[FIT] = fit(parse_graph(edited["after"], record.id))
+            scores = measured(record)
             if answers:
                 scores[ANSWERS] = float(answers[index])
             yield replace(record, scores=scores), rights.get(index)

@@ -15,7 +15,8 @@ from graphneg.errors import InputError
 from graphneg.model import Negative
 from graphneg.rankers.base import by_score
 from graphneg.records.files import negative_to_json
-from graphneg.scorers.choosing import ANSWERS, CLASH, FIT, Choice, Chosen, clash, fit
+from graphneg.records.scores import CLASH, FIT, clash, fit
+from graphneg.scorers.choosing import ANSWERS, Choice, Chosen
 
 SITE = {"node": "0", "before": "(l / like-01)", "after": "(l / like-01)"}
 CONTEXT = ({"speaker": "A", "text": "Do you like dogs?"}, {"speaker": "B", "text": "My dogs eat bread."})
