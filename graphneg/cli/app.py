@@ -19,6 +19,7 @@ from graphneg.cli.negatives import generate, negatives
 from graphneg.cli.options import StoreOptions
 from graphneg.cli.parse import parse
 from graphneg.cli.rank import bank, rank, select
+from graphneg.cli.serve import serve
 from graphneg.cli.sheet import sheet
 from graphneg.cli.store import check, export, info, load, upgrade
 from graphneg.cli.terminal import complain
@@ -29,7 +30,7 @@ app = group(
     "Hard negatives for dialogue systems: edits of AMR meaning graphs, made in Cypher, decoded to text.",
     (
         *(load, upgrade, parse, negatives, generate, select, transforms),
-        *(bank, rank, cypher, export, info, check, compare, sheet, doctor),
+        *(bank, rank, cypher, export, info, check, compare, sheet, serve, doctor),
     ),
     "graphneg load everyday",
     "graphneg negatives -o negatives.jsonl --show 5",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.pages import FONT, drawing_item, render, require_bokeh, write
+from graphneg.bokeh_pages import FONT, drawing_item, render, require_bokeh, write
 from graphneg.store.connection import Store
 from graphneg.store.queries import explore
 

@@ -26,7 +26,7 @@ from graphneg.evaluation.negatives.statistics import (
     score,
 )
 from graphneg.nn.embedders import BUNDLED, get_embedder
-from graphneg.pages import FONT, drawing_item, render, require_bokeh, write
+from graphneg.bokeh_pages import FONT, drawing_item, render, require_bokeh, write
 from graphneg.progress import Progress
 from graphneg.records.runs import check_new, check_output
 
