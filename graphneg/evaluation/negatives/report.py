@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphneg.bokeh_pages import FONT, drawing_item, render, require_bokeh, write
 from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC, Finding, findings
 from graphneg.evaluation.negatives.sampling import ALL, Distribution, count_texts
 from graphneg.evaluation.negatives.statistics import (
@@ -26,7 +27,6 @@ from graphneg.evaluation.negatives.statistics import (
     score,
 )
 from graphneg.nn.embedders import BUNDLED, get_embedder
-from graphneg.bokeh_pages import FONT, drawing_item, render, require_bokeh, write
 from graphneg.progress import Progress
 from graphneg.records.runs import check_new, check_output
 
