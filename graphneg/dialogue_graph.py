@@ -25,9 +25,8 @@ from graphneg.errors import InputError, listed
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
 from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.lexicon import upgrade
-from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
-from graphneg.ingest.validation import Grouping
-from graphneg.ingest.writing import write_records
+from graphneg.ingest.loader import LoadOptions, LoadReport
+from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
 from graphneg.parsers.base import Parser
 from graphneg.parsers.jobs import ParseReport, ParserPool, open_pool, parse_store
@@ -102,17 +101,8 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             InputError: no such loader, or a file is not what it reads.
             StoreError: the store is gone.
         """
-        if turns < 1:
-            raise InputError("a dialogue has at least one turn: 'turns' must be 1 or more")
-        loader = get_loader(corpus)
-        given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
-        report = LoadReport(loader.name, on_rejected=on_rejected)
-        options = LoadOptions(
-            name, split, language, progress or NoProgress(), map or {}, encoding, clean, report.notices
-        )
-        stem = given[0].stem if given and isinstance(given[0], Path) else corpus
-        grouping = Grouping(name or stem, split or "all", turns)
-        return write_records(self.store, loader.read(given, options), report, grouping)
+        options = LoadOptions(name, split, language, progress or NoProgress(), map or {}, encoding, clean)
+        return load_files(self.store, corpus, paths, turns, options, on_rejected)
 
     def upgrade(self, progress: Progress | None = None) -> int | None:
         """Compute anew what graphneg computes about all that is loaded; returns of how many graphs.

@@ -127,6 +127,15 @@ def set_password(server: Neo4jServer) -> None:
         )
 
 
+def run_import(script: Path, directory: Path) -> None:
+    """Run what ``graphneg load --bulk`` left, as the owner of the server of that directory does."""
+    (directory / "conf").mkdir(parents=True)
+    admin = f"{program('java')} -cp {class_path()} org.neo4j.cli.AdminTool"
+    environment = {**os.environ, "NEO4J_ADMIN": admin, "NEO4J_HOME": str(directory)}
+    done = subprocess.run(["sh", str(script)], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def compiled(path: str) -> Path:
     """The folder of the compiled ``Server.java``; compiled once for each version of it."""
     source = HERE / "Server.java"

@@ -18,6 +18,7 @@ from graphneg.cli.terminal import complain, counted, note, say, say_complete, st
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
+    from graphneg.ingest.bulk import BulkFiles
     from graphneg.model import Rejected
 
 SHOWN_REJECTIONS = 20
@@ -48,6 +49,7 @@ ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
     "graphneg load dialogues logs.csv.gz --map text=body --map dialogue=ticket",
     "graphneg load penman graphs/*.amr --rejected rejected.txt",
     "graphneg load conceptnet conceptnet-assertions-5.7.0.csv.gz",
+    "graphneg load dialogues chats.jsonl --bulk import",
 )
 def load(
     *,
@@ -71,6 +73,9 @@ def load(
     encoding: str | None = option(None, "The codec of the text, where it is guessed wrong; dialogues only."),
     clean: bool = option(False, "Mend HTML entities, and blanks as tokenisers leave them (it 's late .)."),
     rejected: Path | None = option(None, "Write all that is refused to FILE, one a line."),
+    bulk: Path | None = option(
+        None, "In place of a store: files for neo4j-admin database import, with the command.", "DIR"
+    ),
     where: StoreOptions,
 ) -> None:
     """Load files of a corpus or resource.
@@ -92,12 +97,14 @@ def load(
     fields = dict(pair.split("=", 1) for pair in map or ())
     options: dict[str, Any] = {"name": name, "split": split, "language": language, "turns": turns}
     options |= {"map": fields, "encoding": encoding, "clean": clean}
+    if bulk is not None and where.store is not None:
+        raise BadParameter("names files in place of a store: leave --store out", param_hint="--bulk")
     with (
         _rejections(rejected) as listener,
-        where.opened(making=True) as graph,
+        where.opened(making=True) if bulk is None else _bulk(bulk) as target,
         working("what was written is kept; the same command again loads the rest") as bars,
     ):
-        report = graph.load(corpus, *(paths or ()), **options, progress=bars, on_rejected=listener)
+        report = target.load(corpus, *(paths or ()), **options, progress=bars, on_rejected=listener)
     say(f"{report.summary()} ({report.seconds:.1f} s)")
     for line in report.notices.lines():
         say(f"  {line}")
@@ -107,8 +114,16 @@ def load(
         say(f"  and {more:,} more" + ("" if rejected else "; --rejected FILE writes all of them"))
     if rejected is not None:
         say(f"all refusals are in {rejected}")
+    if bulk is not None:
+        say(f"sh {bulk}/import.sh makes a Neo4j database of it")
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
+
+
+def _bulk(folder: Path) -> BulkFiles:
+    from graphneg.ingest.bulk import BulkFiles
+
+    return BulkFiles(folder)
 
 
 @contextmanager

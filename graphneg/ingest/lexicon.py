@@ -6,8 +6,9 @@ A store's lexicon is graphneg's own and the entries that were loaded into the st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Protocol, TypeVar
 
 from neo4j import ManagedTransaction
 
@@ -19,10 +20,11 @@ from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
 from graphneg.model import LexiconEntry
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, dialogue_ids, read_graphs
+from graphneg.store.dialogues import Reads, Selection, dialogue_ids, read_graphs
 from graphneg.store.opening import apply_schema, finish_upgrade, unfinished_upgrade
 from graphneg.store.statements import Sent, cypher_text, in_transactions, run, send
 
+T = TypeVar("T")
 ROWS = 5_000
 GRAPHS = 200
 DIALOGUES = 50
@@ -31,9 +33,17 @@ OF_TEXTS = frozenset({"past-form", "future-form"})
 """Classes of words that are looked for in texts, where graphs have none of them."""
 
 
-def stored_lexicon(source: Store | ManagedTransaction) -> Lexicon:
+class Target(Reads, Protocol):
+    """What records are loaded into: a store, or files for a bulk load."""
+
+    def write(self, work: Callable[[ManagedTransaction], T]) -> T:
+        """Do ``work`` in one write transaction. It may be called again, so it must be idempotent."""
+        ...
+
+
+def stored_lexicon(source: Reads | ManagedTransaction) -> Lexicon:
     """The lexicon of a store, or of the store that a transaction works on."""
-    is_open = isinstance(source, Store)
+    is_open = not isinstance(source, ManagedTransaction)
     rows = source.read(cypher_text("lexicon/entries")) if is_open else run(source, "lexicon/entries")
     entries = (LexiconEntry(row["table"], tuple(row["cells"])) for row in rows)
     return english().extended(entries) if rows else english()
@@ -122,7 +132,7 @@ def upgrade(store: Store, progress: Progress | None = None) -> int | None:
     return done
 
 
-def refresh(store: Store, entries: Sequence[LexiconEntry]) -> None:
+def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     """Compute anew what follows from these entries of the lexicon."""
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     for entry in entries:
@@ -149,13 +159,13 @@ def _dialogues(store: Store) -> Iterator[list[str]]:
         yield page
 
 
-def _pages(store: Store, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
+def _pages(store: Reads, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
     while page := [row["id"] for row in store.read(cypher_text(name), after=after, limit=limit)]:
         yield page
         after = page[-1]
 
 
-def _write_facts(store: Store, ids: Sequence[str], lexicon: Lexicon, note: str | None = None) -> None:
+def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon, note: str | None = None) -> None:
     """Write the facts about these graphs; ``note`` is how far an upgrade is with them."""
     texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("upgrade/texts"), ids=list(ids))}
     rows: list[Row] = [

@@ -21,7 +21,7 @@ from graphneg.ingest.rows import digest, text_key, utterance_id
 from graphneg.ingest.turns import of_turns
 from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.progress import Progress
-from graphneg.store.connection import Store
+from graphneg.store.dialogues import Reads
 from graphneg.store.statements import cypher_text
 
 _LARGEST_INTEGER = 2**63
@@ -255,7 +255,7 @@ class Grouping:
 
 
 def placed(
-    texts: Sequence[GraphText], store: Store, grouping: Grouping
+    texts: Sequence[GraphText], store: Reads, grouping: Grouping
 ) -> Iterator[Dialogue | tuple[str, GraphText]]:
     """Each text with its utterance (by ``::id``, else by ``::snt``), or in a dialogue of ``grouping``.
 

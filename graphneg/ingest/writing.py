@@ -9,20 +9,30 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import NamedTuple
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import metadata, parse_graph
 from graphneg.english.lexicon import Lexicon
-from graphneg.errors import PenmanError
+from graphneg.errors import InputError, PenmanError
 from graphneg.ingest.echoes import dialogue_of, write_echoes
-from graphneg.ingest.lexicon import entry_rows, finish, judge_antonyms, refresh, stored_lexicon, write_terms
-from graphneg.ingest.loader import LoadReport
+from graphneg.ingest.lexicon import (
+    Target,
+    entry_rows,
+    finish,
+    judge_antonyms,
+    refresh,
+    stored_lexicon,
+    write_terms,
+)
+from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
 from graphneg.ingest.rows import (
     GOLD,
     DialogueRows,
@@ -48,7 +58,7 @@ from graphneg.model import (
     Rejected,
     Sentence,
 )
-from graphneg.store.connection import Store, WriteConflict
+from graphneg.store.connection import WriteConflict
 from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
 
@@ -259,7 +269,7 @@ def _write_sentences(
 
 
 def write_records(
-    store: Store, records: Iterable[Record], report: LoadReport, grouping: Grouping
+    store: Target, records: Iterable[Record], report: LoadReport, grouping: Grouping
 ) -> LoadReport:
     """Write records to the store and count them in ``report``.
 
@@ -282,10 +292,37 @@ def write_records(
     return report
 
 
+def load_files(
+    target: Target,
+    corpus: str,
+    paths: Sequence[Any],
+    turns: int,
+    options: LoadOptions,
+    on_rejected: Callable[[Rejected], None] | None = None,
+) -> LoadReport:
+    """Write what the loader ``corpus`` reads of files, or of data in their place.
+
+    Graphs that belong to no utterance become dialogues of ``turns`` turns, in the corpus that ``options``
+    name, else the first file.
+
+    Raises:
+        InputError: no such loader, a file is not what it reads, or ``turns`` is below 1.
+        StoreError: the store is gone.
+    """
+    if turns < 1:
+        raise InputError("a dialogue has at least one turn: 'turns' must be 1 or more")
+    loader = get_loader(corpus)
+    given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
+    report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
+    stem = given[0].stem if given and isinstance(given[0], Path) else corpus
+    grouping = Grouping(options.corpus or stem, options.split or "all", turns)
+    return write_records(target, loader.read(given, options), report, grouping)
+
+
 class _Writer:
     """Gathers records into batches, and hands them to a thread that writes."""
 
-    def __init__(self, store: Store, report: LoadReport, grouping: Grouping) -> None:
+    def __init__(self, store: Target, report: LoadReport, grouping: Grouping) -> None:
         self._store = store
         self._grouping = grouping
         self._report = report

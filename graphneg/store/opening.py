@@ -32,7 +32,8 @@ OLDEST_UPGRADABLE = 4
 def ensure_schema(store: Store, upgrading: bool = False) -> None:
     """Apply ``cypher/schema.cypher`` to a store that has none; check the version of one that has.
 
-    Safe to do again after an interruption, and by two processes at once. A store that is ``upgrading``
+    Safe to do again after an interruption, and by two processes at once. What was imported in bulk gets
+    its constraints and indexes when it is first opened. A store that is ``upgrading``
     may have an older schema.
 
     Raises `StoreError`: the store's schema is older or newer than this graphneg's.
@@ -41,6 +42,8 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
     if not rows:
         apply_schema(store)
         return
+    if rows[0]["imported"]:
+        _finish_import(store)
     found = rows[0]["version"]
     known = found if isinstance(found, int) else 0
     if known == SCHEMA_VERSION or (upgrading and OLDEST_UPGRADABLE <= known < SCHEMA_VERSION):
@@ -75,6 +78,24 @@ def apply_schema(store: Store) -> None:
     """Make the constraints and indexes that are missing; a store without a version gets this one."""
     for statement in statements(cypher_text("schema")):
         _write(store, statement)
+
+
+EMPTY_LIST = "\x1e"
+"""The only item of a list that has none, in the files of a bulk import, which know no empty lists."""
+_IMPORTED_AT_ONCE = 1_000
+
+
+def _finish_import(store: Store) -> None:
+    """Give a store that was imported in bulk its constraints and indexes, and its empty lists."""
+    apply_schema(store)
+    store.read(cypher_text("read/await_indexes"))
+    for kind in ("graphs", "terms"):
+        pages, mend, after = cypher_text(f"upgrade/{kind}"), cypher_text(f"upgrade/imported_{kind}"), ""
+        while rows := store.read(pages, after=after, limit=_IMPORTED_AT_ONCE):
+            ids, after = [row["id"] for row in rows], rows[-1]["id"]
+            marks = {"ids": ids, "empty": [EMPTY_LIST]}
+            store.write(lambda tx, mend=mend, marks=marks: send_text(tx, mend, marks).finish())
+    _write(store, cypher_text("upgrade/imported"))
 
 
 def _write(store: Store, statement: str) -> None:

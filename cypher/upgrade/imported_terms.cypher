@@ -1,0 +1,16 @@
+// Empties the lists of terms, their frames and antonyms that a bulk import left with a mark, since its files
+// know no empty lists.
+// $ids: texts of terms; $empty: the list that stands for an empty one
+// Columns: terms
+UNWIND $ids AS id
+MATCH (t:Term {text: id})
+SET t.classes = CASE WHEN t.classes = $empty THEN [] ELSE t.classes END
+WITH t
+OPTIONAL MATCH (f:Frame)-[:LEXEME]->(t)
+SET f.classes = CASE WHEN f.classes = $empty THEN [] ELSE f.classes END,
+  f.roles = CASE WHEN f.roles = $empty THEN [] ELSE f.roles END
+WITH DISTINCT t
+OPTIONAL MATCH (t)-[o:OPPOSITE|ANTONYM]->()
+SET o.said_of = CASE WHEN o.said_of = $empty THEN [] ELSE o.said_of END,
+  o.known = CASE WHEN o.known = $empty THEN [] ELSE o.known END
+RETURN count(DISTINCT t) AS terms

@@ -1,0 +1,332 @@
+"""Bulk loads: the files that ``neo4j-admin database import`` makes a database of, at disk speed.
+
+In: records, as for a store. Out: a folder with a CSV file for each label and type of relationship, each with
+its header, and ``import.sh`` with the command. A database that is made so equals one that was loaded. Rows
+are made, and told from what is there, by the same code (`graphneg.ingest.writing`); here they are gathered in
+``bulk.index`` (`graphneg.ingest.bulk_index`), of which every load into the folder writes the files anew.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+from neo4j import ManagedTransaction, Record
+
+from graphneg.errors import InputError
+from graphneg.ingest.bulk_index import TYPES, BulkIndex, unpacked
+from graphneg.ingest.loader import LoadOptions, LoadReport
+from graphneg.ingest.rows import Row
+from graphneg.ingest.writing import load_files
+from graphneg.model import Rejected
+from graphneg.progress import NoProgress, Progress
+from graphneg.records.runs import atomic_file, locked, unwritable, write_atomically
+from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION, facts_fingerprint
+
+T = TypeVar("T")
+INDEX = "bulk.index"
+COMMAND = "import.sh"
+BETWEEN = "\x1f"
+"""Stands between the items of a list: ASCII's unit separator."""
+LARGEST_FIELD = "64m"
+
+_NODES = {
+    "Dialogue": "id:ID(Dialogue) corpus split order digest",
+    "Utterance": "id:ID(Utterance) turn:long speaker text key",
+    "Response": "id:ID(Response) text label:long source",
+    "Amr": "id:ID(Amr) source digest depth:long foreign:boolean metadata:string[]",
+    "AmrNode": "id:ID(AmrNode) amr k:long last:long var concept value frame:boolean kind up:long role "
+    "pos:long start:long end:long align role_align classes:string[] sentence:long clause_of:long clause "
+    "main:boolean negated:boolean denied_by:long asked_by:long ordered_by:long modal:boolean tense "
+    "dated:boolean event:boolean acts:string[] stands portable:boolean asks:string[] detail:boolean "
+    "depth:long tied:boolean asserts roles:string[] said_of:string[] noun slot open_to:string[] phrase names "
+    "name says_when:boolean fixed:boolean number:long expletive:boolean handled:boolean named:boolean "
+    "topic:boolean deixis parts:long[] questions:long[] only_asks:boolean orders:boolean wonders:boolean "
+    "permits:boolean echo sort takes:string[]",
+    "Term": "text:ID(Term) form classes:string[] goods:boolean sort kind frames:boolean opposites:boolean "
+    "antonyms:boolean sentences:long spoken:long",
+    "Frame": "id:ID(Frame) lemma roles:string[] classes:string[] descriptions:string[] aliases:string[]",
+    "Sentence": "id:ID(Sentence) text source dialogue words:long content:long mood person:long opening "
+    "finite:boolean plain:boolean rank:long terms:string[]",
+    "LexiconEntry": "id:ID(LexiconEntry) table cells:string[]",
+    "GraphnegSchema": "id:ID(GraphnegSchema) version:long facts imported:boolean",
+}
+"""By label, its properties, with their types where they are no texts."""
+_RELATIONSHIPS = {
+    ("Dialogue", "HAS_TURN", "Utterance"): "",
+    ("Utterance", "NEXT", "Utterance"): "",
+    ("Utterance", "HAS_RESPONSE", "Response"): "",
+    ("Utterance", "MEANS", "Amr"): "",
+    ("Amr", "TOP", "AmrNode"): "",
+    ("AmrNode", "ROLE", "AmrNode"): "role pos:long inverted:boolean reentrant:boolean align role_align",
+    ("AmrNode", "LEXEME", "Term"): "",
+    ("Frame", "LEXEME", "Term"): "",
+    ("Term", "OPPOSITE", "Term"): "relation language weight:double source said_of:string[]",
+    ("Term", "MOVES_TO", "Term"): "how",
+    ("Term", "ANTONYM", "Term"): "used_as said_of:string[]",
+    ("Term", "ANTONYM", "Frame"): "used_as said_of:string[] known:string[]",
+    ("Sentence", "MENTIONS", "Term"): "score:double",
+}
+
+
+class BulkFiles(AbstractContextManager["BulkFiles"]):
+    """A folder that a bulk load fills: as good as a store to a load, and its files at the end.
+
+    Opening raises `InputError`: the folder can't be made, another run fills it, or another version of
+    graphneg began it.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.description = f"bulk load in {self.folder}"
+        index = self.folder / INDEX
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self.folder, error, "nothing was changed") from error
+        if not index.exists() and any(self.folder.iterdir()):
+            error = InputError(f"{self.folder}: has other files in it; name a folder that is new or empty")
+            error.status = 2
+            raise error
+        with ExitStack() as held:
+            held.enter_context(locked(self.folder, self.folder / "bulk.lock"))
+            self._index = BulkIndex(index)
+            held.callback(self._index.close)
+            facts = facts_fingerprint()
+            if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
+                raise InputError(f"{self.folder}: another version of graphneg began it; name a new folder")
+            self._held = held.pop_all()
+
+    def load(
+        self,
+        corpus: str,
+        *paths: Any,
+        name: str | None = None,
+        split: str | None = None,
+        language: str = "en",
+        turns: int = 8,
+        map: Mapping[str, str] | None = None,
+        encoding: str | None = None,
+        clean: bool = False,
+        progress: Progress | None = None,
+        on_rejected: Callable[[Rejected], None] | None = None,
+    ) -> LoadReport:
+        """Load files as `graphneg.dialogue_graph.DialogueGraph.load` does, and write all files anew.
+
+        Raises `InputError`, too: the files can't be written. What was loaded is kept.
+        """
+        bar = progress or NoProgress()
+        options = LoadOptions(name, split, language, bar, map or {}, encoding, clean)
+        report = load_files(self, corpus, paths, turns, options, on_rejected)
+        self.finish(bar)
+        return report
+
+    def read(self, query: str, /, **parameters: Any) -> list[Record]:
+        """All rows of a shipped statement that reads."""
+        return self._index.read(query, **parameters)
+
+    def write(self, work: Callable[[ManagedTransaction], T]) -> T:
+        """Do ``work`` in one transaction: all of it is there, or nothing."""
+        return self._index.write(work)
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._held.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def finish(self, progress: Progress) -> Path:
+        """Write all files anew, the command last; returns the file of the command.
+
+        Raises `InputError`: they can't be written; what was loaded is kept.
+        """
+        command = self.folder / COMMAND
+        command.unlink(missing_ok=True)
+        with ExitStack() as files:
+            tables = _Tables(self.folder, files)
+            amount = self._index.amount("dialogues") + self._index.amount("graphs")
+            progress.start("files", amount, "dialogues and graphs")
+            for part in (_dialogues, _graphs, _words, _sentences):
+                part(self._index, tables, progress)
+            schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "imported": True}
+            tables.node("GraphnegSchema", {"id": "graphneg", **schema})
+            progress.finish()
+        for stale in set(self.folder.glob("*.csv")) - set(tables.written):
+            stale.unlink()
+        write_atomically(command, _script(tables))
+        return command
+
+
+class _Tables:
+    """The files of one import, opened as the first row of each comes."""
+
+    def __init__(self, folder: Path, files: ExitStack) -> None:
+        self._folder, self._files = folder, files
+        self._open: dict[tuple[Any, ...], _Table] = {}
+        self.written: dict[Path, str] = {}
+        self.multiline = False
+        self.attributes: dict[str, dict[str, list[str]]] = {}
+
+    def node(self, label: str, row: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
+        """Add a node; ``more`` are attributes of its corpus. Nodes that have one whose type differs between
+        nodes are in a file of their own."""
+        names = self.attributes.get(label, {})
+        more = more or {}
+        clashing = {name: TYPES[type(value)] for name, value in more.items() if len(names[name]) > 1}
+        key = (label, *sorted(clashing.items()))
+        table = self._open.get(key)
+        if table is None:
+            same = {name: types[0] for name, types in names.items() if len(types) == 1}
+            others = " ".join(f"{name}:{type}" for name, type in (same | clashing).items())
+            table = self._new(key, label, f"{_NODES[label]} {others}", f"--nodes={label}")
+        self._write(table, {**row, **more})
+
+    def relationship(
+        self, start: str, type: str, end: str, ids: tuple[str, str], row: Mapping[str, Any] = {}
+    ) -> None:
+        key = (start, type, end)
+        table = self._open.get(key)
+        if table is None:
+            columns = f":START_ID({start}) :END_ID({end}) {_RELATIONSHIPS[key]}"
+            table = self._new(key, f"{start}-{type}-{end}", columns, f"--relationships={type}")
+        self._write(table, {":START_ID": ids[0], ":END_ID": ids[1], **row})
+
+    def _new(self, key: tuple[Any, ...], name: str, columns: str, option: str) -> _Table:
+        same = sum(path.stem.partition(".")[0] == name for path in self.written)
+        path = self._folder / (f"{name}.{same + 1}.csv" if same else f"{name}.csv")
+        stream = self._files.enter_context(
+            self._files.enter_context(atomic_file(path)).open("w", encoding="utf-8", newline="")
+        )
+        split = columns.split()
+        stream.write(",".join(split) + "\n")
+        self.written[path] = option
+        table = self._open[key] = _Table(
+            stream, tuple(column.partition(":")[0] or column.partition("(")[0] for column in split)
+        )
+        return table
+
+    def _write(self, table: _Table, row: Mapping[str, Any]) -> None:
+        line = ",".join([_field(row.get(name)) for name in table.columns])
+        self.multiline = self.multiline or "\n" in line or "\r" in line
+        table.stream.write(line + "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    stream: TextIO
+    columns: tuple[str, ...]
+
+
+def _field(value: Any) -> str:
+    """A value as a field: nothing where there is none, texts and lists always in quotes."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return _field(_listed(value))
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return str(value)
+
+
+def _listed(items: Sequence[Any]) -> str:
+    texts = list(map(str, items)) or [EMPTY_LIST]
+    if strange := next((text for text in texts if BETWEEN in text), None):
+        raise InputError(
+            f"{strange[:60]!r} is an item of a list and has the character U+001F, which stands between items "
+            "in the files: take it out, or load into a store"
+        )
+    return BETWEEN.join(texts)
+
+
+def _dialogues(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
+    tables.attributes = index.attributes()
+    for content, answers in index.rows("SELECT content, responses FROM dialogues ORDER BY rowid"):
+        whole = unpacked(content)
+        dialogue, before = whole["dialogue"], None
+        tables.node("Dialogue", dialogue, dialogue["more"])
+        for turn in whole["turns"]:
+            tables.node("Utterance", turn, turn["more"])
+            tables.relationship("Dialogue", "HAS_TURN", "Utterance", (dialogue["id"], turn["id"]))
+            if before is not None:
+                tables.relationship("Utterance", "NEXT", "Utterance", (before, turn["id"]))
+            before = turn["id"]
+        for row in unpacked(answers) if answers else ():
+            tables.node("Response", row)
+            tables.relationship("Utterance", "HAS_RESPONSE", "Response", (row["utterance"], row["id"]))
+        progress.advance(1)
+
+
+def _graphs(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
+    for id, utterance, content in index.rows("SELECT id, said_in, content FROM graphs ORDER BY rowid"):
+        whole = unpacked(content)
+        tables.node("Amr", whole["properties"])
+        tables.relationship("Utterance", "MEANS", "Amr", (utterance, id))
+        tables.relationship("Amr", "TOP", "AmrNode", (id, f"{id}.0"))
+        for node in whole["nodes"]:
+            tables.node("AmrNode", node)
+        for role in whole["roles"]:
+            ends = (f"{id}.{role['from']}", f"{id}.{role['to']}")
+            tables.relationship("AmrNode", "ROLE", "AmrNode", ends, role)
+        for k, term in whole["lexemes"]:
+            tables.relationship("AmrNode", "LEXEME", "Term", (f"{id}.{k}", term))
+        progress.advance(1)
+
+
+def _words(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
+    for row in index.named("SELECT * FROM terms"):
+        flags = {name: True if row[name] else None for name in ("goods", "frames", "opposites", "antonyms")}
+        tables.node("Term", row | flags | {"classes": json.loads(row["classes"])})
+    for id, term, content in index.rows("SELECT id, term, content FROM frames"):
+        tables.node("Frame", unpacked(content) | {"id": id})
+        tables.relationship("Frame", "LEXEME", "Term", (id, term))
+    for row in index.named("SELECT * FROM moves"):
+        tables.relationship("Term", "MOVES_TO", "Term", (row["start"], row["stop"]), row)
+    for row in index.named("SELECT * FROM opposites"):
+        tables.relationship("Term", "OPPOSITE", "Term", (row["start"], row["stop"]), _with_lists(row))
+    for row in index.named("SELECT * FROM antonyms"):
+        end = "Frame" if row["frame"] else "Term"
+        tables.relationship("Term", "ANTONYM", end, (row["word"], row["other"]), _with_lists(row))
+    for row in index.named("SELECT * FROM entries"):
+        cells = {"table": row["name"], "cells": json.loads(row["cells"])}
+        tables.node("LexiconEntry", {"id": row["id"], **cells})
+
+
+def _with_lists(row: Row) -> Row:
+    lists = {name: json.loads(row[name]) for name in ("said_of", "known") if row.get(name) is not None}
+    return row | lists
+
+
+def _sentences(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
+    for (content,) in index.rows("SELECT content FROM sentences ORDER BY rowid"):
+        row, mentions = unpacked(content)
+        tables.node("Sentence", row)
+        for term, score in mentions:
+            tables.relationship("Sentence", "MENTIONS", "Term", (row["id"], term), {"score": score})
+
+
+def _script(tables: _Tables) -> str:
+    """A shell script that imports: ``sh import.sh DATABASE``."""
+    options = [f"--array-delimiter=U+{ord(BETWEEN):04X}", f"--read-buffer-size={LARGEST_FIELD}"]
+    options += ["--multiline-fields=true"] if tables.multiline else []
+    options += sorted(f"{option}={path.name}" for path, option in tables.written.items())
+    lines = [
+        "#!/bin/sh",
+        "# Makes a database of these files while the server is down: sh import.sh [DATABASE]",
+        "# Opened for the first time, graphneg makes its constraints and indexes.",
+        'cd "$(dirname "$0")" || exit 1',
+        " \\\n  ".join(
+            ["exec ${NEO4J_ADMIN:-neo4j-admin} database import full", *map(shlex.quote, options), '"$@"']
+        ),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,462 @@
+"""What a bulk load has gathered: a file that answers the statements of a load as a server does.
+
+In: the shipped statements of a load (``load/graphs`` and so on) with their parameters. Out: their rows and
+counts; and at the end, of everything, its properties. The file is SQLite's; a batch is in it entirely or not
+at all, as in a store.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from threading import RLock
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
+
+from neo4j import ManagedTransaction, Record
+
+from graphneg.errors import InputError
+from graphneg.ingest.echoes import dialogue_of
+from graphneg.ingest.rows import Row
+from graphneg.store.statements import cypher_text
+
+T = TypeVar("T")
+Rows = Sequence[Row]
+TYPES = {bool: "boolean", int: "long", float: "double", str: "string", list: "string[]"}
+"""What a bulk import calls the types of values."""
+_TABLES = """
+CREATE TABLE IF NOT EXISTS dialogues (id TEXT UNIQUE, digest TEXT, content BLOB, responses BLOB);
+CREATE TABLE IF NOT EXISTS graphs (id TEXT UNIQUE, said_in TEXT, digest TEXT, content BLOB);
+CREATE INDEX IF NOT EXISTS graphs_said_in ON graphs (said_in);
+CREATE TABLE IF NOT EXISTS sentences (id TEXT UNIQUE, text TEXT, content BLOB);
+CREATE TABLE IF NOT EXISTS terms (text TEXT PRIMARY KEY, form TEXT, classes TEXT, goods INT, sort TEXT,
+  kind TEXT, frames INT, opposites INT, antonyms INT, sentences INT, spoken INT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS moves (start TEXT, how TEXT, stop TEXT, UNIQUE (start, how, stop));
+CREATE TABLE IF NOT EXISTS opposites (start TEXT, stop TEXT, relation TEXT, language TEXT, weight REAL,
+  source TEXT, said_of TEXT, UNIQUE (start, relation, language, stop));
+CREATE INDEX IF NOT EXISTS opposites_end ON opposites (stop);
+CREATE TABLE IF NOT EXISTS frames (id TEXT PRIMARY KEY, lemma TEXT, term TEXT, content BLOB) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS frames_lemma ON frames (lemma);
+CREATE TABLE IF NOT EXISTS antonyms (word TEXT, other TEXT, used_as TEXT, said_of TEXT, known TEXT,
+  frame INT);
+CREATE INDEX IF NOT EXISTS antonyms_word ON antonyms (word);
+CREATE TABLE IF NOT EXISTS entries (id TEXT PRIMARY KEY, name TEXT, cells TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS attributes (label TEXT, name TEXT, type TEXT, UNIQUE (label, name, type));
+CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+"""
+_SPOKEN = ("CREATE TABLE spoken (key TEXT, utterance TEXT)", "CREATE INDEX spoken_key ON spoken (key)")
+_LATE_WORDS = (
+    "the lexicon comes first in a bulk load, since the graphs that are there were read without it: begin "
+    "again in another folder, with it"
+)
+
+
+def packed(content: Any) -> bytes:
+    """What JSON can hold, small."""
+    return zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 1)
+
+
+def unpacked(content: bytes) -> Any:
+    """What was `packed`."""
+    return json.loads(zlib.decompress(content))
+
+
+class _Answer(list[Record]):
+    """The rows of a statement, and what it made."""
+
+    def __init__(self, rows: Iterable[Row] = (), nodes: int = 0, relationships: int = 0) -> None:
+        super().__init__(Record(row) for row in rows)
+        self._counted = SimpleNamespace(nodes_created=nodes, relationships_created=relationships)
+
+    def consume(self) -> Any:
+        """What a server says at the end of a result."""
+        return SimpleNamespace(counters=self._counted)
+
+
+class BulkIndex:
+    """The gathered content of a bulk load; `read` and `write` are those of a store."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = RLock()
+        self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
+        self._untied: dict[str, dict[str, Any]] = {}
+        answered: dict[str, Callable[..., _Answer]] = {
+            "load/stored": self._stored,
+            "load/stored_graphs": self._stored_graphs,
+            "load/stored_sentences": self._stored_sentences,
+            "load/utterances_by_id": self._utterances_by_id,
+            "load/utterances_by_text": self._utterances_by_text,
+            "load/dialogues": self._dialogues,
+            "load/responses": self._responses,
+            "load/graphs": self._graphs,
+            "load/meanings": self._meanings,
+            "load/terms": self._terms,
+            "load/moves": self._moves,
+            "load/sentences": self._sentences,
+            "load/opposites": self._opposites,
+            "load/frames": self._frames,
+            "lexicon/entries": self._entries,
+            "lexicon/write": self._write_entries,
+            "lexicon/antonyms_of": self._antonyms_of,
+            "lexicon/frames_of": self._frames_of,
+            "lexicon/forget_antonyms": self._forget_antonyms,
+            "lexicon/antonyms": self._antonyms,
+            "lexicon/antonym_frames": self._antonym_frames,
+            "read/turns": self._turns,
+            "read/nodes": self._nodes,
+            "read/reentrancies": self._reentrancies,
+            "upgrade/echoes": self._echoes,
+            "upgrade/words": self._words,
+            "upgrade/frames": self._frames,
+            "upgrade/forget_moves": self._forget_moves,
+            "upgrade/graphs": self._none,
+            "upgrade/graphs_of_words": self._none,
+        }
+        self._statements = {cypher_text(name): answer for name, answer in answered.items()}
+
+    def read(self, query: str, /, **parameters: Any) -> list[Record]:
+        """All rows of a shipped statement that reads."""
+        return self.run(query, parameters)
+
+    def write(self, work: Callable[[ManagedTransaction], T]) -> T:
+        """Do ``work`` in one transaction: all of it is there, or nothing."""
+        with self._lock:
+            self._tables.execute("BEGIN")
+            try:
+                done = work(cast(ManagedTransaction, self))  # of which it is asked to ``run`` alone
+            except BaseException:
+                self._tables.execute("ROLLBACK")
+                raise
+            self._tables.execute("COMMIT")
+            return done
+
+    def run(self, text: str, parameters: dict[str, Any]) -> _Answer:
+        """Answer one of the shipped statements."""
+        with self._lock:
+            return self._statements[text](**parameters)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._tables.close()
+
+    def mark(self, name: str, value: str) -> str:
+        """A fact of the whole, which is noted at its first mention; returns what is noted."""
+        self._tables.execute("INSERT OR IGNORE INTO marks VALUES (?, ?)", (name, value))
+        return self._tables.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()[0]
+
+    def amount(self, table: str) -> int:
+        """How many rows a table has."""
+        return self._tables.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+
+    def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query over the tables, one by one."""
+        yield from self._tables.execute(query)
+
+    def named(self, query: str) -> Iterator[Row]:
+        """As `rows`; each as its columns by name."""
+        found = self._tables.execute(query)
+        names = [column[0] for column in found.description]
+        for row in found:
+            yield dict(zip(names, row, strict=True))
+
+    def attributes(self) -> dict[str, dict[str, list[str]]]:
+        """By label, the attributes that corpora bring, with the types of their values."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for label, name, type in self.rows("SELECT * FROM attributes ORDER BY label, name, type"):
+            found.setdefault(label, {}).setdefault(name, []).append(type)
+        return found
+
+    def _found(self, table: str, column: str, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
+        """Of these ids those that a table has, with a column."""
+        query = f"SELECT {column} FROM {table} WHERE id = ?"
+        for id in ids:
+            row = self._tables.execute(query, (id,)).fetchone()
+            if row is not None:
+                yield id, row[0]
+
+    # Dialogues and what stands in them
+
+    def _stored(self, ids: Sequence[str]) -> _Answer:
+        return _Answer({"id": id, "digest": known} for id, known in self._found("dialogues", "digest", ids))
+
+    def _stored_graphs(self, ids: Sequence[str]) -> _Answer:
+        return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
+
+    def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
+        turns: list[list[Row]] = [[] for _ in dialogues]
+        for row in utterances:
+            turns[row["dialogue"]].append({**row, "dialogue": None})
+        for row, own in zip(dialogues, turns, strict=True):
+            self._tables.execute(
+                "INSERT INTO dialogues (id, digest, content) VALUES (?, ?, ?)",
+                (row["id"], row["digest"], packed({"dialogue": row, "turns": own})),
+            )
+            self._note_attributes("Dialogue", [row])
+            self._note_attributes("Utterance", own)
+            if self._places_by_text():
+                self._note_spoken(row, own)
+        return _Answer()
+
+    def _note_attributes(self, label: str, rows: Rows) -> None:
+        named = {(label, name, TYPES[type(value)]) for row in rows for name, value in row["more"].items()}
+        self._tables.executemany("INSERT OR IGNORE INTO attributes VALUES (?, ?, ?)", named)
+
+    def _responses(self, responses: Rows) -> _Answer:
+        of = defaultdict[str, list[Row]](list)
+        for row in responses:
+            of[dialogue_of(row["utterance"])].append(row)
+        rows = [(packed(own), id) for id, own in of.items()]
+        self._tables.executemany("UPDATE dialogues SET responses = ? WHERE id = ?", rows)
+        return _Answer()
+
+    def _turn(self, utterance: str) -> Row | None:
+        for _, content in self._found("dialogues", "content", [dialogue_of(utterance)]):
+            return next((turn for turn in unpacked(content)["turns"] if turn["id"] == utterance), None)
+        return None
+
+    def _utterances_by_id(self, ids: Sequence[str]) -> _Answer:
+        found = ((id, self._turn(id)) for id in ids)
+        return _Answer({"id": id, "text": turn["text"]} for id, turn in found if turn is not None)
+
+    def _places_by_text(self) -> bool:
+        return bool(self._tables.execute("SELECT 1 FROM sqlite_master WHERE name = 'spoken'").fetchone())
+
+    def _note_spoken(self, dialogue: Row, turns: Rows) -> None:
+        if "made_of" not in dialogue["more"]:
+            rows = [(turn["key"], turn["id"]) for turn in turns]
+            self._tables.executemany("INSERT INTO spoken VALUES (?, ?)", rows)
+
+    def _utterances_by_text(self, keys: Sequence[str]) -> _Answer:
+        if not self._places_by_text():  # most loads bring no graphs that are told by their texts
+            for statement in _SPOKEN:
+                self._tables.execute(statement)
+            for (content,) in self._tables.execute("SELECT content FROM dialogues"):
+                whole = unpacked(content)
+                self._note_spoken(whole["dialogue"], whole["turns"])
+        rows: list[Row] = []
+        for key in keys:
+            for (id,) in self._tables.execute(
+                "SELECT utterance FROM spoken WHERE key = ?", (key,)
+            ).fetchall():
+                found = self._tables.execute("SELECT digest FROM graphs WHERE said_in = ?", (id,))
+                rows.append({"key": key, "id": id, "digests": [digest for (digest,) in found]})
+        return _Answer(rows)
+
+    def _graphs(self, nodes: Rows, lexemes: Rows, roles: Rows) -> _Answer:
+        of: dict[str, dict[str, Any]] = {}
+        for row in nodes:
+            of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
+        for row in roles:
+            at, to = nodes[row["from"]], nodes[row["to"]]
+            of[at["amr"]]["roles"].append(row | {"from": at["k"], "to": to["k"]})
+        for row in lexemes:
+            self._tables.execute(
+                "UPDATE terms SET kind = ? WHERE text = ? AND kind IS NULL", (row["kind"], row["text"])
+            )
+            for at in row["nodes"]:
+                of[nodes[at]["amr"]]["lexemes"].append([nodes[at]["k"], row["text"]])
+        self._untied = of
+        return _Answer()
+
+    def _meanings(self, amrs: Rows) -> _Answer:
+        known = dict(self._found("dialogues", "id", {dialogue_of(row["of"]) for row in amrs}))
+        tied = [row for row in amrs if dialogue_of(row["of"]) in known]
+        for row in tied:
+            content = packed(self._untied.pop(row["id"]) | {"properties": row["properties"]})
+            self._tables.execute(
+                "INSERT INTO graphs VALUES (?, ?, ?, ?)",
+                (row["id"], row["of"], row["properties"]["digest"], content),
+            )
+        return _Answer([{"amrs": len(tied)}])
+
+    def _turns(self, ids: Sequence[str]) -> _Answer:
+        rows: list[Row] = []
+        for id, content in self._found("dialogues", "content", ids):
+            turns: list[list[Any]] = []
+            for turn in unpacked(content)["turns"]:
+                said = [turn["turn"], turn["speaker"], turn["text"]]
+                graphs = "SELECT id, content FROM graphs WHERE said_in = ?"
+                known = [
+                    [
+                        amr,
+                        *(
+                            unpacked(whole)["properties"].get(name)
+                            for name in ("source", "digest", "foreign")
+                        ),
+                    ]
+                    for amr, whole in self._tables.execute(graphs, (turn["id"],)).fetchall()
+                ]
+                turns += [said + one for one in known or [[None] * 4]]
+            rows.append({"id": id, "corpus": None, "split": None, "turns": turns})
+        return _Answer(rows)
+
+    def _in_parts(self, parts: Sequence[Sequence[str]], name: str, read: Callable[[Any], Any]) -> _Answer:
+        found = (
+            {
+                "part": i,
+                name: [
+                    [part.index(id), *row]
+                    for id, content in self._found("graphs", "content", part)
+                    for row in read(unpacked(content))
+                ],
+            }
+            for i, part in enumerate(parts)
+        )
+        return _Answer(found)
+
+    def _nodes(self, parts: Sequence[Sequence[str]]) -> _Answer:
+        fields = ("k", "last", "var", "concept", "value", "up", "role", "pos")
+        fields = (*fields, "align", "role_align", "start", "end")
+        return self._in_parts(
+            parts, "nodes", lambda graph: [[row.get(name) for name in fields] for row in graph["nodes"]]
+        )
+
+    def _reentrancies(self, parts: Sequence[Sequence[str]]) -> _Answer:
+        fields = ("from", "to", "role", "inverted", "pos", "align", "role_align")
+        return self._in_parts(
+            parts,
+            "mentions",
+            lambda graph: [[r.get(name) for name in fields] for r in graph["roles"] if r.get("reentrant")],
+        )
+
+    def _echoes(self, graphs: Rows) -> _Answer:
+        of = {row["amr"]: row["echo"] for row in graphs}
+        for id, content in list(self._found("graphs", "content", of)):
+            whole = unpacked(content)
+            for node in whole["nodes"]:
+                node["echo"] = of[id].get(str(node["k"]))
+            self._tables.execute("UPDATE graphs SET content = ? WHERE id = ?", (packed(whole), id))
+        return _Answer()
+
+    # Words
+
+    def _terms(self, terms: Rows) -> _Answer:
+        rows = [[r["text"], r["form"], json.dumps(r["classes"]), r["goods"], r["sort"]] for r in terms]
+        into = "INSERT OR IGNORE INTO terms (text, form, classes, goods, sort) VALUES (?, ?, ?, ?, ?)"
+        self._tables.executemany(into, rows)
+        return _Answer()
+
+    def _words(self, terms: Rows) -> _Answer:
+        rows = [[r["form"], json.dumps(r["classes"]), r["goods"], r["sort"], r["text"]] for r in terms]
+        self._tables.executemany(
+            "UPDATE terms SET form = ?, classes = ?, goods = ?, sort = ? WHERE text = ?", rows
+        )
+        return _Answer()
+
+    def _moves(self, moves: Rows) -> _Answer:
+        rows = [[row["from"], row["how"], row["to"]] for row in moves]
+        self._tables.executemany("INSERT OR IGNORE INTO moves VALUES (?, ?, ?)", rows)
+        return _Answer()
+
+    def _forget_moves(self, words: Sequence[str]) -> _Answer:
+        self._tables.executemany("DELETE FROM moves WHERE start = ?", [[word] for word in words])
+        return _Answer()
+
+    def _stored_sentences(self, ids: Sequence[str]) -> _Answer:
+        return _Answer({"id": id, "text": text} for id, text in self._found("sentences", "text", ids))
+
+    def _sentences(self, sentences: Rows, mentions: Rows) -> _Answer:
+        of: list[list[Any]] = [[] for _ in sentences]
+        for row in mentions:
+            self._tables.execute(
+                "UPDATE terms SET sentences = coalesce(sentences, 0) + ?, spoken = coalesce(spoken, 0) + ? "
+                "WHERE text = ?",
+                (len(row["places"]), row["spoken"], row["text"]),
+            )
+            for place, score in zip(row["places"], row["scores"], strict=True):
+                of[place].append([row["text"], score])
+        rows = [(row["id"], row["text"], packed([row, own])) for row, own in zip(sentences, of, strict=True)]
+        self._tables.executemany("INSERT INTO sentences VALUES (?, ?, ?)", rows)
+        return _Answer()
+
+    def _opposites(self, opposites: Rows) -> _Answer:
+        before = self.amount("opposites")
+        for row in opposites:
+            said_of = None if row["said_of"] is None else json.dumps(row["said_of"])
+            self._tables.execute(
+                "INSERT OR REPLACE INTO opposites VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(row[name] for name in ("start", "end", "relation", "language", "weight", "source")),
+                    said_of,
+                ),
+            )
+            for end in ("start", "end"):
+                self._tables.execute(
+                    "UPDATE terms SET opposites = 1, kind = ? WHERE text = ?", (row[f"{end}_kind"], row[end])
+                )
+        return _Answer(relationships=self.amount("opposites") - before)
+
+    def _frames(self, frames: Rows) -> _Answer:
+        """``load/frames`` brings frames, ``upgrade/frames`` the classes of those that are there."""
+        before = self.amount("frames")
+        for row in frames:
+            known = next(self._found("frames", "content", [row["id"]]), None)
+            stored: Row = {} if known is None else unpacked(known[1])
+            whole = stored | row.get("properties", {"classes": row.get("classes")})
+            term = row.get("term", whole.get("term"))
+            self._tables.execute(
+                "INSERT OR REPLACE INTO frames VALUES (?, ?, ?, ?)",
+                (row["id"], whole["lemma"], term, packed(whole | {"term": term})),
+            )
+            self._tables.execute("UPDATE terms SET frames = 1 WHERE text = ?", (term,))
+        return _Answer(nodes=self.amount("frames") - before)
+
+    def _frames_of(self, words: Sequence[str]) -> _Answer:
+        return _Answer(
+            {"lemma": word, "id": id, "roles": unpacked(content)["roles"]}
+            for word in words
+            for id, content in self._tables.execute("SELECT id, content FROM frames WHERE lemma = ?", (word,))
+        )
+
+    def _antonyms_of(self, words: Sequence[str]) -> _Answer:
+        ends = (
+            "SELECT other, max(coalesce(weight, 1.0)) FROM ("
+            "SELECT stop AS other, weight FROM opposites WHERE start = ? AND relation = 'Antonym' UNION ALL "
+            "SELECT start, weight FROM opposites WHERE stop = ? AND relation = 'Antonym') GROUP BY other"
+        )
+        return _Answer(
+            {"word": word, "other": other, "weight": weight}
+            for word in words
+            for other, weight in self._tables.execute(ends, (word, word))
+        )
+
+    def _forget_antonyms(self, words: Sequence[str]) -> _Answer:
+        for word in words:
+            self._tables.execute("DELETE FROM antonyms WHERE word = ?", (word,))
+            self._tables.execute("UPDATE terms SET antonyms = NULL WHERE text = ?", (word,))
+        return _Answer()
+
+    def _antonyms(self, antonyms: Rows, is_frame: bool = False) -> _Answer:
+        for row in antonyms:
+            lists = (None if row[name] is None else json.dumps(row[name]) for name in ("said_of", "known"))
+            self._tables.execute(
+                "INSERT INTO antonyms VALUES (?, ?, ?, ?, ?, ?)",
+                (row["word"], row["other"], row["used_as"], *lists, is_frame),
+            )
+            self._tables.execute("UPDATE terms SET antonyms = 1 WHERE text = ?", (row["word"],))
+        return _Answer()
+
+    def _antonym_frames(self, antonyms: Rows) -> _Answer:
+        return self._antonyms(antonyms, is_frame=True)
+
+    def _entries(self) -> _Answer:
+        found = self._tables.execute("SELECT name, cells FROM entries ORDER BY id").fetchall()
+        return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
+
+    def _write_entries(self, entries: Rows) -> _Answer:
+        if self.amount("graphs"):
+            raise InputError(_LATE_WORDS)
+        before = self.amount("entries")
+        rows = [[row["id"], row["table"], json.dumps(row["cells"])] for row in entries]
+        self._tables.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
+        return _Answer(nodes=self.amount("entries") - before)
+
+    def _none(self, **_: Any) -> _Answer:
+        """The graphs whose facts a new lexicon changes: none, as it comes before them."""
+        return _Answer()
