@@ -12,7 +12,7 @@ import typer
 
 from graphneg.cli.commands import argument, job, option
 from graphneg.cli.options import StoreOptions
-from graphneg.cli.terminal import say, stopping
+from graphneg.cli.terminal import Bars, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
@@ -58,7 +58,13 @@ def serve(
 
 def _views(files: list[Path], where: StoreOptions, opened: ExitStack) -> list[View]:
     """The views of what there is: files to judge and to look through, a store to explore."""
+    from graphneg.pages.index import open_index
+    from graphneg.pages.negatives import NegativesView
+
     views: list[View] = []
+    if files:
+        with Bars() as bars:
+            views.append(NegativesView([open_index(file, bars) for file in files]))
     if where.exists:
         opened.enter_context(where.opened())
     if not views:
