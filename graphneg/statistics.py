@@ -1,8 +1,12 @@
-"""Statistics that rooms share: the area under the ROC curve, resamples, percentile intervals."""
+"""Statistics that rooms share: the area under the ROC curve, resamples, percentile intervals, agreement."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphneg.errors import GraphnegError, InputError
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -85,3 +89,83 @@ def percentile_interval(drawn: ArrayLike) -> NDArray[Any]:
         return np.zeros((2, *values.shape[1:]))
     tail = (100 - COVERAGE) / 2
     return np.nanpercentile(values, [tail, 100 - tail], axis=0)
+
+
+def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
+    """Fleiss' kappa of items that were each rated by the same number of annotators.
+
+    ``ratings`` holds for each item one category an annotator, shape (items, annotators). 1 is full
+    agreement, 0 what chance would give. Where only one category was ever given it is 1, since nobody
+    disagrees (the formula has no value there).
+
+    Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5).
+
+    Raises:
+        InputError: no item, or items with one annotator or different numbers of them.
+
+    >>> round(fleiss_kappa([(0, 0, 0), (1, 1, 1), (0, 0, 1), (0, 1, 1)]), 3)
+    0.333
+    """
+    annotators = len(ratings[0]) if ratings else 0
+    if annotators < 2:
+        raise InputError("agreement needs at least one item that two annotators rated")
+    if any(len(item) != annotators for item in ratings):
+        raise InputError(f"each item must be rated by the same number of annotators ({annotators})")
+    try:
+        from statsmodels.stats import inter_rater
+    except ImportError as error:
+        raise GraphnegError('agreement needs statsmodels: pip install "graphneg[evaluation]"') from error
+    counts, categories = inter_rater.aggregate_raters(ratings)
+    return 1.0 if len(categories) == 1 else float(inter_rater.fleiss_kappa(counts))
+
+
+def krippendorff_alpha(
+    ratings: Sequence[Sequence[Hashable]], order: Sequence[Hashable] | None = None
+) -> float:
+    """Krippendorff's alpha: 1 less the disagreement that was seen, divided by that of chance.
+
+    ``ratings`` holds for each item the categories that its annotators gave, as many as they are; items with
+    fewer than two do not count. With ``order``, all categories from first to last, the scale is ordinal:
+    categories disagree more the more ratings lie between them. 1 where only one category was ever given.
+
+    Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", sections C and E.
+
+    Raises `InputError`: no item has two ratings.
+
+    >>> round(krippendorff_alpha([(0, 0), (1, 1), (0, 1), (0, 0), (0, 0), (0,)]), 3)
+    0.571
+    """
+    paired = [item for item in ratings if len(item) > 1]
+    if not paired:
+        raise InputError("agreement needs at least one item that two annotators rated")
+    total = Counter(category for item in paired for category in item)
+    amount = total.total()
+    distance = _distances(total, order)
+    seen = sum(
+        distance[one, other] * count * (votes[other] - (one == other)) / (votes.total() - 1)
+        for votes in map(Counter, paired)
+        for one, count in votes.items()
+        for other in votes
+    )
+    chance = sum(
+        distance[one, other] * count * total[other] / (amount - 1)
+        for one, count in total.items()
+        for other in total
+    )
+    return 1.0 - seen / chance if chance else 1.0
+
+
+def _distances(
+    total: Counter[Hashable], order: Sequence[Hashable] | None
+) -> dict[tuple[Hashable, Hashable], float]:
+    """How much two categories disagree, squared: 1 where they differ, or by the ratings between them."""
+    if order is None:
+        return {(one, other): float(one != other) for one in total for other in total}
+    places = {category: at for at, category in enumerate(order)}
+
+    def between(one: Hashable, other: Hashable) -> float:
+        low, high = sorted((places[one], places[other]))
+        within = sum(total[category] for category in order[low : high + 1])
+        return (within - (total[one] + total[other]) / 2) ** 2
+
+    return {(one, other): between(one, other) for one in total for other in total}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from typer import BadParameter
 
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from graphneg.evaluation.quality_sheets import Line
+    from graphneg.evaluation.review.drawing import Drawn
+    from graphneg.evaluation.review.items import ReviewSet
+    from graphneg.evaluation.review.judgements import Judgement
+    from graphneg.evaluation.review.results import Agreement, Line
     from graphneg.statistics import Estimate
 
-_to_read = panel("Reading a filled sheet")
+_to_read = panel("Reading what was judged")
+_JUDGEMENTS = ".sqlite"
 
 
 @job(
@@ -28,6 +32,7 @@ _to_read = panel("Reading a filled sheet")
     "graphneg sheet old=before/hard.jsonl new=after/hard.jsonl --seed 3 -o sheet.csv",
     "graphneg sheet --read sheet.csv",
     "graphneg sheet --read filled.csv --key sheet.key.json --json",
+    "graphneg sheet --read hard.judgements.sqlite --rule two-of-three -o judged.jsonl",
 )
 def sheet(
     files: list[str] | None = argument(
@@ -39,64 +44,115 @@ def sheet(
     ),
     n: int = option(60, "Negatives of each source.", min=1),
     seed: int = option(0, "The same seed draws the same sheet."),
-    out: Path | None = option(None, "The sheet to write.", "SHEET.csv", "--out", "-o"),
+    questions: str = option("usable", "What is asked: ready questions, or a file.", "NAME_OR_FILE"),
+    out: Path | None = option(
+        None,
+        "The sheet to write; or judgements that were read, as .csv, .jsonl or .json (Label Studio).",
+        "FILE",
+        "--out",
+        "-o",
+    ),
     overwrite: Overwrite = False,
-    read: Path | None = _to_read(None, "A filled sheet: tell what was said of each source.", "SHEET.csv"),
-    key: Path | None = _to_read(None, "Its key, where it does not lie beside the sheet."),
+    read: list[Path] | None = _to_read(
+        None, "Filled sheets, or what graphneg serve kept (.sqlite): tell what was said.", "FILE"
+    ),
+    key: Path | None = _to_read(None, "The key of sheets, where it does not lie beside the first.", "FILE"),
+    rule: Literal["majority", "two-of-three", "all-of-three"] = _to_read(
+        "majority", "How the answers of several annotators become one."
+    ),
     json: Json = False,
 ) -> None:
-    """Draw a sheet of negatives to be read blindly; read one that is filled.
+    """Draw a sheet of negatives to be read blindly; read what was judged, in sheets or in a browser.
 
     The sheet has negatives of all sources in an order of chance, on the same contexts where sources share
-    any. A reader fills three columns: grammatical (yes, no), sensible (yes, no: could somebody say it?) and
-    verdict (wrong, arguable, right: as a response there). SHEET.key.json says where each row comes from:
-    keep it from the reader.
+    any. A reader fills a column for each question: grammatical (yes, no), sensible (yes, no: could somebody
+    say it?) and verdict (wrong, arguable, right: as a response there), or those of --questions.
+    SHEET.key.json says where each row comes from: keep it from the reader.
 
     Read back, usable is what is grammatical, sensible and wrong; intervals are Wilson's, 95%. Rows with
-    an empty column are counted apart.
+    an empty column are counted apart. Each of several sheets is an annotator's, who is called as the file.
     """
-    if (out is None) == (read is None):
-        raise BadParameter("draw a sheet with --out, or read one with --read")
-    if read is not None:
+    if read:
         if files or human:
             raise BadParameter("a sheet that is read needs no files", param_hint="--read")
-        _read(read, key, json)
+        _read(read, key, rule, out, overwrite, json)
     elif out is not None:
-        _draw(out, files or [], human or [], n, seed, overwrite)
+        _draw(out, files or [], human or [], n, seed, questions, overwrite)
+    else:
+        raise BadParameter("draw a sheet with --out, or read one with --read")
 
 
-def _draw(out: Path, files: Sequence[str], human: Sequence[Path], n: int, seed: int, overwrite: bool) -> None:
-    from graphneg.evaluation.quality_sheets import draw_sheet
+def _draw(
+    out: Path, files: Sequence[str], human: Sequence[Path], n: int, seed: int, questions: str, overwrite: bool
+) -> None:
+    from graphneg.evaluation.review.drawing import draw
+    from graphneg.evaluation.review.exchange import write_blank_sheet
+    from graphneg.evaluation.review.questions import load_questions
 
-    drawn = draw_sheet(files, human, each=n, seed=seed)
-    key = drawn.write(out, overwrite=overwrite)
+    drawn = draw(files, human, each=n, seed=seed, questions=load_questions(questions))
+    key = write_blank_sheet(drawn.set, out, overwrite=overwrite)
+    tell_drawn(drawn, n)
+    say(f"{out}: {counted(len(drawn.set.items), 'row')} to be read; {key} keeps where they come from")
+
+
+def tell_drawn(drawn: Drawn, n: int) -> None:
+    """Note what sources lack of the ``n`` that were asked for, and what was left out."""
     for name, missing in drawn.too_few.items():
         note(f"{name}: {missing} fewer than the {n} asked for")
     if drawn.left_out:
         note(f"{counted(drawn.left_out, 'record')} left out: right responses, or edited dialogues")
-    say(f"{out}: {counted(len(drawn.rows), 'row')} to be read; {key} keeps where they come from")
 
 
-def _read(sheet: Path, key: Path | None, json: bool) -> None:
-    from graphneg.evaluation.quality_sheets import read_verdicts
+def _read(
+    paths: Sequence[Path], key: Path | None, rule: str, out: Path | None, overwrite: bool, json: bool
+) -> None:
+    from graphneg.evaluation.review.exchange import write_judgements
+    from graphneg.evaluation.review.results import results_of
 
-    found = read_verdicts(sheet, key)
-    tables = [_table("source", found.sources)]
-    if found.transforms:
-        tables.append(_table("transform", found.transforms))
-    show(json, [found.as_dict()], *tables)
-    if found.unfilled:
-        note(f"{counted(found.unfilled, 'row')} not filled, and not counted")
-    say(f"{counted(found.read, 'row')} read")
+    results = results_of(*_judged(paths, key), rule)
+    if out is not None:
+        write_judgements(results, out, overwrite=overwrite)
+    tables = [_table("source", results.sources)]
+    if transforms := results.transforms:
+        tables.append(_table("transform", transforms))
+    if agreement := results.agreement():
+        tables.append(_agreement_table(agreement))
+    show(json, [results.as_dict()], *tables)
+    if results.unfilled:
+        note(f"{counted(results.unfilled, 'row')} not filled, and not counted")
+    if results.open:
+        note(f"{counted(results.open, 'row')} without a label by the rule {rule}, and not counted")
+    say(f"{counted(len(results.labels), 'row')} read" + (f"; judgements are in {out}" if out else ""))
+
+
+def _judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:
+    """The set and the judgements of a file of `Judgements`, or of sheets that have one key."""
+    from graphneg.evaluation.review.exchange import key_path, read_judgements, read_key
+    from graphneg.evaluation.review.judgements import Judgements
+
+    if paths[0].suffix == _JUDGEMENTS:
+        if len(paths) > 1 or key is not None:
+            raise BadParameter("a file of judgements is read alone, without a key", param_hint="--read")
+        with Judgements.open(paths[0]) as kept:
+            return kept.set, kept.all()
+    known = read_key(key or key_path(paths[0]))
+    return known, [one for path in paths for one in read_judgements(known, path, path.stem)]
 
 
 def _table(what: str, lines: Sequence[Line]) -> Table:
-    from graphneg.evaluation.quality_sheets import SHARES
+    shares = list(lines[0].shares) if lines else []
+    rows = [(line.name, f"{line.read:,}", *map(_percent, line.shares.values())) for line in lines]
+    return figures_table(what, "read", *shares, rows=rows)
 
+
+def _agreement_table(agreement: Sequence[Agreement]) -> Table:
     rows = [
-        (line.name, f"{line.read:,}", *(_percent(getattr(line, share)) for share in SHARES)) for line in lines
+        (one.question, f"{one.items:,}", str(one.annotators), f"{one.kappa:.2f}", f"{one.alpha:.2f}")
+        for one in agreement
     ]
-    return figures_table(what, "read", *SHARES, rows=rows)
+    return figures_table(
+        "question", "items", "annotators", "Fleiss' kappa", "Krippendorff's alpha", rows=rows
+    )
 
 
 def _percent(share: Estimate) -> str:

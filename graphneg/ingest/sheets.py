@@ -23,9 +23,14 @@ def write_sheet(
     Raises `InputError`: there is such a file already, or it can't be written.
     """
     check_new(path, overwrite)
+    write_atomically(path, sheet_text(columns, rows))
+
+
+def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A sheet as text, with the ends of lines that CSV has."""
     text = io.StringIO(newline="")
     csv.writer(text).writerows([columns, *rows])
-    write_atomically(path, text.getvalue())
+    return text.getvalue()
 
 
 def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[str, Mapping[str, str]]]:

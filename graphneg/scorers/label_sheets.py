@@ -6,14 +6,15 @@ responder said), ``response``, and ``label_1`` to ``label_3``: 1 contradictory, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphneg.errors import GraphnegError, InputError
+from graphneg.errors import InputError
 from graphneg.ingest import sheets
 from graphneg.ingest.labelled import AGREED, ANNOTATORS, Labelled
 from graphneg.scorers.collection import Responded
+from graphneg.statistics import fleiss_kappa
 
 LABELS = tuple(f"label_{number}" for number in range(1, ANNOTATORS + 1))
 COLUMNS = ("id", "dialogue", "earlier", "response", *LABELS)
@@ -126,31 +127,3 @@ def agreement(votes: Votes) -> Agreement:
     contradictory, none = sum(n >= AGREED for n in counts), counts.count(0)
     dropped = len(counts) - contradictory - none
     return Agreement(len(counts), fleiss_kappa(list(votes.values())), contradictory, none, dropped)
-
-
-def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
-    """Fleiss' kappa of items that were each rated by the same number of annotators.
-
-    ``ratings`` holds for each item one category an annotator, shape (items, annotators). 1 is full
-    agreement, 0 what chance would give. Where only one category was ever given it is 1, since nobody
-    disagrees (the formula has no value there).
-
-    Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5).
-
-    Raises:
-        InputError: no item, or items with one annotator or different numbers of them.
-
-    >>> round(fleiss_kappa([(0, 0, 0), (1, 1, 1), (0, 0, 1), (0, 1, 1)]), 3)
-    0.333
-    """
-    annotators = len(ratings[0]) if ratings else 0
-    if annotators < 2:
-        raise InputError("agreement needs at least one item that two annotators rated")
-    if any(len(item) != annotators for item in ratings):
-        raise InputError(f"each item must be rated by the same number of annotators ({annotators})")
-    try:
-        from statsmodels.stats import inter_rater
-    except ImportError as error:
-        raise GraphnegError('agreement needs statsmodels: pip install "graphneg[evaluation]"') from error
-    counts, categories = inter_rater.aggregate_raters(ratings)
-    return 1.0 if len(categories) == 1 else float(inter_rater.fleiss_kappa(counts))

@@ -1,0 +1,319 @@
+"""Judgements as files, both ways: CSV sheets, JSON lines, tasks of Label Studio.
+
+A sheet has a row an item: ``row``, ``context``, ``response``, a column for each question, and ``comment`` and
+``annotator`` where it is filled by several. It tells nothing of sources: these stand in the key beside it, a
+`ReviewSet` as JSON. In every form a row is known by its number and its texts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+from xml.sax.saxutils import quoteattr
+
+from graphneg.errors import InputError
+from graphneg.evaluation.review.items import Item, ReviewSet, review_set_of, texts_digest
+from graphneg.evaluation.review.judgements import Judgement
+from graphneg.evaluation.review.questions import Questions
+from graphneg.evaluation.review.results import Results
+from graphneg.ingest.content import Refused, read_text
+from graphneg.ingest.reading import accepted, json_lines, parse_json
+from graphneg.ingest.sheets import read_sheet, sheet_text, write_sheet
+from graphneg.ingest.validation import mapping
+from graphneg.progress import NoProgress
+from graphneg.records.runs import check_new, write_atomically
+
+READER = "reader"
+"""Who filled a sheet that names nobody."""
+BESIDE = ("row", "context", "response")
+EMPTY = "no row is filled"
+_DIALOGUE = "dialogue"
+
+
+def key_path(sheet: Path) -> Path:
+    """Where the key of a sheet lies: ``read.csv`` has ``read.key.json``."""
+    return sheet.with_suffix(".key.json")
+
+
+def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) -> Path:
+    """Write a sheet with empty columns for the answers, and its key beside it; returns the key's path.
+
+    Raises `InputError`: there is such a file already, or one can't be written.
+    """
+    key = key_path(path)
+    if key.exists() and not overwrite:
+        raise InputError(f"{key}: there is such a file already; name another sheet, or overwrite it")
+    questions = _columns(set)
+    rows = ((at, *item.shown, *[""] * len(questions)) for at, item in enumerate(set.items, 1))
+    write_sheet(path, (*BESIDE, *questions), rows, overwrite=overwrite)
+    write_atomically(key, set.to_json())
+    return key
+
+
+def read_key(path: Path) -> ReviewSet:
+    """The set of a key.
+
+    Raises `InputError`: there is no such file, or it is no key.
+    """
+    if not path.exists():
+        raise InputError(f"{path}: there is no such key; it was written with the sheet, name it with --key")
+    return review_set_of(read_text(path), path)
+
+
+def csv_of(results: Results) -> str:
+    """A filled sheet: a row a judgement, the adjudicator's among them."""
+    set = results.set
+    rows = (
+        [
+            one.row,
+            *set.item(one.row).shown,
+            *(one.answers[name] for name in _columns(set)),
+            one.comment,
+            one.annotator,
+        ]
+        for one in results.judgements
+    )
+    return sheet_text((*BESIDE, *_columns(set), "comment", "annotator"), rows)
+
+
+def jsonl_of(results: Results) -> str:
+    """A line a judgement, with its item and where that comes from."""
+    lines = ({**_facts(results.set, one.row), **_said(one)} for one in results.judgements)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def labels_of(results: Results) -> str:
+    """A line for each item that has a label, with how many annotators judged it: the agreed label set."""
+    lines = (
+        {**_facts(results.set, row), "answers": dict(answers), "annotators": len(results.by_row.get(row, ()))}
+        for row, answers in results.labels.items()
+    )
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def label_studio_of(results: Results) -> str:
+    """Tasks of Label Studio, each with its annotations; `label_studio_config` fits them."""
+    set = results.set
+    said: dict[int, list[Judgement]] = {row: [] for row in range(1, len(set.items) + 1)}
+    for judgement in results.judgements:
+        said[judgement.row].append(judgement)
+    tasks = [
+        {
+            "data": {
+                "row": row,
+                _DIALOGUE: [
+                    *({"author": name, "text": text} for name, text in set.item(row).turns),
+                    {"author": "response", "text": set.item(row).shown[1]},
+                ],
+            },
+            "annotations": [{"result": _label_studio_result(one)} for one in some],
+        }
+        for row, some in said.items()
+    ]
+    return json.dumps(tasks, indent=1, ensure_ascii=False) + "\n"
+
+
+def label_studio_config(set: ReviewSet) -> str:
+    """The labelling configuration (XML) of a Label Studio project for the tasks of `label_studio_of`."""
+    lines = [f'  <Paragraphs name="{_DIALOGUE}" value="${_DIALOGUE}" layout="dialogue" nameKey="author"/>']
+    for question in set.questions.questions:
+        lines.append(f"  <Header value={quoteattr(question.text)}/>")
+        name = quoteattr(question.name)
+        lines.append(f'  <Choices name={name} toName="{_DIALOGUE}" choice="single" required="true">')
+        for answer in question.answers:
+            lines.append(f"    <Choice value={quoteattr(answer.value)} hint={quoteattr(answer.text)}/>")
+        lines.append("  </Choices>")
+    for name in ("comment", "annotator"):
+        lines.append(f'  <TextArea name="{name}" toName="{_DIALOGUE}" placeholder="{name}"/>')
+    return "\n".join(["<View>", *lines, "</View>", ""])
+
+
+FORMS: Mapping[str, Callable[[Results], str]] = {
+    ".csv": csv_of,
+    ".jsonl": jsonl_of,
+    ".json": label_studio_of,
+}
+"""The forms of judgements, by the suffix of a file."""
+
+
+def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -> None:
+    """Write judgements in the form that the file's suffix says.
+
+    Raises `InputError`: it says none, there is such a file already, or it can't be written.
+    """
+    if path.suffix not in FORMS:
+        raise InputError(f"{path}: the suffix says no form of judgements; use {', '.join(FORMS)}")
+    check_new(path, overwrite)
+    write_atomically(path, FORMS[path.suffix](results))
+
+
+def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list[Judgement]:
+    """The judgements of a file of one of `FORMS`; ``annotator`` has made those that name nobody.
+
+    Rows of a sheet with an empty answer are left out.
+
+    Raises `InputError`: the file can't be read or is in no such form, a row is not of this set or was
+    changed, an answer is none of a question's, or one annotator says two things of a row; file and line are
+    named.
+    """
+    readers = {".csv": _from_csv, ".jsonl": _from_jsonl, ".json": _from_label_studio}
+    if path.suffix not in readers:
+        raise InputError(f"{path}: the suffix says no form of judgements; use {', '.join(readers)}")
+    found: dict[tuple[int, str], Judgement] = {}
+    for where, judgement in readers[path.suffix](set, path, annotator):
+        if (judgement.row, judgement.annotator) in found:
+            raise InputError(f"{where}: row {judgement.row} comes twice from {judgement.annotator}")
+        found[judgement.row, judgement.annotator] = judgement
+    if not found:
+        written = ", ".join(" or ".join(one.values) for one in set.questions.questions)
+        raise InputError(f"{path}: {EMPTY}; write {written}")
+    return list(found.values())
+
+
+def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
+    """Items whose answers are known, from files of labels or of judgements in JSON lines.
+
+    Raises `InputError`: a file can't be read, a line is in no such form, an answer is none of a question's,
+    or two lines say different things of one item; file and line are named.
+    """
+    found: dict[str, Item] = {}
+    for path in paths:
+        for where, line in _json_lines(path):
+            try:
+                context = tuple((str(turn["speaker"]), str(turn["text"])) for turn in line["context"])
+                facts = (str(line["source"]), str(line["id"]), context, str(line["response"]))
+                answers, transforms = dict(line["answers"]), tuple(map(str, line["transforms"]))
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(f"{where}: no labelled item: {error!r}") from error
+            item = Item(*facts, transforms, questions.check(answers, where))
+            if found.setdefault(item.says, item).gold != item.gold:
+                raise InputError(f"{where}: {item.id} has other answers in a line before")
+    return list(found.values())
+
+
+def _columns(set: ReviewSet) -> list[str]:
+    return [question.name for question in set.questions.questions]
+
+
+def _facts(set: ReviewSet, row: int) -> dict[str, Any]:
+    item = set.item(row)
+    context = [{"speaker": speaker, "text": text} for speaker, text in item.context]
+    facts = {"row": row, "source": item.source, "id": item.id, "transforms": list(item.transforms)}
+    return {**facts, "context": context, "response": item.response}
+
+
+def _said(one: Judgement) -> dict[str, Any]:
+    return {"annotator": one.annotator, "answers": dict(one.answers), "comment": one.comment, "at": one.at}
+
+
+def _label_studio_result(one: Judgement) -> list[dict[str, Any]]:
+    texts = {"comment": one.comment, "annotator": one.annotator}
+    choices = [(name, "choices", {"choices": [value]}) for name, value in one.answers.items()]
+    written = [(name, "textarea", {"text": [text]}) for name, text in texts.items() if text]
+    return [
+        {"from_name": name, "to_name": _DIALOGUE, "type": kind, "value": value}
+        for name, kind, value in (*choices, *written)
+    ]
+
+
+_Read = Iterator[tuple[str, Judgement]]
+
+
+def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
+    """Rows of a sheet; answers may be letters and words that stand for them."""
+    columns = (*BESIDE, *_columns(set))
+    for where, cells in read_sheet(path, columns, f"a sheet to be read has {', '.join(columns)}"):
+        row = _row(set, cells["row"], texts_digest(cells["context"], cells["response"]), where)
+        answers: dict[str, str] = {}
+        for question in set.questions.questions:
+            written = cells[question.name].strip()
+            meant = question.meant(written)
+            if written and meant is None:
+                raise InputError(
+                    f"{where}: {question.name} is {written!r}; write {' or '.join(question.values)}"
+                )
+            if meant is not None:
+                answers[question.name] = meant
+        if len(answers) == len(set.questions.questions):
+            name = (cells.get("annotator") or "").strip() or annotator
+            yield where, Judgement(row, name, answers, cells.get("comment") or "")
+
+
+def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
+    for where, line in _json_lines(path):
+        try:
+            context = tuple((str(turn["speaker"]), str(turn["text"])) for turn in line["context"])
+            says = Item("", "", context, str(line["response"])).says
+            row, answers = line["row"], mapping(line["answers"], "answers")
+        except (KeyError, TypeError, Refused) as error:
+            raise InputError(f"{where}: no judgement: {error!r}") from error
+        texts = {name: str(line.get(name) or "") for name in ("annotator", "comment", "at")}
+        answers = set.questions.check({name: str(value) for name, value in answers.items()}, where)
+        yield (
+            where,
+            Judgement(
+                _row(set, row, says, where),
+                texts["annotator"] or annotator,
+                answers,
+                texts["comment"],
+                texts["at"],
+            ),
+        )
+
+
+def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
+    try:
+        tasks = parse_json(read_text(path))
+    except Refused as error:
+        raise InputError(f"{path}: {error}") from error
+    if not isinstance(tasks, list):
+        raise InputError(f"{path}: no list of tasks, as Label Studio exports them")
+    for at, task in enumerate(cast("list[Any]", tasks)):
+        where = f"{path}: task {at}"
+        try:
+            turns = [(str(turn["author"]), str(turn["text"])) for turn in task["data"][_DIALOGUE]]
+            context = "\n".join(f"{name}: {text}" for name, text in turns[:-1])
+            row = _row(set, task["data"]["row"], texts_digest(context, turns[-1][1]), where)
+            for one in task.get("annotations", []):
+                if not one.get("was_cancelled"):
+                    yield where, _label_studio_judgement(set, row, one, annotator, where)
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            raise InputError(f"{where}: no task of this review: {error!r}") from error
+
+
+def _label_studio_judgement(
+    set: ReviewSet, row: int, annotation: Mapping[str, Any], annotator: str, where: str
+) -> Judgement:
+    answers: dict[str, str] = {}
+    texts = {"comment": "", "annotator": ""}
+    for result in annotation["result"]:
+        name, value = result["from_name"], result["value"]
+        if name in texts:
+            text = value["text"]
+            texts[name] = text if isinstance(text, str) else "\n".join(map(str, text))
+        else:
+            answers[name] = str(value["choices"][0])
+    by = annotation.get("completed_by")
+    email = cast("Mapping[str, Any]", by).get("email") if isinstance(by, dict) else by
+    name = texts["annotator"] or (annotator if email is None else str(email))
+    return Judgement(row, name, set.questions.check(answers, where), texts["comment"])
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for line in accepted(json_lines(path, NoProgress())):
+        try:
+            yield line.place, mapping(line.value, "the line")
+        except Refused as error:
+            raise InputError(f"{line.place}: {error}") from error
+
+
+def _row(set: ReviewSet, written: Any, says: str, where: str) -> int:
+    """The number of a row whose texts are those that were drawn."""
+    text = str(written).strip()
+    if not text.isdecimal() or not 1 <= int(text) <= len(set.items):
+        raise InputError(f"{where}: row {text!r} is not in the key")
+    if set.item(int(text)).says != says:
+        raise InputError(f"{where}: row {text} has another context or response than was drawn")
+    return int(text)
