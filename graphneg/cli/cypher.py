@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Sequence
-from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.markup import escape
@@ -105,36 +104,25 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
 
 
 def _print(rows: Rows, format: str) -> None:
-    from graphneg.store.queries import plain
+    from graphneg.store.queries import plain, shown
 
-    try:
-        lines = [[plain(row[column]) for column in rows.columns] for row in rows]
-    except RecursionError as error:
-        raise InputError(
-            "a list or map of the result is too deep to be shown: return a part of it"
-        ) from error
+    lines = [[plain(row[column]) for column in rows.columns] for row in rows]
     if format == "json":
         print_json(*(dict(zip(rows.columns, cells, strict=True)) for cells in lines))
     elif format == "csv":
         written = visible if sys.stdout.isatty() else str  # a file gets them as they are
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(map(written, rows.columns))
-        writer.writerows(["" if cell is None else written(_shown(cell)) for cell in cells] for cells in lines)
+        writer.writerows(["" if cell is None else written(shown(cell)) for cell in cells] for cells in lines)
     else:
         if rows.columns:
             columns = [Column(escape(name), overflow="fold") for name in rows.columns]
             for column, cells in zip(columns, zip(*lines, strict=True), strict=False):
                 if all(type(cell) in (int, float) for cell in cells):
                     column.justify = "right"
-            texts = ([escape(_shown(cell)) for cell in cells] for cells in lines)
+            texts = ([escape(shown(cell)) for cell in cells] for cells in lines)
             results().print(plain_table(*columns, rows=texts))
         say(counted(len(rows), "row"))
-
-
-def _shown(cell: Any) -> str:
-    if cell is None:
-        return "null"
-    return cell if isinstance(cell, str) else dumps(cell, ensure_ascii=False, default=str)
 
 
 @command("graphneg transforms", "graphneg transforms negate", "graphneg transforms mine --transforms-dir my/")

@@ -58,6 +58,7 @@ def serve(
 
 def _views(files: list[Path], where: StoreOptions, opened: ExitStack) -> list[View]:
     """The views of what there is: files to judge and to look through, a store to explore."""
+    from graphneg.pages.graph import GraphView
     from graphneg.pages.index import open_index
     from graphneg.pages.negatives import NegativesView
 
@@ -66,7 +67,7 @@ def _views(files: list[Path], where: StoreOptions, opened: ExitStack) -> list[Vi
         with Bars() as bars:
             views.append(NegativesView([open_index(file, bars) for file in files]))
     if where.exists:
-        opened.enter_context(where.opened())
+        views.append(GraphView(opened.enter_context(where.opened()).store))
     if not views:
         raise InputError("nothing to show: name files of negatives, or a store with --store")
     return views

@@ -358,13 +358,18 @@ class Store(AbstractContextManager["Store"]):
         """
         return self._in_transaction(WRITE_ACCESS, work)
 
-    def query_read(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
+    def query_read(
+        self, text: str, parameters: Mapping[str, Any] | None = None, *, most: int | None = None
+    ) -> EagerResult:
         """A user's own query: records, summary and keys. Nothing is written.
+
+        Of the records, only the first ``most`` are fetched.
 
         Raises `StoreError`: the query is not known to read only, is not valid, or fails.
         """
         refuse_writes(text)
-        return self._in_transaction(READ_ACCESS, partial(_run_eagerly, text=text, parameters=parameters))
+        work = partial(_run_eagerly, text=text, parameters=parameters, most=most)
+        return self._in_transaction(READ_ACCESS, work)
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query that may write, in one transaction: records, summary and keys.
@@ -423,10 +428,17 @@ class Store(AbstractContextManager["Store"]):
 
 
 def _run_eagerly(
-    transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any] | None
+    transaction: ManagedTransaction,
+    text: str,
+    parameters: Mapping[str, Any] | None,
+    most: int | None = None,
 ) -> EagerResult:
     with _sendable():
-        return transaction.run(as_literal(text), dict(parameters or {})).to_eager_result()
+        result = transaction.run(as_literal(text), dict(parameters or {}))
+        if most is None:
+            return result.to_eager_result()
+        records, keys = result.fetch(most), list(result.keys())
+        return EagerResult(records, result.consume(), keys)
 
 
 @contextmanager

@@ -39,6 +39,7 @@ MOST_FORMS = 50
 _PARAMETER = re.compile(r"^\$(\w+)(?: \((.*?)\))?: (.*)$")
 _TOPICS = ("focus", "perspective", "start", "end")
 _FRAME = "frame"
+_TOO_DEEP = "a list or map of the result is too deep to be shown: return a part of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,19 +256,43 @@ class Rows(list[dict[str, Any]]):
 
 
 def plain(value: Any) -> Any:
-    """A value without the driver's classes: what JSON and data frames hold."""
+    """A value without the driver's classes: what JSON and data frames hold.
+
+    Raises `InputError`: lists or maps of it are too deep.
+    """
+    try:
+        return _plain(value)
+    except RecursionError as error:
+        raise InputError(_TOO_DEEP) from error
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, Node):
         return {"labels": sorted(value.labels), **dict(value.items())}
     if isinstance(value, Relationship):
         return {"type": value.type, **dict(value.items())}
     if isinstance(value, Path):
         pairs = zip(value.nodes, (*value.relationships, None), strict=True)
-        return [plain(part) for part in chain.from_iterable(pairs) if part]
+        return [_plain(part) for part in chain.from_iterable(pairs) if part]
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [_plain(part) for part in value]
     if isinstance(value, dict):
-        return {key: plain(part) for key, part in value.items()}
+        return {key: _plain(part) for key, part in value.items()}
     return value
+
+
+def shown(value: Any) -> str:
+    """A value as a text: texts as they are, the rest as JSON.
+
+    Raises `InputError`: lists or maps of it are too deep.
+    """
+    bare = plain(value)
+    if isinstance(bare, str):
+        return bare
+    try:
+        return json.dumps(bare, ensure_ascii=False, default=str)
+    except RecursionError as error:
+        raise InputError(_TOO_DEEP) from error
 
 
 def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:

@@ -1,0 +1,105 @@
+// The drawing of a graph's page: a click on a topic goes on from there, one on a shift shows the utterances.
+"use strict";
+
+const GROWN = 300; // so many topics stay in a drawing that grows; then it begins anew
+const canvas = document.querySelector("canvas[data-layout]");
+const page = (path, values) => `${path}?${new URLSearchParams(values)}`;
+let drawing = null;
+let shown = null;
+
+async function parsed(address) {
+  const answer = await fetch(address);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
+const graphOf = (root) => JSON.parse(root.getElementById("graph").textContent);
+
+// What is drawn and what comes to it, each topic and shift once.
+function merged(before, after) {
+  const topics = after.topics.map((topic) => ({ ...topic }));
+  const names = new Map(topics.map((topic, i) => [topic.name, i]));
+  for (const topic of before.topics) {
+    if (names.has(topic.name)) {
+      const known = topics[names.get(topic.name)];
+      known.amount = Math.max(known.amount, topic.amount);
+    } else names.set(topic.name, topics.push({ ...topic }) - 1);
+  }
+  const shifts = new Map();
+  for (const graph of [after, before])
+    for (const { from, to, amount } of graph.shifts) {
+      const ends = [names.get(graph.topics[from].name), names.get(graph.topics[to].name)];
+      if (!shifts.has(ends.join())) shifts.set(ends.join(), { from: ends[0], to: ends[1], amount });
+    }
+  return { topics, shifts: [...shifts.values()] };
+}
+
+async function goTo(address, isBack = false) {
+  const found = await parsed(address);
+  const lists = found.getElementById("lists");
+  if (!lists) { location.assign(address); return; }
+  document.getElementById("lists").replaceWith(document.adoptNode(lists));
+  document.title = found.title;
+  const graph = graphOf(found);
+  shown = shown.topics.length + graph.topics.length > GROWN ? graph : merged(shown, graph);
+  drawing.show(shown);
+  if (!isBack) history.pushState(null, "", address);
+}
+
+async function showBehind(address) {
+  const found = await parsed(address);
+  const place = document.getElementById("behind");
+  const part = found.getElementById("pairs") || found.querySelector("[role=alert]");
+  if (!place || !part) { location.assign(address); return; }
+  place.replaceChildren(document.adoptNode(part));
+  place.scrollIntoView({ block: "nearest" });
+  place.focus({ preventScroll: true });
+}
+
+// A node of a query's result has no page: what it holds is shown.
+function onTopic(topic) {
+  if (topic.detail !== undefined) document.getElementById("behind").textContent = topic.detail;
+  else if (document.getElementById("lists")) goTo(page("/graph", { topic: topic.name }));
+  else location.assign(page("/graph", { topic: topic.name }));
+}
+
+function onShift(shift) {
+  if (canvas.dataset.topics === "0") return;
+  const [focus, perspective] = [shown.topics[shift.from].name, shown.topics[shift.to].name];
+  const address = page("/graph/behind", { focus, perspective });
+  if (document.getElementById("lists")) showBehind(address);
+  else location.assign(address);
+}
+
+async function begin() {
+  drawing = new GraphDrawing(canvas, { onTopic, onShift });
+  canvas.drawing = drawing;
+  for (const button of document.querySelectorAll("[data-zoom]"))
+    button.addEventListener("click", () => {
+      const factor = Number(button.dataset.zoom);
+      if (factor) drawing.zoom(factor);
+      else drawing.fit();
+    });
+  if (canvas.dataset.source) {
+    const told = document.getElementById("told");
+    told.textContent = "reading …";
+    const answer = await fetch(canvas.dataset.source);
+    if (!answer.ok) {
+      const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+      told.textContent = found.querySelector("[role=alert]")?.textContent || "the server does not answer";
+      return;
+    }
+    shown = await answer.json();
+    told.textContent = `${shown.topics.length.toLocaleString("en")} topics, ${shown.shifts.length.toLocaleString("en")} shifts`;
+  } else shown = graphOf(document);
+  drawing.show(shown);
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("#lists a.topic, #lists a.behind");
+  if (!link || !drawing || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  if (link.classList.contains("topic")) goTo(link.href);
+  else showBehind(link.href);
+});
+addEventListener("popstate", () => document.getElementById("lists") && goTo(location.href, true));
+if (canvas) begin();
