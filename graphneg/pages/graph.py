@@ -13,6 +13,7 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any
 
+from neo4j.graph import Node, Path, Relationship
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -116,7 +117,7 @@ class GraphView:
 
 def _answer(rows: Rows) -> dict[str, Any]:
     """What a template shows of rows: their columns, the first ones as texts, and a drawing."""
-    cells = [[shown(row[name]) for name in rows.columns] for row in rows[:ROWS]]
+    cells = [[written(row[name]) for name in rows.columns] for row in rows[:ROWS]]
     return {"rows": rows, "cells": cells, "drawn": rows_drawn(rows)}
 
 
@@ -203,8 +204,23 @@ def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
 
 
 def _name(key: str, known: Mapping[str, Any]) -> str:
-    """What a node is called in a drawing."""
-    return str(known.get("text") or known.get("concept") or known.get("value") or key)
+    """What a node is called."""
+    return str(known.get("text") or known.get("concept") or known.get("value") or known.get("id") or key)
+
+
+def written(value: Any) -> str:
+    """A value of a row as a text: nodes and relationships as patterns of Cypher, ``(:Term tea)``."""
+    if isinstance(value, Node):
+        return f"(:{':'.join(sorted(value.labels))} {_name(value.element_id, dict(value.items()))})"
+    if isinstance(value, Relationship):
+        return f"[:{value.type}]"
+    if isinstance(value, Path):
+        text, start = written(value.start_node), value.start_node
+        for step, end in zip(value.relationships, value.nodes[1:], strict=True):
+            before, after = ("-", "->") if step.start_node == start else ("<-", "-")
+            text, start = f"{text}{before}{written(step)}{after}{written(end)}", end
+        return text
+    return shown(value)
 
 
 def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:

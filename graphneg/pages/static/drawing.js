@@ -6,6 +6,7 @@ const FINE = 400; // up to so many shifts each is an arrow with its count; more 
 const MOVING = 2500; // so many of the commonest shifts are drawn while the view moves
 const STILL_MS = 140; // after this long without a move, all of them are
 const LABELS = 120;
+const ROOMY = 40; // up to so many topics all have their names
 const REACH = 8; // pixels around the pointer in which a click finds something
 
 class GraphDrawing {
@@ -43,7 +44,7 @@ class GraphDrawing {
     this.most = Math.max(5, ...this.shifts.slice(0, 1).map((shift) => shift.amount));
     this.pairs = new Set(this.shifts.map((shift) => `${shift.from} ${shift.to}`));
     this.settled = false;
-    const sided = graph.topics.some((topic) => topic.side);
+    const sided = graph.topics.some((topic) => topic.side === -1); // foci on the left
     this.worker.postMessage({
       topics: graph.topics.length,
       edges: graph.shifts.flatMap((shift) => [shift.from, shift.to]),
@@ -210,7 +211,7 @@ class GraphDrawing {
       graph.topics.forEach((topic, i) => {
         const place = at(i);
         if ((topic.side || 0) !== side || !seen(place)) return;
-        const size = this.#isFine ? this.sizes[i] : this.sizes[i] * shrink;
+        const size = graph.topics.length <= ROOMY ? this.sizes[i] : this.sizes[i] * shrink;
         context.moveTo(place[0] + size, place[1]);
         context.arc(place[0], place[1], size, 0, 2 * Math.PI);
       });
@@ -228,11 +229,11 @@ class GraphDrawing {
       const place = at(i);
       if (!seen(place)) continue;
       const name = this.graph.topics[i].name;
-      const y = place[1] + (this.#isFine ? this.sizes[i] + 11 : 0);
+      const y = place[1] + (this.graph.topics.length <= FINE ? this.sizes[i] + 11 : 0);
       const wide = Math.ceil((7 * Math.min(name.length, 30)) / 24);
       const cells = [];
       for (let cell = -wide; cell <= wide; cell++) cells.push(`${Math.round(place[0] / 12) + cell} ${Math.round(y / 16)}`);
-      if (!this.#isFine && cells.some((cell) => taken.has(cell))) continue;
+      if (this.graph.topics.length > ROOMY && cells.some((cell) => taken.has(cell))) continue;
       cells.forEach((cell) => taken.add(cell));
       this.#text(name.length > 30 ? `${name.slice(0, 29)}…` : name, place[0], y, i === this.byAmount[0] ? "bold 14px" : "13px");
       if (--left === 0) return;
