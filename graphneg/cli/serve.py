@@ -5,40 +5,121 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphneg.cli.commands import argument, job, option
+from graphneg.cli.commands import argument, job, option, shared
 from graphneg.cli.options import StoreOptions
-from graphneg.cli.terminal import Bars, say, stopping
+from graphneg.cli.sheet import tell_drawn
+from graphneg.cli.terminal import Bars, counted, note, say, stopping
 from graphneg.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphneg.evaluation.review.items import Item
+    from graphneg.evaluation.review.judgements import Judgements
+    from graphneg.evaluation.review.questions import Questions
     from graphneg.pages.app import View
+    from graphneg.pages.review import ReviewView
 
 PORT = 8377
 _PASSWORD = "GRAPHNEG_PAGES_PASSWORD"
+_of_judging = partial(shared, rich_help_panel="Judging")
 _ALSO_INSTALL = 'pages need starlette, uvicorn and jinja2: pip install "graphneg[pages]"'
+
+
+@dataclass(frozen=True)
+class ReviewOptions:
+    """What is asked of whom, where negatives are judged."""
+
+    questions: Annotated[
+        str | None,
+        _of_judging("Ready ones (usable, contradiction, categories, hardness), or a file.", "NAME_OR_FILE"),
+    ] = None
+    n: Annotated[int, _of_judging("Negatives of each source.", min=1)] = 60
+    annotators: Annotated[int, _of_judging("So many for each item; 0 is all.", min=0)] = 0
+    gold: Annotated[
+        list[Path] | None,
+        _of_judging("Items with known answers: labels.jsonl of another review. Repeatable."),
+    ] = None
+    human: Annotated[
+        list[Path] | None,
+        _of_judging("Contexts in the shape of DailyDialog++: people's responses are a source. Repeatable."),
+    ] = None
+    seed: Annotated[int, _of_judging("The same seed draws the same items and orders.")] = 0
+    judgements: Annotated[
+        Path | None, _of_judging("Where answers are kept; else beside the first file.", "FILE.sqlite")
+    ] = None
+
+    def view(self, files: Sequence[Path]) -> ReviewView:
+        """The view that judges negatives of these files, or goes on with what is judged already.
+
+        Raises `InputError`: questions or gold items are not as they should be, or what is judged is damaged
+        or asks something else.
+        """
+        from graphneg.evaluation.review.exchange import read_gold
+        from graphneg.evaluation.review.judgements import Judgements
+        from graphneg.evaluation.review.questions import load_questions
+        from graphneg.pages.review import ReviewView
+
+        path = self.judgements or files[0].with_suffix(".judgements.sqlite")
+        questions = load_questions(self.questions or "usable")
+        gold = read_gold(questions, self.gold or ())
+        if not path.exists():
+            return ReviewView(lambda: self._drawn(path, files, questions, gold))
+        kept = Judgements.open(path)
+        if self.questions and questions != kept.set.questions:
+            kept.close()
+            raise InputError(f"{path}: other questions are asked there; name another file with --judgements")
+        note(f"going on with {path}: {counted(len(kept.set.items), 'item')}, as they were drawn")
+        return ReviewView(lambda: kept)
+
+    def _drawn(
+        self, path: Path, files: Sequence[Path], questions: Questions, gold: Sequence[Item]
+    ) -> Judgements:
+        from graphneg.evaluation.review.drawing import draw
+        from graphneg.evaluation.review.judgements import Judgements
+
+        drawn = draw(
+            [str(file) for file in files],
+            self.human or (),
+            each=self.n,
+            seed=self.seed,
+            questions=questions,
+            annotators=self.annotators,
+            gold=gold,
+        )
+        tell_drawn(drawn, self.n)
+        say(f"{path} keeps the answers to {counted(len(drawn.set.items), 'item')}")
+        return Judgements.create(path, drawn.set)
 
 
 @job(
     "graphneg serve negatives.jsonl",
+    "graphneg serve hard.jsonl edits.jsonl --questions contradiction --annotators 3",
     "graphneg serve hard.jsonl edits.jsonl --store graphneg-store --port 9000",
 )
 def serve(
     *,
-    files: list[Path] | None = argument(None, "Negatives (.jsonl, .parquet).", "FILE..."),
+    files: list[Path] | None = argument(None, "Negatives (.jsonl, .parquet), each file a source.", "FILE..."),
     host: str = option(
         "127.0.0.1", f"Where to listen; beyond this machine ${_PASSWORD} is asked for.", "ADDRESS"
     ),
     port: int = option(PORT, "0 is any that is free.", min=0, max=65535),
+    review: ReviewOptions,
     where: StoreOptions,
 ) -> None:
     """Serve pages to judge negatives, look through them and explore the store, until Ctrl-C.
 
     The address that is printed has a token, without which nobody gets in.
+
+    What is judged is drawn once, as graphneg sheet does, and kept with every answer beside the first file:
+    served again, it goes on. graphneg sheet --read tells what came of it, as the page does.
     """
     try:
         from graphneg.pages.app import Pages, bound
@@ -50,14 +131,16 @@ def serve(
     check_access(host, password)
     with ExitStack() as opened, stopping("the pages are closed"):
         listening = opened.enter_context(bound(host, port))
-        pages = Pages(tuple(_views(files or [], where, opened)))
+        pages = Pages(tuple(_views(files or [], review, where, opened)))
         access = Access(host, listening.getsockname()[1], password)
         say(f"{access.address}  (Ctrl-C ends)")
         run(pages, access, listening)
 
 
-def _views(files: list[Path], where: StoreOptions, opened: ExitStack) -> list[View]:
-    """The views of what there is: files to judge and to look through, a store to explore."""
+def _views(
+    files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack
+) -> list[View]:
+    """The views of what there is: files to look through and to judge, a store to explore."""
     from graphneg.pages.graph import GraphView
     from graphneg.pages.index import open_index
     from graphneg.pages.negatives import NegativesView
@@ -66,6 +149,7 @@ def _views(files: list[Path], where: StoreOptions, opened: ExitStack) -> list[Vi
     if files:
         with Bars() as bars:
             views.append(NegativesView([open_index(file, bars) for file in files]))
+        views.append(review.view(files))
     if where.exists:
         views.append(GraphView(opened.enter_context(where.opened()).store))
     if not views:

@@ -1,0 +1,207 @@
+"""The view in which people judge negatives, one after another, and see what came of it.
+
+An annotator has an address of their own, ``/review/by/NAME``, which shows what they judge next: closed and
+opened again, in another browser or after a crash, it goes on where it was. Each answer is on disk before the
+page that follows is sent. Nothing on these pages tells where an item comes from; results are on others.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from graphneg.errors import InputError
+from graphneg.evaluation.review.exchange import (
+    FORMS,
+    READER,
+    csv_of,
+    jsonl_of,
+    label_studio_config,
+    label_studio_of,
+    labels_of,
+    read_judgements,
+)
+from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgements, check_annotator
+from graphneg.evaluation.review.questions import COMMANDS
+from graphneg.evaluation.review.results import MAJORITY, RULES, Results, results_of
+from graphneg.pages.app import Pages
+from graphneg.pages.gate import body, form
+
+_ANSWER = "answer."
+"""What stands before the name of a question in the fields of a form."""
+_FILES: Mapping[str, Callable[[Results], str]] = {
+    "judgements.csv": csv_of,
+    "judgements.jsonl": jsonl_of,
+    "label-studio.json": label_studio_of,
+    "label-studio.xml": lambda results: label_studio_config(results.set),
+    "labels.jsonl": labels_of,
+}
+"""What can be taken away."""
+
+
+class ReviewView:
+    """Judging, results, disagreements. ``opened`` gives the judgements when somebody first asks for them."""
+
+    title = "Review"
+    path = "/review"
+
+    def __init__(self, opened: Callable[[], Judgements]) -> None:
+        self._opened = opened
+        self._judgements: Judgements | None = None
+        self._opening = threading.Lock()
+
+    @property
+    def judged(self) -> Judgements:
+        """The open judgements."""
+        with self._opening:
+            if self._judgements is None:
+                self._judgements = self._opened()
+            return self._judgements
+
+    def close(self) -> None:
+        """Close the judgements."""
+        if self._judgements is not None:
+            self._judgements.close()
+
+    def routes(self, pages: Pages) -> Sequence[BaseRoute]:
+        """The view's routes."""
+
+        def read(path: str, answer: Callable[[Pages, Request], Response]) -> Route:
+            def endpoint(request: Request) -> Response:
+                return answer(pages, request)
+
+            return Route(self.path + path, endpoint)
+
+        def write(path: str, answer: Callable[[Request, dict[str, str]], Response]) -> Route:
+            async def endpoint(request: Request) -> Response:
+                return await run_in_threadpool(answer, request, await form(request))
+
+            return Route(self.path + path, endpoint, methods=["POST"])
+
+        return [
+            read("", self._overview),
+            write("/begin", self._begin),
+            read("/by/{annotator}", self._item),
+            write("/by/{annotator}", self._answered),
+            read("/results", self._results),
+            read("/results/{file}", self._file),
+            Route(f"{self.path}/import", self._imported, methods=["POST"]),
+            read("/disagreements", self._disagreement),
+            write("/disagreements", self._decided),
+        ]
+
+    def _overview(self, pages: Pages, request: Request) -> Response:
+        judged = self.judged
+        standings = [(name, judged.standing(name)) for name in judged.annotators()]
+        return pages.render(request, "review/overview.html", set=judged.set, standings=standings)
+
+    def _begin(self, request: Request, fields: dict[str, str]) -> Response:
+        return self._to(f"/by/{quote(check_annotator(fields.get('annotator', '')), safe='')}")
+
+    def _item(self, pages: Pages, request: Request) -> Response:
+        judged, annotator = self.judged, check_annotator(request.path_params["annotator"])
+        row = judged.next_row(annotator)
+        values: dict[str, Any] = {
+            "annotator": annotator,
+            "standing": judged.standing(annotator),
+            "questions": judged.set.questions,
+            "commands": COMMANDS,
+        }
+        if row is None:
+            return pages.render(request, "review/done.html", **values)
+        shown = {"row": row, "item": judged.set.item(row), "comment": judged.comment(row, annotator)}
+        return pages.render(request, "review/item.html", **shown, **values)
+
+    def _answered(self, request: Request, fields: dict[str, str]) -> Response:
+        """Keep an answer, a skip or an undo; only then the next item is sent."""
+        judged, annotator = self.judged, check_annotator(request.path_params["annotator"])
+        action = fields.get("action")
+        if action == "undo":
+            judged.undo(annotator)
+        elif action == "skip":
+            judged.skip(_row(fields), annotator)
+        elif action == "answer":
+            judged.judge(_row(fields), annotator, _answers(fields), fields.get("comment", ""))
+        else:
+            raise InputError("the form says neither answer, skip nor undo")
+        return self._to(f"/by/{quote(annotator, safe='')}")
+
+    def _results(self, pages: Pages, request: Request) -> Response:
+        values: dict[str, Any] = {
+            "results": self._by_rule(request),
+            "rules": list(RULES),
+            "files": list(_FILES),
+        }
+        return pages.render(request, "review/results.html", **values)
+
+    def _file(self, pages: Pages, request: Request) -> Response:
+        name = request.path_params["file"]
+        if name not in _FILES:
+            raise HTTPException(404, f"no file is called so; there are {', '.join(_FILES)}")
+        text = _FILES[name](self._by_rule(request))
+        return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+    async def _imported(self, request: Request) -> Response:
+        """Keep the judgements of a file that is sent as it is; ``name`` says its form by the suffix."""
+        name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
+        sent = await body(request)
+        amount = await run_in_threadpool(self._take_in, sent, name, annotator)
+        return PlainTextResponse(f"{amount:,} judgements taken in from {name}")
+
+    def _take_in(self, sent: bytes, name: str, annotator: str) -> int:
+        suffix = Path(name).suffix
+        if suffix not in FORMS:
+            raise InputError(f"{name}: the suffix says no form of judgements; use {', '.join(FORMS)}")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"sent{suffix}"
+            path.write_bytes(sent)
+            try:
+                found = read_judgements(self.judged.set, path, annotator or READER)
+            except InputError as error:
+                raise InputError(str(error).replace(str(path), name)) from error
+        return self.judged.put(found)
+
+    def _disagreement(self, pages: Pages, request: Request) -> Response:
+        results = self._by_rule(request)
+        rows = results.disagreements
+        left = [row for row in rows if row not in results.decided]
+        asked = request.query_params.get("row", "")
+        row = int(asked) if asked.isdecimal() and int(asked) in rows else next(iter(left), None)
+        values: dict[str, Any] = {"rows": rows, "left": left, "row": row, "results": results}
+        if row is not None:
+            values["item"] = results.set.item(row)
+        return pages.render(
+            request, "review/disagreements.html", questions=results.set.questions, comment="", **values
+        )
+
+    def _decided(self, request: Request, fields: dict[str, str]) -> Response:
+        self.judged.judge(_row(fields), ADJUDICATOR, _answers(fields), fields.get("comment", ""))
+        return self._to("/disagreements")
+
+    def _by_rule(self, request: Request) -> Results:
+        rule = request.query_params.get("rule", MAJORITY)
+        return results_of(self.judged.set, self.judged.all(), rule)
+
+    def _to(self, path: str) -> Response:
+        return RedirectResponse(self.path + path, 303)
+
+
+def _row(fields: Mapping[str, str]) -> int:
+    text = fields.get("row", "")
+    if not text.isdecimal() or len(text) > 9:
+        raise InputError("the form has no row")
+    return int(text)
+
+
+def _answers(fields: Mapping[str, str]) -> dict[str, str]:
+    return {name.removeprefix(_ANSWER): value for name, value in fields.items() if name.startswith(_ANSWER)}
