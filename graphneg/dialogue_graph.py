@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,6 +31,7 @@ from graphneg.parsers.base import Parser
 from graphneg.parsers.jobs import ParseReport, ParserPool, open_pool, parse_store
 from graphneg.parsers.stored import Existing, ParseScope, TextKind
 from graphneg.progress import NoProgress, Progress
+from graphneg.shards import Shard, shard_of
 from graphneg.shift.calls import ShiftCalls
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection
@@ -126,6 +126,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
+        shard: Shard | str | None = None,
         progress: Progress | None = None,
         on_warning: Callable[[str, str], None] | None = None,
     ) -> ParseReport:
@@ -135,16 +136,17 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         one that is named is made with ``parser_options`` in ``processes`` processes (as many as there
         are cores, where it can). ``of`` may name ``responses`` as well. ``existing`` is ``keep``, or
         ``replace`` for graphs of other parsers and versions, never gold ones. ``corpora``, ``splits``
-        and ``limit`` choose dialogues. A text is parsed once for each version of a parser: the store
-        remembers it. Stopped at any moment, the same call goes on from there. ``on_warning`` is told
-        the id of a text and what went wrong with it.
+        and ``limit`` choose dialogues, ``shard`` a part of them. A text is parsed once for each version of
+        a parser: the store remembers it. Stopped at any moment, the same call goes on from there.
+        ``on_warning`` is told the id of a text and what went wrong with it.
 
         Raises:
             ParserError: the parser can't be made, or does not answer as parsers do.
             InputError: something else is asked for than utterances and responses.
             StoreError: the store is gone.
         """
-        scope = ParseScope(Selection(corpora, splits, limit), tuple(listed("of", of)), existing)
+        selection = Selection(corpora, splits, limit, shard=shard_of(shard))
+        scope = ParseScope(selection, tuple(listed("of", of)), existing)
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
             report = ParseReport(pool.source, on_warning=on_warning)
@@ -165,6 +167,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
+        shard: Shard | str | None = None,
         batch: int = 200,
         progress: Progress | None = None,
     ) -> Negatives | Generated:
@@ -173,7 +176,8 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         ``transforms`` replaces the recipe by one edit of these transforms each; ``folders`` hold
         transforms of one's own. ``target`` is ``response`` or ``dialogue``, the recipe's where not given.
         Of so many ``candidates``, sites that are drawn, the one that clashes most is edited. ``corpora``
-        and ``splits`` choose dialogues, ``limit`` the first ones that have graphs. The same
+        and ``splits`` choose dialogues, ``limit`` the first ones that have graphs, ``shard`` (``3/16``) a
+        part of them, for `to_shard`. The same
         seed gives the same negatives, whatever ``batch`` and the server. The recipe ``hard`` edits nothing:
         it gives ``per_dialogue`` wrong responses to each context, as `generate` does.
 
@@ -185,6 +189,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
             check_target(GENERATED[recipe], target)
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
+            which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
             return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which)
         chosen = chosen_recipe(recipe, listed("transforms", transforms), target)
@@ -199,7 +204,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             ),
             known,
             per_dialogue,
-            Selection(corpora, splits, limit, with_graphs=limit is not None),
+            Selection(corpora, splits, limit, limit is not None, shard_of(shard)),
             batch,
         )
         made = _decoder(decoder, decoder_options or {})
@@ -215,6 +220,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
+        shard: Shard | str | None = None,
         batch: int | None = None,
         progress: Progress | None = None,
         **options: Any,
@@ -224,15 +230,15 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         ``generator`` is a name, made with ``options``, or an object with ``generate(contexts, per_context,
         seed)``. Contexts end where a dialogue's responses answer; of dialogues without responses
         ``places`` is ``last`` (the context of the last turn) or ``every`` (of each turn). ``corpora``,
-        ``splits`` and ``limit`` choose dialogues. The same seed gives the same negatives, whatever
-        ``batch`` and the server; a file is written after each batch (None: as many dialogues as suit
-        the generator, 8 where a language model writes).
+        ``splits`` and ``limit`` choose dialogues, ``shard`` a part of them. The same seed gives the same
+        negatives, whatever ``batch`` and the server; a file is written after each batch (None: as many
+        dialogues as suit the generator, 8 where a language model writes).
 
         Raises:
             InputError: fewer than one negative of each context, or unknown places.
             GeneratorError: the generator can't be made, or does not answer as generators do.
         """
-        wanted = ContextSelection(Selection(corpora, splits, limit), places)
+        wanted = ContextSelection(Selection(corpora, splits, limit, shard=shard_of(shard)), places)
         asked = Generation(per_context, seed, wanted, batch)
         if isinstance(generator, str):
             made = get_generator(generator, self.store, **options)
@@ -293,6 +299,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
+        shard: Shard | str | None = None,
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> int:
@@ -302,12 +309,13 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         negatives. ``.amr`` and ``.penman``: AMR graphs, exactly as they were loaded. ``.graphml``: the
         dialogues and their AMR graphs as one graph. With the ``format`` ``dailydialog_pp``: contexts with
         right and wrong responses, also those of files of ``negatives``, as JSON lines (`ContextWriter` in
-        `graphneg.datasets.groups` says how). A file that the same call wrote is left as it is.
+        `graphneg.datasets.groups` says how). Of a ``shard``, the file of the shard is written, for
+        `graphneg.merging.merge`. A file that the same call wrote is left as it is.
 
         Raises `InputError`: another suffix or format, the file can't be written, there is another one, which
         ``overwrite`` replaces, or no context has right and wrong responses.
         """
-        selection = Selection(corpora, splits, limit)
+        selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         bar, files = progress or NoProgress(), listed("negatives", negatives)
         if format is None:
             if files:

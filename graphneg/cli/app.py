@@ -19,7 +19,9 @@ from graphneg.cli.negatives import generate, negatives
 from graphneg.cli.options import StoreOptions
 from graphneg.cli.parse import parse
 from graphneg.cli.rank import bank, rank, select
+from graphneg.cli.run import run
 from graphneg.cli.serve import serve
+from graphneg.cli.shards import merge
 from graphneg.cli.sheet import sheet
 from graphneg.cli.store import check, export, info, load, upgrade
 from graphneg.cli.terminal import complain
@@ -29,7 +31,7 @@ app = group(
     "graphneg",
     "Hard negatives for dialogue systems: edits of AMR meaning graphs, made in Cypher, decoded to text.",
     (
-        *(load, upgrade, parse, negatives, generate, select, transforms),
+        *(load, upgrade, parse, negatives, generate, select, merge, run, transforms),
         *(bank, rank, cypher, export, info, check, compare, sheet, serve, doctor),
     ),
     "graphneg load everyday",

@@ -17,6 +17,7 @@ from graphneg.cli.options import (
     DialogueOptions,
     OutRecords,
     Overwrite,
+    ShardOption,
     StoreOptions,
     TransformFolders,
     WriterOptions,
@@ -27,6 +28,7 @@ from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError, InputError
 from graphneg.model import Negative
 from graphneg.records.differences import changed_words, turn_changes
+from graphneg.shards import shard_of
 
 NO_GRAPH = "no-graph"
 """Why dialogues are skipped that were not parsed."""
@@ -66,6 +68,7 @@ def negatives(
     show: int = option(0, "Show N of the negatives afterwards.", "N", min=0),
     overwrite: Overwrite = False,
     chosen: CorpusOptions,
+    shard: ShardOption = None,
     candidates: int = option(
         CANDIDATES, "Of so many sites that are drawn, the one that clashes most is edited.", min=1
     ),
@@ -93,8 +96,9 @@ def negatives(
         return
     if (out is None) == (explain is None):
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
+    part = shard_of(shard)
     if out is not None:
-        check_destination(out, overwrite)
+        check_destination(out, overwrite or part is not None)
     options = without_none(
         model=model, backend=backend, device=device, num_beams=beams, offline=offline or None
     )
@@ -117,6 +121,7 @@ def negatives(
                     target=target,
                     candidates=candidates,
                     limit=limit,
+                    shard=shard,
                     batch=batch,
                     progress=bars,
                     **chosen.named,
@@ -132,7 +137,7 @@ def negatives(
                 note("no negative came of these dialogues; the table says why")
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
-            if show:
+            if show and shard is None:
                 show_briefly(_varied(read_negatives(out), show))
 
 
@@ -179,6 +184,7 @@ def generate(
         "last", "Of dialogues without responses: the last turn, or every one."
     ),
     chosen: DialogueOptions,
+    shard: ShardOption = None,
     batch: int | None = _of_dialogues(
         None,
         "Dialogues at a time, and between two writes; else 8 where a language model writes, or 200. "
@@ -195,10 +201,11 @@ def generate(
     from graphneg.generators.base import generator_names
     from graphneg.records.files import check_destination
 
-    check_destination(out, overwrite)
+    check_destination(out, overwrite or shard is not None)
     if name not in generator_names():
         raise BadParameter(f"no generator named {name!r}; choose one of {', '.join(generator_names())}")
     asked = {"per_context": per_context, "seed": seed, "places": places, "batch": batch, **chosen.named}
+    asked["shard"] = shard_of(shard)
     with where.opened(chosen) as graph, Bars() as bars:
         try:
             own = {**named_values(options, "--option"), **writer.named}

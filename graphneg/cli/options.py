@@ -30,6 +30,14 @@ OutFolder = Annotated[Path, shared("Where the trained model goes.", "FOLDER", "-
 OutRecords = Annotated[str, shared("A .jsonl or .parquet file; - prints JSON lines.", "FILE", "--out", "-o")]
 Overwrite = Annotated[bool, shared("Replace what is there.")]
 Anew = Annotated[bool, shared("Remove the model or stopped run of the folder first.")]
+ShardOption = Annotated[
+    str | None,
+    shared(
+        "Only this part of the dialogues, 3/16 for the third of sixteen; graphneg merge puts parts together.",
+        "I/N",
+        rich_help_panel="Which dialogues",
+    ),
+]
 Seed = Annotated[int, shared("The same seed gives the same result.")]
 TrainingSeed = Annotated[int, shared("The same seed trains the same model on a CPU.")]
 Device = Annotated[str | None, shared("cpu, cuda; else the best there is.")]

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from typer import BadParameter
 
 from graphneg.cli.commands import command, completing, option, panel, without_none
-from graphneg.cli.options import DialogueOptions, StoreOptions
+from graphneg.cli.options import DialogueOptions, ShardOption, StoreOptions
 from graphneg.cli.terminal import BYTES, STANDARD, Bars, counted, messages, note, say, stopping, working
 from graphneg.errors import InputError, ParserError
+from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
     from graphneg.parsers.jobs import ParseReport, ParserPool
@@ -55,6 +56,7 @@ def parse(
     responses: bool = option(False, "Parse responses as well."),
     overwrite: bool = _of_text(False, "Replace what is there."),
     chosen: DialogueOptions,
+    shard: ShardOption = None,
     where: StoreOptions,
 ) -> None:
     """Parse utterances to AMR graphs.
@@ -67,8 +69,9 @@ def parse(
 
     if (text is None) != (out is None):
         raise BadParameter("--text FILE and -o FILE belong together; a store needs neither")
-    if text is not None and (again or responses or chosen != DialogueOptions()):
-        raise BadParameter("--again, --responses, --corpus, --split and --limit are for a store")
+    part = shard_of(shard)
+    if text is not None and (again or responses or part or chosen != DialogueOptions()):
+        raise BadParameter("--again, --responses, --corpus, --split, --limit and --shard are for a store")
     options = without_none(model=model, device=device, batch=batch, offline=offline or None)
     if text is not None and out is not None:
         if out != STANDARD:
@@ -84,6 +87,7 @@ def parse(
                 pool,
                 of=("utterances", "responses") if responses else ("utterances",),
                 existing="replace" if again else "keep",
+                shard=part,
                 progress=bars,
                 **chosen.named,
             )

@@ -13,9 +13,19 @@ from typer import BadParameter
 
 from graphneg.cli import terminal
 from graphneg.cli.commands import argument, command, job, option, panel
-from graphneg.cli.options import Device, DialogueOptions, Json, Offline, OutRecords, Overwrite, StoreOptions
+from graphneg.cli.options import (
+    Device,
+    DialogueOptions,
+    Json,
+    Offline,
+    OutRecords,
+    Overwrite,
+    ShardOption,
+    StoreOptions,
+)
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import STANDARD, counted, messages, read_input, say, stopping, working
+from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
     from graphneg.generators.selection import Bidirectional, SelectionCriteria
@@ -171,6 +181,7 @@ def select(
     per_context: int | None = option(None, "At most so many of each context, the best ranked.", min=1),
     seed: int = option(0, "Of the random pairs, and among equals."),
     batch: int = option(32, "Contexts at a time; changes no result.", min=1),
+    shard: ShardOption = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Keep the best of some records.
@@ -189,7 +200,8 @@ def select(
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
     if out != STANDARD and Path(out).resolve() == file.resolve():
         raise BadParameter(f"{out} is what is read; name another file", param_hint="--out")
-    check_destination(out, overwrite)
+    check_destination(out, overwrite or shard is not None)
+    part = shard_of(shard)
     unkept = "nothing was kept; run the command again"
     if model is None:
         from graphneg.scorers.choosing import Choice, Chosen
@@ -203,7 +215,14 @@ def select(
         scorer = None if judge is None else _judge(judge, device, offline)
         with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
             chosen = Chosen(
-                file, choice, scorer, judge_name=judge or "", seed=seed, batch=batch, progress=bars
+                file,
+                choice,
+                scorer,
+                judge_name=judge or "",
+                seed=seed,
+                batch=batch,
+                shard=part,
+                progress=bars,
             )
             terminal.write_stream(chosen, out, unkept, "chosen", overwrite=overwrite)
         return
@@ -225,7 +244,7 @@ def select(
         models = [load_causal(name, device=device, offline=offline) for name in names]
     pair = Bidirectional(models[0], models[-1])
     with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
-        selected = Selected(file, pair, limits.criteria(pair), batch=batch, progress=bars)
+        selected = Selected(file, pair, limits.criteria(pair), batch=batch, shard=part, progress=bars)
         terminal.write_stream(selected, out, unkept, "chosen", overwrite=overwrite)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,10 +13,11 @@ from rich.table import Column
 from typer import BadParameter
 
 from graphneg.cli.commands import argument, command, completing, option
-from graphneg.cli.options import DialogueOptions, Json, Overwrite, StoreOptions
+from graphneg.cli.options import DialogueOptions, Json, Overwrite, ShardOption, StoreOptions
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import complain, counted, note, say, say_complete, stopping, visible, working
 from graphneg.errors import InputError
+from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
     from graphneg.ingest.bulk import BulkFiles
@@ -244,6 +246,7 @@ def export(
     ),
     overwrite: Overwrite = False,
     chosen: DialogueOptions,
+    shard: ShardOption = None,
     where: StoreOptions,
 ) -> None:
     """Write what is loaded to a file, in the form that its suffix names.
@@ -259,18 +262,20 @@ def export(
     if negatives and format is None:
         raise BadParameter("name the format: --format dailydialog_pp", param_hint="--negatives")
     write = ContextWriter(negatives or ())
+    part = shard_of(shard)
 
     with (
         where.opened(chosen) as graph,
         working(f"{out} is written when it is complete; run the command again") as bars,
     ):
-        what = (graph.store, out, chosen.selection, bars)
+        what = (graph.store, out, replace(chosen.selection, shard=part), bars)
         if format is None:
             written = exports.export(*what, overwrite=overwrite)
         else:
             written = export_contexts(*what, write, overwrite=overwrite)
     kind = "contexts" if format is not None else ITEMS.get(out.suffix, "positives and responses")
     holds = f"{written.items:,} {kind}"
+    out = out if part is None else part.file(out)
     if written.was_complete:
         say_complete(out, holds)
     else:
@@ -278,7 +283,7 @@ def export(
         for amount, of in (
             (write.incomplete, "contexts without a right or a wrong response"),
             (write.edited, "negatives of edited dialogues, which have contexts of their own"),
-            (write.elsewhere, "negatives of dialogues that are not among these"),
+            (write.elsewhere if part is None else 0, "negatives of dialogues that are not among these"),
         ):
             if amount:
                 note(f"left out: {amount:,} {of}")

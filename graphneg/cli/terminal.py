@@ -151,9 +151,17 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     they replace a file; of a file that was complete, only that. Stopped on standard output, nothing is kept:
     ``unkept`` says what to do.
     """
+    if made.shard is not None:
+        if out == STANDARD:
+            raise InputError("a shard is a file: name the one that its parts will make, with -o FILE")
+        out, whole = str(made.shard.file(out)), out
+    else:
+        whole = ""
     replaces = Path(out).is_file()
     with stopping(unkept if out == STANDARD else keeps(f"{out}.part", f"what was {verb}")):
-        if out.endswith(".parquet"):
+        if whole:
+            made.to_shard(whole, overwrite=overwrite)
+        elif out.endswith(".parquet"):
             made.to_parquet(out, overwrite=overwrite)
         else:
             made.to_jsonl(out, overwrite=overwrite)

@@ -7,13 +7,13 @@ import json
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphneg.editing.export import Exported, export
+from graphneg.editing.export import Exported, Form, export
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
@@ -195,11 +195,14 @@ class ContextWriter:
     negatives: Sequence[str | Path] = ()
     incomplete: int = 0
     edited: int = 0
-    elsewhere: int = 0
     _given: dict[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
 
-    def __call__(self, store: Store, out: Path, dialogues: Iterable[Sequence[StoredDialogue]]) -> int:
-        """Write them; returns how many contexts there are."""
+    @property
+    def form(self) -> Form:
+        """The form that `graphneg.editing.export.export` writes; what is counted is so of the last use."""
+        return replace(CONTEXTS, items=self._lines())
+
+    def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
         self.incomplete = self.edited = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
@@ -207,20 +210,18 @@ class ContextWriter:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
                 self.edited += 1
-        count = 0
-        with out.open("w", encoding="utf-8") as file:
-            for batch in dialogues:
-                responses = read_responses(store, [dialogue.id for dialogue in batch])
-                for choices in self._contexts(batch, responses):
-                    file.write(json.dumps(_line(choices), ensure_ascii=False) + "\n")
-                    count += 1
-        self.elsewhere = sum(map(len, self._given.values()))
-        if not count:
-            raise InputError(
-                "no context has both right and wrong responses: name files of negatives, or load a corpus "
-                "that has wrong responses"
-            )
-        return count
+
+        def lines(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
+            responses = read_responses(store, [dialogue.id for dialogue in dialogues])
+            for choices in self._contexts(dialogues, responses):
+                yield choices.id.rpartition("#")[0], _line(choices)
+
+        return lines
+
+    @property
+    def elsewhere(self) -> int:
+        """How many negatives belong to none of the dialogues that were written."""
+        return sum(map(len, self._given.values()))
 
     def _contexts(
         self, dialogues: Sequence[StoredDialogue], responses: Mapping[str, Sequence[StoredResponse]]
@@ -252,6 +253,28 @@ def _line(choices: Choices) -> dict[str, Any]:
     return {"id": choices.id, "context": choices.turns, "positive_responses": choices.positives, **wrong}
 
 
+def _write_contexts(lines: Iterable[Any], out: Path) -> int:
+    """Write contexts, a line each; returns how many there are."""
+    count = 0
+    with out.open("w", encoding="utf-8") as file:
+        for line in lines:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            count += 1
+    if not count:
+        raise InputError(
+            "no context has both right and wrong responses: name files of negatives, or load a corpus "
+            "that has wrong responses"
+        )
+    return count
+
+
+def _no_contexts(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
+    raise NotImplementedError("a ContextWriter knows the negatives that go in")
+
+
+CONTEXTS = Form(DAILYDIALOG_PP, _no_contexts, _write_contexts)
+
+
 def export_contexts(
     store: Store,
     out: Path,
@@ -263,7 +286,7 @@ def export_contexts(
 ) -> Exported:
     """Write the selected dialogues as `ContextWriter` does; see `graphneg.editing.export.export`."""
     facts = [DAILYDIALOG_PP, [file_digest(path) for path in write.negatives]]
-    return export(store, out, selection, progress, overwrite=overwrite, write=write, facts=facts)
+    return export(store, out, selection, progress, overwrite=overwrite, form=write.form, facts=facts)
 
 
 def transforms_of(record: Negative) -> tuple[str, ...]:

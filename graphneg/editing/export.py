@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -16,8 +16,10 @@ from graphneg.hashing import fingerprint
 from graphneg.ingest.rows import GOLD
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import Progress
-from graphneg.records.files import write_lines, write_rows
+from graphneg.records.files import from_record, to_record, write_lines, write_rows
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
+from graphneg.records.shards import RECORDS, Header, ShardBatch, open_shard, write_batches
+from graphneg.shards import natural_order
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,
@@ -30,6 +32,7 @@ from graphneg.store.dialogues import (
     read_responses,
     read_whole_graphs,
 )
+from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 
 BATCH = 500
 NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -43,8 +46,17 @@ class Exported:
     was_complete: bool = False
 
 
-Writer = Callable[[Store, Path, Iterator[list[StoredDialogue]]], int]
-"""Writes batches of dialogues to a file, and says how many items it has."""
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How dialogues become a file: ``items`` of some dialogues, each with the id of its dialogue, and what
+    writes them and says how many they are. In the file of a shard, whose items have this ``kind``, they stand
+    as what ``encode`` makes of them, and ``decode`` undoes it."""
+
+    kind: str
+    items: Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]
+    write: Callable[[Iterable[Any], Path], int]
+    encode: Callable[[Any], Any] = lambda item: item
+    decode: Callable[[Any], Any] = lambda item: item
 
 
 def export(
@@ -54,91 +66,147 @@ def export(
     progress: Progress,
     *,
     overwrite: bool = False,
-    write: Writer | None = None,
+    form: Form | None = None,
     facts: Sequence[Any] = (),
 ) -> Exported:
-    """Write the selected dialogues to ``out`` in the form that its suffix names, or as ``write`` does, which
-    depends on ``facts`` beside the store.
+    """Write the selected dialogues to ``out`` in the form that its suffix names, or in another one, which
+    depends on ``facts`` beside the store. Of a shard, the file of the shard is written.
 
     The file is there when it is complete: it is written beside and renamed.
 
     Raises `InputError`: an unknown suffix, a folder that is not there or can't be written, or another file,
     which ``overwrite`` replaces.
     """
-    check_output(out, SUFFIXES if write is None else LINES)
+    check_output(out, SUFFIXES if form is None else LINES)
+    form = form or FORMS[out.suffix]
+    check_selection(stored_snapshot(store), selection)
+    settings = [__version__, selection.conditions(), selection.limit, *facts]
+    content = content_digest(store, selection)
+    if selection.shard is not None:
+        named = {"settings": settings}
+        header = Header(str(selection.shard), form.kind, named, shared_content(store, selection))
+        return _export_shard(store, out, selection, progress, form, header, content, overwrite)
     check_replaceable(out, overwrite)
-    settings = [__version__, store.description, selection.conditions(), selection.limit, *facts]
-    run = fingerprint([*settings, content_digest(store, selection)])
+    run = fingerprint([settings[0], store.description, *settings[1:], content])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
     progress.start("export", count_dialogues(store, selection), "dialogues")
-    ids = dialogue_ids(store, selection)
 
-    def batches() -> Iterator[list[StoredDialogue]]:
-        while batch := list(islice(ids, BATCH)):
-            yield read_dialogues(store, batch)
+    def items() -> Iterator[Any]:
+        for batch in _batches(store, selection):
+            yield from (item for _, item in form.items(store, batch))
             progress.advance(len(batch))
 
     try:
         with atomic_file(out) as unfinished:
-            items = (write or _WRITERS[out.suffix])(store, unfinished, batches())
-            note_finished(out, unfinished, run, items=items)
+            amount = form.write(items(), unfinished)
+            note_finished(out, unfinished, run, items=amount)
     finally:
         progress.finish()
-    return Exported(items)
+    return Exported(amount)
 
 
-def _positives(store: Store, dialogues: Iterator[list[StoredDialogue]]) -> Iterator[Negative]:
+def _batches(
+    store: Store, selection: Selection, skip: int = 0, after: str = ""
+) -> Iterator[list[StoredDialogue]]:
+    ids = dialogue_ids(store, selection, skip, after)
+    while batch := list(islice(ids, BATCH)):
+        yield read_dialogues(store, batch)
+
+
+def _export_shard(
+    store: Store,
+    out: Path,
+    selection: Selection,
+    progress: Progress,
+    form: Form,
+    header: Header,
+    made_of: str,
+    overwrite: bool,
+) -> Exported:
+    """Write the file of a shard; it is gone on with where it was stopped."""
+    with open_shard(out, header, made_of, overwrite=overwrite) as writer:
+        resumed = writer.resumed
+        progress.start("export", count_dialogues(store, selection), "dialogues")
+        progress.advance(resumed.dialogues)
+
+        def batches() -> Iterator[ShardBatch]:
+            done = resumed.dialogues
+            for batch in _batches(store, selection, done, resumed.last):
+                items = [(natural_order(id), form.encode(item)) for id, item in form.items(store, batch)]
+                done += len(batch)
+                yield ShardBatch(done, items, natural_order(batch[-1].id))
+                progress.advance(len(batch))
+
+        try:
+            items = write_batches(writer, batches())
+        finally:
+            progress.finish()
+    return Exported(items, resumed.is_complete)
+
+
+def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Negative]]:
     """Each dialogue, then its responses, each with the turns up to the one it answers."""
-    for batch in dialogues:
-        responses = read_responses(store, [dialogue.id for dialogue in batch])
-        for dialogue in batch:
-            yield positive_of(dialogue)
-            speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
-            for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
-                before = [said for said in dialogue.turns if said.turn <= turn]
-                context = [{"speaker": said.speaker, "text": said.text} for said in before]
-                yield Negative(
-                    id, dialogue.corpus, dialogue.split, dialogue.id, turn + 1, context, text, label,
-                    {"context": None, "response": None}, [], source, "response", 0, "", [], {},
-                    speaker=speakers.get(turn + 1) or answering(before),
-                )  # fmt: skip
+    responses = read_responses(store, [dialogue.id for dialogue in dialogues])
+    for dialogue in dialogues:
+        yield dialogue.id, positive_of(dialogue)
+        speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
+        for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
+            before = [said for said in dialogue.turns if said.turn <= turn]
+            context = [{"speaker": said.speaker, "text": said.text} for said in before]
+            yield dialogue.id, Negative(
+                id, dialogue.corpus, dialogue.split, dialogue.id, turn + 1, context, text, label,
+                {"context": None, "response": None}, [], source, "response", 0, "", [], {},
+                speaker=speakers.get(turn + 1) or answering(before),
+            )  # fmt: skip
 
 
-def _write_jsonl(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
+def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:
+    """The graphs of each dialogue as PENMAN."""
+    said = {turn.amr: (one.id, turn.text) for one in dialogues for turn in one.turns if turn.amr is not None}
+    for graph in read_whole_graphs(store, list(said)):
+        dialogue, text = said[graph.id]
+        utterance, _, source = graph.id.rpartition("@")
+        if source != GOLD and not graph.metadata:  # parsed: it takes its utterance's id and text
+            metadata = (f"# ::id {utterance}", f"# ::snt {' '.join(text.split())}")
+            graph = replace(graph, metadata=metadata)
+        yield dialogue, format_graph(graph)
+
+
+def _networks(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
+    """Each dialogue with its graphs as one graph: its nodes and edges, with their properties."""
+    import networkx
+
+    graphs = {g.id: g for g in read_whole_graphs(store, [id for d in dialogues for id in d.graphs])}
+    for dialogue in dialogues:
+        own: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
+        _add_dialogue(own, dialogue, graphs)
+        yield dialogue.id, [list(own.nodes(data=True)), list(own.edges(data=True))]
+
+
+def _write_jsonl(items: Iterable[Any], out: Path) -> int:
     with out.open("wb") as file:
-        return write_lines(_positives(store, dialogues), file)
+        return write_lines(items, file)
 
 
-def _write_parquet(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
-    return write_rows(_positives(store, dialogues), out)
-
-
-def _write_penman(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
+def _write_penman(items: Iterable[Any], out: Path) -> int:
     count = 0
     with out.open("w", encoding="utf-8") as file:
-        for batch in dialogues:
-            said = {turn.amr: turn.text for one in batch for turn in one.turns if turn.amr is not None}
-            for graph in read_whole_graphs(store, list(said)):
-                utterance, _, source = graph.id.rpartition("@")
-                if source != GOLD and not graph.metadata:  # parsed: it takes its utterance's id and text
-                    text = " ".join(said[graph.id].split())
-                    graph = replace(graph, metadata=(f"# ::id {utterance}", f"# ::snt {text}"))
-                file.write(format_graph(graph) + "\n\n")
-                count += 1
+        for text in items:
+            file.write(text + "\n\n")
+            count += 1
     return count
 
 
-def _write_graphml(store: Store, out: Path, dialogues: Iterator[list[StoredDialogue]]) -> int:
+def _write_networks(items: Iterable[Any], out: Path) -> int:
     import networkx
 
     whole: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
     count = 0
-    for batch in dialogues:
-        graphs = {g.id: g for g in read_whole_graphs(store, [id for d in batch for id in d.graphs])}
-        for dialogue in batch:
-            count += 1
-            _add_dialogue(whole, dialogue, graphs)
+    for nodes, edges in items:
+        whole.add_nodes_from((node, data) for node, data in nodes)
+        whole.add_edges_from((*ends, data) for *ends, data in edges)
+        count += 1
     write_graphml(whole, out)
     return count
 
@@ -184,13 +252,15 @@ def _add_graph(whole: Any, graph: AmrGraph) -> None:
         whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)
 
 
-_WRITERS = {
-    ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
-    ".amr": _write_penman,
-    ".penman": _write_penman,
-    ".graphml": _write_graphml,
+_RECORDS = Form(RECORDS, _positives, _write_jsonl, to_record, from_record)
+_PENMAN = Form("graphs", _graphs, _write_penman)
+FORMS = {
+    ".jsonl": _RECORDS,
+    ".parquet": replace(_RECORDS, write=write_rows),
+    ".amr": _PENMAN,
+    ".penman": _PENMAN,
+    ".graphml": Form("networks", _networks, _write_networks),
 }
-SUFFIXES = tuple(_WRITERS)
+SUFFIXES = tuple(FORMS)
 LINES = (".json", ".jsonl")
 """What a file of JSON lines of another form ends in."""

@@ -41,10 +41,11 @@ from graphneg.editing.variants import (
 )
 from graphneg.errors import InputError
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
-from graphneg.ingest.rows import GraphRows, amr_id, digest, natural_order
+from graphneg.ingest.rows import GraphRows, amr_id, digest
 from graphneg.model import AmrGraph, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.shards import Shard, natural_order
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     GraphCache,
@@ -55,6 +56,7 @@ from graphneg.store.dialogues import (
     dialogue_ids,
     read_dialogues,
 )
+from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.store.statements import cypher_text, run
 from graphneg.workers import ahead, fewer_collections
 
@@ -135,6 +137,7 @@ class Negatives(NegativeStream):
             TransformError: a transform's query fails.
         """
         selection = self._request.selection
+        check_selection(stored_snapshot(self._store), selection)
         self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")
         self._progress.advance(skip)
         ids = dialogue_ids(self._store, selection, skip, self.resumed.last)
@@ -165,6 +168,15 @@ class Negatives(NegativeStream):
             "selection": [selection.corpora, selection.splits, selection.limit],
             "decoder": [self._decoder.name, self._decoder_options],
         }
+
+    @property
+    def shard(self) -> Shard | None:
+        """The part of the dialogues that is asked for."""
+        return self._request.selection.shard
+
+    def shared_content(self) -> str:
+        """A digest of what all shards are made of: a snapshot, or what the store holds."""
+        return shared_content(self._store, self._request.selection)
 
     def made_of(self) -> str:
         """A digest of what the store holds, but for what making negatives writes."""

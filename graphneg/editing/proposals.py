@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from neo4j import Record
@@ -19,6 +20,7 @@ from graphneg.model import Edit
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, count_dialogues
 from graphneg.store.queries import frame_exists
+from graphneg.store.snapshots import DONORS, UTTERANCES, StoredSnapshot, stored_snapshot
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
@@ -27,6 +29,7 @@ LONGEST_EDITED = 5_000
 _DIGITS = 12
 _FRAME = re.compile(r"-\d{2,}$")
 Row = dict[str, Any]
+SampleRow = Mapping[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
 NEEDS_DONORS = "donors"
 _KINDS: Mapping[str, type] = {
@@ -41,45 +44,90 @@ class UtteranceSamples:
 
     Texts are indexed by their digests, so an interval of digests is a sample, narrower in a larger corpus.
     Each draw hashes to one of at most ``most`` samples of about ``size`` utterances, which is read once, by a
-    ``query`` with the parameters $corpus, $split, $low and $high, and kept.
+    ``query`` with the parameters $corpus, $split, $low and $high, and kept. In a store with a snapshot, all
+    samples are a ``part`` of that.
     """
 
-    def __init__(self, store: Store, query: str, size: int, most: int) -> None:
+    def __init__(self, store: Store, query: str, part: str, size: int, most: int) -> None:
         self._store = store
         self._query = query
+        self._part = part
         self._size = size
         self._most = most
+        self._known: Sequence[SampleRow] | None = None
         self._shares: dict[tuple[str, str], float] = {}
-        self._samples: dict[tuple[str, str, int], list[Record]] = {}
+        self._samples: dict[tuple[str, str, int], Sequence[SampleRow]] = {}
 
-    def draw(self, corpus: str, split: str, seed: int, *names: str) -> list[Record]:
+    def draw(self, corpus: str, split: str, seed: int, *names: str) -> Sequence[SampleRow]:
         """The rows of the sample that seed and names decide, in no order."""
         if (corpus, split) not in self._shares:
             self._shares[corpus, split] = self._share(corpus, split)
         share = self._shares[corpus, split]
-        amount = min(self._most, max(1, int(1 / share)))
+        amount = self._amount(share)
         drawn = number(seed, "sample", *names) % amount
         key = (corpus, split, drawn)
         if key not in self._samples:
-            low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
-            self._samples[key] = self._store.read(
-                cypher_text(self._query), corpus=corpus, split=split, low=low, high=high
-            )
+            self._samples[key] = self._read(corpus, split, share, drawn)
         return self._samples[key]
+
+    def every(self, corpus: str, split: str) -> Iterator[SampleRow]:
+        """The rows of all samples of a corpus and split, each once, by digest."""
+        share = self._share(corpus, split)
+        rows = (
+            dict(row) for at in range(self._amount(share)) for row in self._read(corpus, split, share, at)
+        )
+        distinct = {tuple(row.values()): row | {"corpus": corpus, "split": split} for row in rows}
+        yield from (distinct[key] for key in sorted(distinct))
+
+    def _amount(self, share: float) -> int:
+        return min(self._most, max(1, int(1 / share)))
+
+    def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
+        """The rows of a sample, of the snapshot where the store has one."""
+        amount = self._amount(share)
+        low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
+        if self._snapshot is None:
+            between = {"corpus": corpus, "split": split, "low": low, "high": high}
+            return self._store.read(cypher_text(self._query), **between)
+        if self._known is None:
+            self._known = self._snapshot.rows(self._store, self._part)
+        return [
+            row
+            for row in self._known
+            if low <= row["key"] < high and row["corpus"] == corpus and row["split"] == split
+        ]
+
+    @cached_property
+    def _snapshot(self) -> StoredSnapshot | None:
+        return stored_snapshot(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
         """The share of all digests that holds about one sample's utterances of a corpus and split."""
-        everything = count_dialogues(self._store, Selection())
-        own = count_dialogues(self._store, Selection((corpus,), (split,)))
+        if self._snapshot is not None:
+            everything = sum(self._snapshot.dialogues.values())
+            own, utterances = self._snapshot.dialogues.get((corpus, split), 0), self._snapshot.utterances
+        else:
+            everything = count_dialogues(self._store, Selection())
+            own = count_dialogues(self._store, Selection((corpus,), (split,)))
+            utterances = self._store.read(cypher_text("read/size"))[0]["utterances"]
         if not everything or not own:
             return 1.0
-        utterances = self._store.read(cypher_text("read/size"))[0]["utterances"]
         return min(1.0, self._size * everything / max(1, utterances * own))
 
 
 def _digest_at(share: float) -> str:
     """Where a share of all digests ends: digests are hexadecimal, and all are below ``g``."""
     return f"{int(share * 16**_DIGITS):0{_DIGITS}x}" if share < 1 else "g"
+
+
+def samples_with_graphs(store: Store) -> UtteranceSamples:
+    """Samples of utterances with AMR graphs: key, dialogue, amr, length."""
+    return UtteranceSamples(store, "read/donors", DONORS, size=48, most=64)
+
+
+def samples_of_texts(store: Store) -> UtteranceSamples:
+    """Samples of utterances: key, dialogue, turn, text."""
+    return UtteranceSamples(store, "read/utterances_between", UTTERANCES, size=64, most=256)
 
 
 class Donors:
@@ -90,7 +138,7 @@ class Donors:
     """
 
     def __init__(self, store: Store) -> None:
-        self._samples = UtteranceSamples(store, "read/donors", size=48, most=64)
+        self._samples = samples_with_graphs(store)
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
         """Ids of graphs, in an order of the dialogue's own."""

@@ -12,8 +12,9 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from graphneg.errors import GeneratorError, InputError
-from graphneg.ingest.rows import natural_order, utterance_id
+from graphneg.ingest.rows import utterance_id
 from graphneg.plugins import Plugins
+from graphneg.shards import natural_order
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import (
     Selection,
@@ -114,6 +115,9 @@ class Generator(Protocol):
       (`graphneg.generators.writing`);
     - ``begin(given, progress)``: a run begins, or goes on after the negatives ``given``, which an
       interrupted one made: for candidates that depend on those before them;
+    - ``drafts(contexts, per_context, seed)`` and ``choice(per_context)``, where candidates depend on those
+      before them: what could be given to each context, and what chooses of it (`graphneg.generators.drafts`).
+      So shards can be made of it. One that begins only to make ready says so: ``remembers`` is false;
     - ``settings()``: what the output depends on beside contexts and seed, as JSON can hold it. A run that
       was stopped goes on only where they are the same;
     - ``notes()``: lines to tell the user, of a condition that is off, say;

@@ -122,14 +122,14 @@ class CounterfactualGenerator(WritingGenerator):
             local.batch_size = options.batch_size
         self._pull = options.pull_of(trained=local is not None and not examples_for(local))
 
-    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """At most ``per_context`` candidates for each context, in order.
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
+        """See `graphneg.generators.writing.WritingGenerator`: the likeliest replies come first.
 
         Raises:
             InputError: the store has no shift graph.
             ModelError: memory does not suffice for one reply.
         """
-        asked = self._asked(contexts, per_context * self._options.tries, seed)
+        asked = self._asked(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
         questions = [question for _, question in pairs]
         replies = self._replies(questions, seed)
@@ -143,10 +143,7 @@ class CounterfactualGenerator(WritingGenerator):
                 nearly = any(alike(words_of(reply.text), words_of(one.text)) for one in each.candidates)
                 if self.passes(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
-        for each in asked:
-            each.candidates = [one for one in each.candidates if self.is_new(each, one.text)]
-            self.leave_out(each.reason, each.context.id, per_context - len(each.candidates))
-        return [each.candidates for each in asked]
+        return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
         """The reply to each question: as the model of this machine would have said it, else any with the
@@ -167,8 +164,9 @@ class CounterfactualGenerator(WritingGenerator):
             "pull": self._pull,
         }
 
-    def _asked(self, contexts: Sequence[Context], most: int, seed: int) -> list[_Asked]:
+    def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
         """The questions for each context: the first substitute of each reply, then the second of each..."""
+        most = per_context * self._options.tries
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
@@ -185,7 +183,7 @@ class CounterfactualGenerator(WritingGenerator):
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
-            asked.append(_Asked(context, reason, questions=distinct[:most]))
+            asked.append(_Asked(context, reason, per_context, questions=distinct[:most]))
         return asked
 
     def _substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:

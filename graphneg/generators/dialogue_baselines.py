@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from graphneg.editing.proposals import UtteranceSamples
+from graphneg.editing.proposals import samples_of_texts
 from graphneg.english.tokens import match_key
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import (
@@ -174,7 +174,7 @@ def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
 
 def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
     """Says an utterance of another dialogue of the corpus and split; so many turns are ``replaced`` by it."""
-    samples = UtteranceSamples(store, "read/utterances_between", size=64, most=256)
+    samples = samples_of_texts(store)
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts

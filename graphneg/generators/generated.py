@@ -7,7 +7,7 @@ come out, and a summary that counts what is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphneg import __version__
@@ -23,11 +23,16 @@ from graphneg.generators.base import (
     context_batches,
     settings_of,
 )
+from graphneg.generators.drafts import DRAFTS, drafted
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.files import to_record
 from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.shards import Header, ShardBatch
+from graphneg.shards import Shard, natural_order
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import content_digest, count_dialogues
+from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.workers import ahead
 
 Prefetch = Callable[[Sequence[Context], int, int], None]
@@ -76,9 +81,58 @@ class Generated(NegativeStream):
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         """The batches behind the first ``skip`` dialogues, each with its negatives."""
-        generator, asked = self._generator, self._generation
-        if (begin := getattr(generator, "begin", None)) is not None:
+        if (begin := getattr(self._generator, "begin", None)) is not None:
             begin(written(), self._progress)
+        for done, part in self._parts(skip):
+            yield Finished(done, list(self._negatives(part.contexts)), part.last)
+
+    @property
+    def shard(self) -> Shard | None:
+        """The part of the dialogues that is asked for."""
+        return self._generation.contexts.selection.shard
+
+    def shard_header(self) -> Header:
+        """Where the generator makes drafts, these are what the shard holds."""
+        header, choice = super().shard_header(), getattr(self._generator, "choice", None)
+        if choice is None:
+            return header
+        return replace(header, kind=DRAFTS, choice=choice(self._generation.per_context))
+
+    def run_shard(self, skip: int) -> Iterator[ShardBatch]:
+        """Drafts, where what is given depends on the contexts before, which other shards may have.
+
+        Raises `GeneratorError`: it does, and the generator makes no drafts.
+        """
+        generator, asked = self._generator, self._generation
+        drafts = getattr(generator, "drafts", None)
+        begin = getattr(generator, "begin", None)
+        if drafts is None:
+            if begin is not None and getattr(generator, "remembers", True):
+                raise GeneratorError(
+                    f"generator {generator.name} goes by what it gave before, and makes no drafts: make its "
+                    "negatives in one run, without a shard"
+                )
+            yield from super().run_shard(skip)
+            return
+        if begin is not None:
+            begin((), self._progress)
+        for done, part in self._parts(skip):
+            made = drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
+            items: list[tuple[str, Any]] = []
+            for context, draft in zip(part.contexts, made, strict=True):
+                records = [
+                    to_record(negative_of(context, candidate, generator.name, asked.seed, slot))
+                    for slot, candidate in enumerate(draft.candidates)
+                ]
+                if records:
+                    items.append((natural_order(context.dialogue), drafted(records, draft.facts)))
+            self._count_missing()
+            yield ShardBatch(done, items, part.last)
+
+    def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
+        """The batches behind the first ``skip`` dialogues, and how many dialogues are done with each."""
+        generator, asked = self._generator, self._generation
+        check_selection(stored_snapshot(self._store), asked.contexts.selection)
         total = count_dialogues(self._store, asked.contexts.selection)
         self._progress.start(f"negatives, {generator.name}", total, "dialogues")
         self._progress.advance(skip)
@@ -91,10 +145,9 @@ class Generated(NegativeStream):
             for id in part.without:
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
-            negatives = list(self._negatives(part.contexts))
             done += part.dialogues
+            yield done, part
             self._progress.advance(part.dialogues)
-            yield Finished(done, negatives, part.last)
         self._progress.finish()
 
     def estimate(self) -> Any:
@@ -125,6 +178,10 @@ class Generated(NegativeStream):
             "places": asked.contexts.places,
         }
 
+    def shared_content(self) -> str:
+        """A digest of what all shards are made of: a snapshot, or what the store holds."""
+        return shared_content(self._store, self._generation.contexts.selection)
+
     def made_of(self) -> str:
         """A digest of what the store holds, but for what making negatives writes."""
         return content_digest(self._store, self._generation.contexts.selection)
@@ -153,10 +210,15 @@ class Generated(NegativeStream):
                 yield negative
             for _ in range(0 if left_out else asked.per_context - len(candidates)):
                 self.summary.skip(TOO_FEW, context.id)
-        for reason, id in left_out() if left_out else ():
-            self.summary.skip(reason, id)
+        self._count_missing()
         for name, is_met in getattr(self._generator, "wishes", tuple[tuple[str, bool], ...])():
             self.summary.wish(name, is_met)
+
+    def _count_missing(self) -> None:
+        """Count what the generator has left out."""
+        left_out = getattr(self._generator, "left_out", None)
+        for reason, id in left_out() if left_out else ():
+            self.summary.skip(reason, id)
 
 
 def _prefetched(part: ContextBatch, prefetch: Prefetch, asked: Generation) -> ContextBatch:

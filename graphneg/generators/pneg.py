@@ -117,24 +117,23 @@ class PnegGenerator(WritingGenerator):
         self._examples = examples
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
-    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """At most ``per_context`` candidates for each context, in order.
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
+        """See `graphneg.generators.writing.WritingGenerator`: what clashes most with its context comes first.
 
         Raises:
             ModelError: memory does not suffice for one prompt, or a server does not answer as it should.
             StoppedError: what may be spent is spent, or the server has gone.
         """
-        asked = [_Asked(context) for context in contexts]
+        asked = [_Asked(context, amount=per_context) for context in contexts]
         for draw in range(self._options.draws):
             self._ask([each for each in asked if each.lacks(per_context)], per_context, draw, seed)
         for each in asked:
             each.texts.sort(key=lambda text: -text[1][CLASH])
+            turns = [turn.text for turn in each.context.turns]
             for text, scores in each.texts:
-                if len(each.candidates) < per_context and self.is_new(each, text):
-                    spaced = spaced_as(text, [turn.text for turn in each.context.turns])
-                    each.candidates.append(Candidate(spaced, (UNRELATED,), scores))
-            self.leave_out(each.reason or "short-list", each.context.id, per_context - len(each.candidates))
-        return [each.candidates for each in asked]
+                each.candidates.append(Candidate(spaced_as(text, turns), (UNRELATED,), scores))
+            each.reason = each.reason or "short-list"
+        return asked
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""

@@ -21,6 +21,7 @@ from graphneg.nn.embedders import BUNDLED
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
+from graphneg.store.snapshots import BANK, stored_snapshot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,16 +61,37 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
         GeneratorError: the store has no right response.
     """
     sample = HashSample[BankEntry](most)
-    for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
-        for text in context.positives:
-            if key := match_key(text):
-                sample.offer(number(0, "bank", key), BankEntry(context.id, text, context.dialogue))
+    if (snapshot := stored_snapshot(store)) is not None:
+        if most > MOST:
+            raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
+        for corpus, draw, *entry in snapshot.rows(store, BANK):
+            if not corpora or corpus in corpora:
+                sample.offer(draw, BankEntry(*entry))
+    else:
+        for draw, entry in _replies(store, corpora):
+            sample.offer(draw, entry)
     entries = sample.items()
     if not entries:
         raise GeneratorError(
             "no right response in the store to take wrong ones from; load dialogues with replies first"
         )
     return entries
+
+
+def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
+    """The rows of a corpus for a snapshot: what the banks of any ``most`` up to `MOST` take of it."""
+    sample = HashSample[tuple[int, BankEntry]](MOST)
+    for draw, entry in _replies(store, (corpus,)):
+        sample.offer(draw, (draw, entry))
+    return [(corpus, draw, *entry) for draw, entry in sample.items()]
+
+
+def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEntry]]:
+    """Each right response with the number that its text draws."""
+    for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
+        for text in context.positives:
+            if key := match_key(text):
+                yield number(0, "bank", key), BankEntry(context.id, text, context.dialogue)
 
 
 class NewTexts:
@@ -112,6 +134,8 @@ class BankGenerator(ABC):
     Raises:
         GeneratorError: ``most`` is no amount.
     """
+
+    remembers = False
 
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         check_amount("most", most)

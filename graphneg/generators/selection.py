@@ -28,6 +28,8 @@ from graphneg.nn.language_models import LanguageModel
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_negatives
 from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.shards import numbered
+from graphneg.shards import Shard, shard_of
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
@@ -236,11 +238,13 @@ class Selected(NegativeStream):
         selection: SelectionCriteria,
         *,
         batch: int = BATCH,
+        shard: Shard | str | None = None,
         progress: Progress | None = None,
     ) -> None:
         super().__init__()
         if batch < 1:
             raise InputError(f"batch {batch}: at least one context")
+        self._shard = shard_of(shard)
         self._path = Path(records)
         self._scorer = scorer
         self._selection = selection
@@ -250,14 +254,15 @@ class Selected(NegativeStream):
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         """The batches of contexts behind the first ``skip``, each with the records that are kept."""
         self._progress.start("selection", None, "contexts")
-        contexts = islice(contexts_of(read_negatives(self._path)), skip, None)
+        contexts = islice(numbered(contexts_of(read_negatives(self._path)), self._shard), skip, None)
         done = skip
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
-            kept = list(self._kept(part))
+            kept = list(self._kept([records for _, records in part]))
+            places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
-            yield Finished(done, kept)
+            yield Finished(done, kept, places=[places[record.dialogue, record.turn] for record in kept])
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
@@ -273,6 +278,11 @@ class Selected(NegativeStream):
             "keep": self._selection.keep,
             "per_context": self._selection.per_context,
         }
+
+    @property
+    def shard(self) -> Shard | None:
+        """The part of the dialogues whose records are looked at."""
+        return self._shard
 
     @property
     def asked(self) -> str:

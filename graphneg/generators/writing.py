@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import BATCH, SLOW_BATCH, Candidate, Context, ShortfallCounter
+from graphneg.generators.drafts import BY_NEW_TEXTS, Draft
 from graphneg.generators.near_duplicates import NearDuplicates
 from graphneg.generators.text_filters import REASONS, Bounds, PerplexityFilter
 from graphneg.model import Negative
@@ -139,10 +140,11 @@ def _calculate_in_bfloat16(model: LanguageModel) -> None:
 
 @dataclass(slots=True)
 class Gap:
-    """Candidates of a context that are still to be written: those there are, why the last text is none."""
+    """Candidates of a context that are to be written: how many, why the last text is none, what is there."""
 
     context: Context
     reason: str = ""
+    amount: int = 1
     candidates: list[Candidate] = field(default_factory=list[Candidate])
 
 
@@ -161,9 +163,41 @@ class WritingGenerator(ShortfallCounter):
         self.batch = BATCH if isinstance(writer, ServedWriter) else SLOW_BATCH
         self._said = NearDuplicates()
 
-    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """See `graphneg.generators.base.Generator`."""
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
+        """The gaps of these contexts, in order, with the candidates for each, the best first.
+
+        Raises:
+            ModelError: memory does not suffice for one text, or a server does not answer as it should.
+            StoreError: the store is gone.
+        """
         raise NotImplementedError
+
+    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
+        """At most ``per_context`` candidates for each context, in order; none nearly says what another did.
+
+        Raises: as `written`.
+        """
+        given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
+        for gap in self.written(contexts, per_context, seed):
+            own: list[Candidate] = []
+            for one in gap.candidates:
+                if len(own) < gap.amount and self.is_new(gap, one.text):
+                    own.append(one)
+            given[gap.context.id] += own
+            self.leave_out(gap.reason, gap.context.id, gap.amount - len(own))
+        return [given[context.id] for context in contexts]
+
+    def choice(self, per_context: int) -> Mapping[str, Any]:
+        """See `graphneg.generators.base.Generator`."""
+        return {"by": BY_NEW_TEXTS, "most": per_context}
+
+    def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
+        """See `graphneg.generators.base.Generator`: all candidates, whatever else was given."""
+        given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
+        for gap in self.written(contexts, per_context, seed):
+            given[gap.context.id] += gap.candidates
+            self.leave_out(gap.reason, gap.context.id, gap.amount - len(gap.candidates))
+        return [Draft(given[context.id]) for context in contexts]
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
         """See `graphneg.generators.base.Generator`: what the negatives say is not said again."""

@@ -24,6 +24,7 @@ from graphneg.english.tokens import WORD, closed_up, one_line, word_count
 from graphneg.english.words import CLOSED, content_lemmas, is_foreign, is_past, word_class
 from graphneg.hashing import number
 from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Sentence
+from graphneg.shards import natural_order
 
 Row = dict[str, Any]
 
@@ -53,16 +54,6 @@ def digest(value: Any) -> str:
     """24 hexadecimal digits of a text, or of a value as sorted JSON."""
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return hashlib.blake2b(written.encode(), digest_size=12).hexdigest()
-
-
-def natural_order(id: str) -> str:
-    """An ASCII key that sorts ids as people do: 2 before 10; the same order on every server.
-
-    >>> sorted(["c/test/10", "c/test/9"], key=natural_order)
-    ['c/test/9', 'c/test/10']
-    """
-    padded = re.sub(r"\d+", lambda match: f"{len(match[0]):02d}{match[0]}", id)
-    return padded.encode("ascii", "backslashreplace").decode("ascii")
 
 
 @lru_cache(maxsize=65536)

@@ -30,10 +30,13 @@ from graphneg.store.statements import cypher_text, run
 def read_parses(store: Store, keys: Iterable[str]) -> dict[str, Parsed]:
     """What the store remembers of texts, by key."""
     rows = store.read(cypher_text("parse/remembered"), ids=sorted(set(keys)))
-    return {row["id"]: _remembered(**row) for row in rows}
+    return {row["id"]: remembered_parse(**row) for row in rows}
 
 
-def _remembered(penman: str, spans: Sequence[int] | None, warnings: Sequence[str] | None, **_: Any) -> Parsed:
+def remembered_parse(
+    penman: str, spans: Sequence[int] | None = None, warnings: Sequence[str] | None = None, **_: Any
+) -> Parsed:
+    """The parse of which `parse_row` made a row."""
     numbers = iter(spans or ())
     by_node = {k: (start, end) for k, start, end in zip(numbers, numbers, numbers, strict=True)}
     return Parsed(replace(parse_graph(penman), spans=by_node), tuple(warnings or ()), penman)
@@ -87,17 +90,23 @@ class PendingText:
 
 
 def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
-    """How many texts are pending. ``parser`` is the source that the parser's graphs are marked with."""
+    """How many texts are pending; of a shard, about how many.
+
+    ``parser`` is the source that the parser's graphs are marked with.
+    """
+    shard = scope.selection.shard
+    whole = replace(scope.selection, shard=None)
     conditions: dict[str, Any] = {
         "corpora": list(scope.selection.corpora),
         "splits": list(scope.selection.splits),
-        "limit": max(1, count_dialogues(store, scope.selection)),
+        "limit": max(1, count_dialogues(store, whole)),
         "any": scope.existing == "keep",
         "kept": [GOLD, parser],
     }
-    return sum(
+    count = sum(
         store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
+    return count if shard is None else -(-count // shard.amount)
 
 
 def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[PendingText]:

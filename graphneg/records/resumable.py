@@ -28,12 +28,14 @@ from graphneg.records.files import (
     read_jsonl,
     to_dataset,
     to_pandas,
+    to_record,
     write_jsonl,
     write_rows,
 )
 from graphneg.records.runs import (
     RunNote,
     atomic_file,
+    check_output,
     finished_run,
     locked,
     note_finished,
@@ -42,10 +44,13 @@ from graphneg.records.runs import (
     unwritable,
 )
 from graphneg.records.summary import Summary
+from graphneg.shards import Shard, natural_order
 
 if TYPE_CHECKING:
     import datasets
     import pandas
+
+    from graphneg.records.shards import Header, ShardBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +75,21 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
     ``fingerprint`` is that of the settings, ``made_of`` that of the content that goes in. Opening raises
     `InputError` at once where ``out`` can't be written, another run is writing it, or there is a file that is
-    not to be overwritten. Use it in a ``with`` block; leaving it without `finish` keeps the part.
+    not to be overwritten. Use it in a ``with`` block; leaving it without `finish` keeps the part. Of a
+    ``shard``, the file is that of its part of ``out``, with lines of any kind.
     """
 
     def __init__(
-        self, out: str | Path, fingerprint: str, made_of: str = "", *, overwrite: bool = False
+        self,
+        out: str | Path,
+        fingerprint: str,
+        made_of: str = "",
+        *,
+        overwrite: bool = False,
+        shard: Shard | None = None,
     ) -> None:
-        path = check_destination(out)
+        own = None if shard is None else shard.file(out)
+        path = check_destination(out) if own is None else check_output(own, [own.suffix])
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
@@ -221,11 +234,13 @@ Written = Callable[[], Iterable[Negative]]
 @dataclass(frozen=True, slots=True)
 class Finished:
     """One batch: how many dialogues are done since the start, the batch's negatives, and the place of the
-    batch's last dialogue, which a run that goes on finds in ``resumed.last``."""
+    batch's last dialogue, which a run that goes on finds in ``resumed.last``. ``places`` say where each
+    negative stands in the result, where that is not the order of dialogues."""
 
     dialogues: int
     negatives: Sequence[Negative]
     last: str = ""
+    places: Sequence[int] = ()
 
 
 class NegativeStream(ABC):
@@ -273,6 +288,50 @@ class NegativeStream(ABC):
         """A digest of the content that the output is made of, where it is not part of the settings."""
         return ""
 
+    def shared_content(self) -> str:
+        """A digest of the content that the output of all shards is made of."""
+        return self.made_of()
+
+    @property
+    def shard(self) -> Shard | None:
+        """The part of the dialogues that negatives are made of; None where it is all."""
+        return None
+
+    def shard_header(self) -> Header:
+        """What the file of a shard says of itself. Where the store is, is no matter: what is in it."""
+        from graphneg.records.shards import RECORDS, Header
+
+        settings = {name: value for name, value in self.settings().items() if name != "store"}
+        return Header(str(self.shard), RECORDS, settings, self.shared_content())
+
+    def run_shard(self, skip: int) -> Iterator[ShardBatch]:
+        """`run` for the file of a shard; what other shards give is not known."""
+        from graphneg.records.shards import ShardBatch
+
+        for finished in self.run(skip, tuple[Negative, ...]):
+            at = finished.places or [natural_order(negative.dialogue) for negative in finished.negatives]
+            items = [(place, to_record(one)) for place, one in zip(at, finished.negatives, strict=True)]
+            yield ShardBatch(finished.dialogues, items, finished.last)
+
+    def to_shard(self, out: str | Path, *, overwrite: bool = False) -> Summary:
+        """Write the file of a shard, ``OUT.3-of-16``, for `graphneg.merging.merge`; resumable as `to_jsonl`.
+
+        Raises `InputError`: as `to_jsonl`, or there is no shard.
+        """
+        from graphneg.records.shards import open_shard, write_batches
+
+        if self.shard is None or check_destination(out) is None:
+            raise InputError(f"{out}: name a shard (3/16), and a file that ends .jsonl or .parquet")
+        header = self.shard_header()
+        with open_shard(out, header, self.made_of(), overwrite=overwrite) as writer:
+            self.resumed = writer.resumed
+            self.summary = Summary.from_state(self.resumed.notes.get("summary", {}))
+            batches = self.run_shard(self.resumed.dialogues)
+            noted = (batch._replace(notes={"summary": self.summary.state()}) for batch in batches)
+            write_batches(writer, noted)
+        self._made = self.summary.negatives
+        return self.summary
+
     def __iter__(self) -> Iterator[Negative]:
         self.summary, self.resumed = Summary(), Resumed()
         for finished in self.run(0, tuple[Negative, ...]):
@@ -309,7 +368,8 @@ class NegativeStream(ABC):
             return self.summary
         if path is None or path.suffix != suffix:
             raise InputError(f"{out}: name a file that ends {suffix}")
-        settings = fingerprint(self.settings())
+        settings = self.settings() if self.shard is None else [self.settings(), str(self.shard)]
+        settings = fingerprint(settings)
         with ResumableWriter(out, settings, self.made_of(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)

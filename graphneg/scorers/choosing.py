@@ -28,6 +28,8 @@ from graphneg.rankers.base import Ranker
 from graphneg.records.files import read_negatives
 from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.records.scores import CLASH, FIT, measured
+from graphneg.records.shards import numbered
+from graphneg.shards import Shard, shard_of
 
 ANSWERS = "answers"
 BATCH = 32
@@ -122,9 +124,13 @@ class Chosen(NegativeStream):
         judge_name: str = "",
         seed: int = 0,
         batch: int = BATCH,
+        shard: Shard | str | None = None,
         progress: Progress | None = None,
     ) -> None:
         super().__init__()
+        self._shard = shard_of(shard)
+        if self._shard is not None and choice.quotas:
+            raise InputError("quotas go by all that was kept before: choose by them after the merge")
         if batch < 1:
             raise InputError(f"batch {batch}: at least one dialogue")
         if choice.judged and judge is None:
@@ -138,12 +144,13 @@ class Chosen(NegativeStream):
         self._progress.advance(skip)
         kept = Counter(name for record in written() for name in _names(record))
         grouped = (list(group) for _, group in groupby(read_negatives(self._path), lambda one: one.dialogue))
-        dialogues, done = islice(grouped, skip, None), skip
+        dialogues, done = islice(numbered(grouped, self._shard), skip, None), skip
         while part := list(islice(dialogues, self._batch)):
-            chosen = list(self._chosen([record for records in part for record in records], kept))
+            chosen = list(self._chosen([record for _, records in part for record in records], kept))
+            places = {records[0].dialogue: place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
-            yield Finished(done, chosen)
+            yield Finished(done, chosen, places=[places[record.dialogue] for record in chosen])
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
@@ -160,6 +167,11 @@ class Chosen(NegativeStream):
             "limits": [choice.per_context, choice.max_score, choice.absolute_margin, choice.relative_margin],
             "seed": self._seed,
         }
+
+    @property
+    def shard(self) -> Shard | None:
+        """The part of the dialogues whose records are looked at."""
+        return self._shard
 
     @property
     def asked(self) -> str:

@@ -17,7 +17,7 @@ from itertools import islice, pairwise
 
 from graphneg.errors import InputError
 from graphneg.hashing import shuffled
-from graphneg.ingest.rows import natural_order
+from graphneg.shards import natural_order
 from graphneg.shift.graphs import Likelihoods, Shifts
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids

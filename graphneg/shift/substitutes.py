@@ -16,11 +16,11 @@ from typing import Any, Literal, get_args
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
-from graphneg.ingest.rows import natural_order
 from graphneg.nn.fine_tuning import TrainingReport, fine_tune
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
+from graphneg.shards import natural_order
 from graphneg.shift.candidates import Reach, Reply, all_replies, posts, stored_reply
 from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import KeywordExtractor, extractor_named

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from operator import itemgetter
 from sys import intern
 from threading import Lock
@@ -18,6 +19,7 @@ from neo4j import Record
 from graphneg.errors import StoreError, listed
 from graphneg.hashing import fingerprint
 from graphneg.model import AmrGraph, AmrNode, Mention
+from graphneg.shards import Shard
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
 
@@ -73,7 +75,8 @@ class StoredDialogue:
 class Selection:
     """Which dialogues: of these corpora and splits (all, where empty), at most ``limit``.
 
-    ``with_graphs`` leaves out those of which no turn has an AMR graph.
+    ``with_graphs`` leaves out those of which no turn has an AMR graph. Of what is so selected, a ``shard``
+    takes its own.
 
     Raises `InputError`: corpora or splits are a single text.
     """
@@ -82,6 +85,7 @@ class Selection:
     splits: Sequence[str] = ()
     limit: int | None = None
     with_graphs: bool = False
+    shard: Shard | None = None
 
     def __post_init__(self) -> None:
         for name in ("corpora", "splits"):
@@ -95,7 +99,8 @@ class Selection:
         """
         first = "all" if self.limit is None else f"the first {self.limit:,}"
         names = (*self.corpora, *self.splits)
-        return f"{first} dialogues" + f" of {', '.join(names)}" * bool(names)
+        part = "" if self.shard is None else f", shard {self.shard}"
+        return f"{first} dialogues" + f" of {', '.join(names)}" * bool(names) + part
 
     def conditions(self) -> dict[str, Any]:
         """The parameters of queries that select dialogues; the limit is not one of them."""
@@ -103,9 +108,10 @@ class Selection:
 
 
 def count_dialogues(store: Store, selection: Selection) -> int:
-    """How many dialogues are selected."""
+    """How many dialogues are selected; of a shard about how many, as no server can tell."""
     count = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
-    return count if selection.limit is None else min(count, selection.limit)
+    count = count if selection.limit is None else min(count, selection.limit)
+    return count if selection.shard is None else -(-count // selection.shard.amount)
 
 
 def dialogue_ids(
@@ -122,6 +128,11 @@ def dialogue_ids(
     Where the place of the last of those is known (its ``order``), they are the ones up to ``after``, however
     many there are by now. The shipped ``statement`` selects them, ``page`` at a time.
     """
+    if (shard := selection.shard) is not None:
+        whole, start = replace(selection, shard=None), after if selection.limit is None else ""
+        ids = dialogue_ids(store, whole, after=start, statement=statement, page=page)
+        yield from islice(filter(shard.holds, ids), 0 if start else skip, None)
+        return
     if after and selection.limit is not None:
         selection = replace(selection, limit=max(0, selection.limit - skip))
     skip = 0 if after else skip
@@ -147,7 +158,7 @@ def _pages(
 
 def content_digest(store: Store, selection: Selection) -> str:
     """Of what negatives of a selection are made of: its dialogues with their responses and graphs, in their
-    order, and how much there is of the rest: other dialogues, words, opposites, shifts.
+    order, and how much there is of the rest: other dialogues, words, opposites, shifts. Whatever the shard.
 
     What making negatives writes is no part of it.
     """

@@ -146,8 +146,8 @@ class KeywordGenerator(WritingGenerator):
         self._vectors = vectors
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
-    def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """At most ``per_context`` candidates for each context, in order.
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
+        """See `graphneg.generators.writing.WritingGenerator`: a gap for each response.
 
         Raises:
             ModelError: memory does not suffice for one text.
@@ -158,12 +158,7 @@ class KeywordGenerator(WritingGenerator):
             unfilled = [slot for slot in slots if not slot.candidates]
             self._write(unfilled, draw, seed)
             self._fill(unfilled, slots)
-        given: list[list[Candidate]] = [[] for _ in contexts]
-        for slot in slots:
-            slot.candidates = [one for one in slot.candidates if self.is_new(slot, one.text)]
-            given[slot.at] += slot.candidates
-            self.leave_out(slot.reason, slot.context.id, 1 - len(slot.candidates))
-        return given
+        return slots
 
     def settings(self) -> Mapping[str, object]:
         """See `graphneg.generators.base.Generator`."""

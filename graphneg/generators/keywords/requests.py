@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from graphneg.english.tokens import closed_up
 from graphneg.english.words import lemmas, readings
-from graphneg.errors import InputError, ModelError
+from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, Turn
 from graphneg.generators.prompts import REPLY_WITH_WORDS, reply_request, train_for
 from graphneg.generators.text_filters import FUNCTION_WORDS, LENGTHS, WORDS_OF_TALK, refusal
@@ -28,6 +28,7 @@ from graphneg.nn.language_models import CausalLM, LanguageModel
 from graphneg.shift.keywords import Keyword, KeywordExtractor
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, read_dialogues
+from graphneg.store.snapshots import stored_snapshot
 
 BEST = 8
 """Keywords are drawn from so many of a context, the most salient ones."""
@@ -144,6 +145,11 @@ class Histories:
 
     @cached_property
     def _ids(self) -> list[str]:
+        if stored_snapshot(self._store) is not None:
+            raise GeneratorError(
+                "key-context and key-sem show what was said in any other dialogue, and this store has "
+                "those of a shard: let all shards read one store"
+            )
         return list(dialogue_ids(self._store, Selection()))
 
     @cached_property

@@ -6,10 +6,9 @@ scene. ``hard`` is what taught rankers most: `overlap` with the settings that di
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, islice
+from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,6 +23,7 @@ from graphneg.generators.base import (
     options_of,
     read_contexts,
 )
+from graphneg.generators.drafts import BY_SENTENCES, Draft, SentenceChooser, sentence_draft
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
 from graphneg.generators.overlap.pool import Pool, pool_anecdotes, pool_dialogues
 from graphneg.generators.overlap.scenes import Scenes
@@ -45,6 +45,7 @@ from graphneg.generators.retrieval import embedder_of
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.store.connection import Store
+from graphneg.store.snapshots import ANSWERED, SENTENCES, stored_snapshot
 from graphneg.store.statements import cypher_text
 from graphneg.workers import ahead
 
@@ -63,8 +64,6 @@ CALIBRATION = 400
 """Right responses whose cosines are taken as their distribution."""
 FEWEST = 30
 """With fewer right responses, no cosine is drawn."""
-FEW = 5
-"""So many sentences may bring the same word along, however few are taken."""
 WEIGHT = 10.0
 """Penalty per unit of distance from the sampled target cosine: 0.1 weighs as much as the wrong person."""
 
@@ -149,9 +148,7 @@ class OverlapGenerator:
         self._seed: int | None = None
         self._begun = False
         self._refused = 0
-        self._uses: Counter[str] = Counter()
-        self._said: Counter[str] = Counter()
-        self._taken = 0
+        self._chooser = self._new_chooser()
         self._successors: dict[str, frozenset[str]] = {}
 
     def settings(self) -> Mapping[str, object]:
@@ -182,17 +179,18 @@ class OverlapGenerator:
 
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
         """A run begins: takes new dialogues into the pool, counts how often sentences are used already."""
+        if (snapshot := stored_snapshot(self._store)) is not None:
+            snapshot.require(SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.conditions, progress)
         self._pool, self._seed, self._begun = None, None, True
         if self.conditions.most_alike is not None:
             self._scenes = Scenes(self._store, self.conditions.most_alike)
         self._successors.clear()
-        self._uses, self._said, self._taken = Counter(), Counter(), 0
+        self._chooser = self._new_chooser()
         for negative in given:
             text = found_text(negative)
-            self._uses[words_key(text)] += 1
-            self._count(content_lemmas(text))
+            self._chooser.count(words_key(text), content_lemmas(text))
         if self._embedder is not None:
             self._similarity = Similarity(self._embedder, self._store, self.conditions.most_cosine)
 
@@ -203,6 +201,35 @@ class OverlapGenerator:
             GeneratorError: no sentence of the pool can be a response.
             StoreError: the store is gone.
         """
+        given = [self._given(asked) for asked in self._asked(contexts, per_context, seed)]
+        self._finish(contexts, given, seed)
+        return given
+
+    def choice(self, per_context: int) -> Mapping[str, Any]:
+        """See `graphneg.generators.base.Generator`."""
+        limits = {"most_uses": self.conditions.most_uses, "most_said": self.conditions.most_said}
+        return {"by": BY_SENTENCES, **limits}
+
+    def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
+        """See `graphneg.generators.base.Generator`: shortlists depend on no other context."""
+        asked: list[_Asked] = []
+        for query in self._asked(contexts, per_context, seed):
+            query.lists = list(map(list, query.lists))
+            asked.append(query)
+        places: list[dict[str, int]] = []
+        given: list[list[Candidate]] = []
+        for query in asked:
+            items = {item.sentence.id: item for listed in query.lists for item in listed}
+            places.append({id: place for place, id in enumerate(items)})
+            given.append([_candidate(item, query.terms) for item in items.values()])
+        self._finish(contexts, given, seed)
+        return [
+            sentence_draft(own, [[(at[item.sentence.id], item) for item in listed] for listed in query.lists])
+            for query, at, own in zip(asked, places, given, strict=True)
+        ]
+
+    def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
+        """Each context with its shortlists, in order; where these are compared, all are made first."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -210,7 +237,6 @@ class OverlapGenerator:
         pool = self._pool
         compared = self._denoiser is not None or self._similarity is not None
         asked: list[_Asked] = []
-        given: list[list[Candidate]] = []
         parts = self._parts(contexts, pool, per_context, seed)
         for part, samples in ahead(lambda part: (part[0], pool.read(part[1])), parts, PARTS_AT_ONCE):
             pool.keep(samples)
@@ -220,17 +246,22 @@ class OverlapGenerator:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)
                 else:
-                    given.append(self._given(query))
+                    yield query
         pool.forget_oldest()
         if self._denoiser is not None:
             drop_likeliest(self._denoiser, asked, self.conditions.likeliest)
         if self._similarity is not None:
             self._similarity.reorder(asked)
-        given += map(self._given, asked)
+        yield from asked
+
+    def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
+        """Put what is longer, or nearer, in place of candidates that are drawn for it."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)
-        return given
+
+    def _new_chooser(self) -> SentenceChooser:
+        return SentenceChooser(self.conditions.most_uses, self.conditions.most_said)
 
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
@@ -272,51 +303,11 @@ class OverlapGenerator:
         ]
 
     def _given(self, asked: _Asked) -> list[Candidate]:
-        """The first of each list that is not used up; where all are, the first of another profile's list."""
-        found: dict[str, Candidate] = {}
-        most = self.conditions.most_uses
-
-        def others() -> Iterator[Listed]:
-            everything = chain.from_iterable(asked.lists)
-            yield from sorted(everything, key=lambda item: (item.distance, item.chance))
-
-        for profile, listed in zip(asked.profiles, asked.lists, strict=True):
-            free = (
-                item
-                for is_stale in (False, True)  # of used-up words only where there is nothing else
-                for item in chain(listed, others())
-                if item.key not in found and (most is None or self._uses[item.key] < most)
-                if self._is_stale(item) == is_stale
-            )
-            item = next(free, None)
-            if item is not None:
-                found[item.key] = self._candidate(item, asked.terms)
-                self._wishes += met(profile, item, asked.terms)
-        return list(found.values())
-
-    def _candidate(self, item: Listed, terms: ContextTerms) -> Candidate:
-        """A sentence that is taken, which is counted."""
-        self._uses[item.key] += 1
-        self._count(item.sentence.terms)
-        scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
-        if item.cosine is not None:
-            scores["cosine"] = round(item.cosine, 4)
-        details = {"source": item.sentence.id}
-        if item.shared:
-            details["shared"] = ", ".join(sorted(item.shared))
-        return Candidate(item.sentence.text, (UNRELATED,), scores, details)
-
-    def _is_stale(self, item: Listed) -> bool:
-        """Whether a word that the sentence brings along is in too large a share of what was taken."""
-        share = self.conditions.most_said
-        if share is None:
-            return False
-        most = max(FEW, share * self._taken)
-        return any(self._said[term] >= most for term in item.sentence.terms - item.shared)
-
-    def _count(self, terms: Iterable[str]) -> None:
-        self._taken += 1
-        self._said.update(terms)
+        """The candidates that are chosen, and counted."""
+        chosen = self._chooser.choose(asked.lists)
+        for at, item in chosen:
+            self._wishes += met(asked.profiles[at], item, asked.terms)
+        return [_candidate(item, asked.terms) for _, item in chosen]
 
 
 class HardGenerator(OverlapGenerator):
@@ -332,6 +323,16 @@ class HardGenerator(OverlapGenerator):
         super().__init__(store, **{**SETTINGS, **options})
 
 
+def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
+    scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
+    if item.cosine is not None:
+        scores["cosine"] = round(item.cosine, 4)
+    details = {"source": item.sentence.id}
+    if item.shared:
+        details["shared"] = ", ".join(sorted(item.shared))
+    return Candidate(item.sentence.text, (UNRELATED,), scores, details)
+
+
 class Similarity:
     """The cosine condition, with the distribution of a store's right responses.
 
@@ -342,10 +343,9 @@ class Similarity:
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        with_answers = (context for context in read_contexts(store, ContextSelection()) if context.positives)
-        known = list(islice(with_answers, CALIBRATION))
-        said = [context.text for context in known]
-        answers = [context.positives[0] for context in known]
+        snapshot = stored_snapshot(store)
+        known = answered(store) if snapshot is None else snapshot.rows(store, ANSWERED)
+        said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
@@ -381,6 +381,12 @@ class Similarity:
 
         vectors = self._embedder.embed(texts) - self._centre
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+
+
+def answered(store: Store) -> list[tuple[str, str]]:
+    """The first contexts of a store with their right responses, of which cosines are taken."""
+    contexts = (context for context in read_contexts(store, ContextSelection()) if context.positives)
+    return [(context.text, context.positives[0]) for context in islice(contexts, CALIBRATION)]
 
 
 def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) -> None:

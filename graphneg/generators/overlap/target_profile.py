@@ -287,6 +287,11 @@ class Listed(NamedTuple):
     sentence: PoolSentence
     cosine: float | None = None
 
+    @property
+    def terms(self) -> frozenset[str]:
+        """The content words of the sentence."""
+        return self.sentence.terms
+
 
 class Shortlist:
     """Sentences in order, each looked at when it is asked for: mostly the first is taken."""

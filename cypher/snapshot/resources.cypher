@@ -1,0 +1,7 @@
+// What was loaded beside dialogues: how much there is of each kind.
+// Columns: kind, amount
+MATCH (n:Frame) RETURN 'frames' AS kind, count(n) AS amount
+UNION ALL
+MATCH (n:LexiconEntry) RETURN 'lexicon entries' AS kind, count(n) AS amount
+UNION ALL
+MATCH (:Term)-[r:OPPOSITE]->() RETURN 'opposites' AS kind, count(r) AS amount

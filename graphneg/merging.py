@@ -1,0 +1,87 @@
+"""Shards put together: the file that one run would have written, byte for byte.
+
+Files of shards go in (``negatives.jsonl.1-of-16`` and so on, in any order), one file comes out. Places are
+merged in the order of one run; of drafts it is now chosen what is given (`graphneg.generators.drafts`). No
+store and no model is needed, and no more is in memory than a line of each shard.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from graphneg.datasets.groups import CONTEXTS
+from graphneg.editing.export import FORMS, Exported
+from graphneg.errors import InputError
+from graphneg.generators.drafts import DRAFTS, choosing, chosen
+from graphneg.hashing import fingerprint
+from graphneg.progress import NoProgress, Progress
+from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
+from graphneg.records.shards import RECORDS, ShardFile, read_shards
+
+_FORMS = {form.kind: form for form in (*FORMS.values(), CONTEXTS)}
+
+
+def merge(
+    shards: Sequence[str | Path],
+    out: str | Path,
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Exported:
+    """Write ``out`` of all shards of one result; returns how many items it has. A file that the same call
+    wrote is left as it is.
+
+    Raises `InputError`: a shard is missing, there twice, not finished or of another result (other settings,
+    another store, another version), ``out`` has no suffix of such a result, or there is another file, which
+    ``overwrite`` replaces.
+    """
+    files = read_shards(shards)
+    kind = files[0].header.kind
+    path = check_output(out, _suffixes(kind))
+    check_replaceable(path, overwrite)
+    run = fingerprint(["merged", files[0].header.common])
+    if done := finished_run(path, run, overwrite):
+        return Exported(done["items"], was_complete=True)
+    bar = progress or NoProgress()
+    bar.start("merge", len(files), "shards")
+    form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
+    try:
+        with atomic_file(path) as unfinished:
+            items = form.write(map(form.decode, _items(files, bar)), unfinished)
+            note_finished(path, unfinished, run, items=items)
+    finally:
+        bar.finish()
+    return Exported(items)
+
+
+def _suffixes(kind: str) -> list[str]:
+    """What a result of this kind may end in."""
+    if kind == CONTEXTS.kind:
+        return [".json", ".jsonl"]
+    suffixes = [
+        suffix for suffix, form in FORMS.items() if form.kind == (RECORDS if kind == DRAFTS else kind)
+    ]
+    if not suffixes:
+        raise InputError(f"shards of {kind!r} are none that this graphneg knows")
+    return suffixes
+
+
+def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
+    """The items of all shards in the order of one run."""
+    header = files[0].header
+    choose = None if header.choice is None else choosing(header.choice)
+    with ExitStack() as opened:
+        lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
+        for _, items in heapq.merge(*lines, key=itemgetter(0)):
+            for item in items:
+                yield from [item] if choose is None else chosen(item, choose)
+
+
+def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:
+    yield from file.lines()
+    progress.advance(1)

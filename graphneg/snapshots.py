@@ -1,0 +1,389 @@
+"""The snapshot: what looks across dialogues, counted once over a whole corpus, for stores of a part of it.
+
+A store with everything goes in, a file comes out (`Snapshot.write`); the file goes into the store of a shard
+(`Snapshot.load`), and negatives of that shard are what they would be in the store with everything. A part of
+a snapshot is what some negatives take from other dialogues:
+
+========== ==================================== ===========================================================
+donors     graft                                up to 64 samples of 48 utterances with graphs of each split
+utterances insertion, replacement               up to 256 samples of 64 utterances of each split
+shifts     perspective, counterfactual          all shifts with their counts
+sentences  overlap, hard                        the pool: all sentences, as any may be taken
+bank       random, bm25, semi-hard, token-subst up to 100,000 right responses of each corpus
+========== ==================================== ===========================================================
+
+The file is JSON lines, compressed: a header with the digest of the rest, then a line for each row. The same
+store gives the same digest.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from neo4j import ManagedTransaction
+
+from graphneg import __version__
+from graphneg.amr.penman import format_graph
+from graphneg.editing.proposals import samples_of_texts, samples_with_graphs
+from graphneg.errors import InputError, listed
+from graphneg.generators.overlap.generator import answered
+from graphneg.generators.overlap.pool import pool_dialogues
+from graphneg.generators.retrieval import bank_rows
+from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
+from graphneg.ingest.loader import LoadReport
+from graphneg.ingest.rows import mention_rows
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
+from graphneg.model import Dialogue, Utterance
+from graphneg.parsers.base import Parsed
+from graphneg.parsers.stored import NewGraph, PendingText, parse_row, remembered_parse, write_graphs
+from graphneg.progress import NoProgress, Progress
+from graphneg.records.runs import atomic_file
+from graphneg.shift.graphs import read_edges
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import read_dialogues, read_whole_graphs
+from graphneg.store.queries import info_of
+from graphneg.store.snapshots import (
+    ANSWERED,
+    BANK,
+    DONORS,
+    PARTS,
+    SENTENCES,
+    SHIFTS,
+    UTTERANCES,
+    stored_snapshot,
+)
+from graphneg.store.statements import cypher_text, run
+
+EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
+"""What comes with donors (the utterances with their graphs), and with shifts."""
+_KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED})
+"""What the store keeps as rows; all else becomes nodes as a load would make them."""
+_PAGE = 500
+_MARKED = {"excerpt": True, "shifts": True, "pooled": True}
+Row = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A file of a snapshot: its ``digest``, its ``parts``, and ``facts`` of the whole corpus."""
+
+    path: Path
+    digest: str
+    parts: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+    @classmethod
+    def write(
+        cls,
+        store: Store,
+        path: str | Path,
+        parts: Sequence[str] = PARTS,
+        progress: Progress | None = None,
+    ) -> Snapshot:
+        """Count what the ``parts`` need over all that a store has, and write it to a file.
+
+        The store's dialogues are cut into sentences first where ``sentences`` is a part. The file is there
+        when it is complete.
+
+        Raises `InputError`: there is no such part, the store has no dialogues, no shift graph (of the part
+        ``shifts``) or is itself one of a shard, or the file can't be written.
+        """
+        chosen = tuple(part for part in PARTS if part in listed("parts", parts))
+        if strange := sorted({*parts} - {*PARTS}):
+            raise InputError(f"a snapshot has no part {strange[0]!r}; choose of {', '.join(PARTS)}")
+        info = info_of(store)
+        if stored_snapshot(store) is not None or not info.corpora:
+            raise InputError(
+                f"the {store.description} has no dialogues, or those of a shard only: a snapshot is made of "
+                "a store with all of them"
+            )
+        resources = {row["kind"]: row["amount"] for row in store.read(cypher_text("snapshot/resources"))}
+        facts = {
+            "version": __version__,
+            "parts": chosen,
+            "dialogues": [list(row) for row in info.corpora],
+            "utterances": info.counts["Utterance"],
+            "resources": resources,
+        }
+        bar = progress or NoProgress()
+        bar.start("snapshot", len(chosen), "parts")
+        with atomic_file(path) as unfinished:
+            body = unfinished.with_name(unfinished.name + ".rows")
+            try:
+                digest = _write_body(body, _rows(store, chosen, bar), facts)
+                with open(unfinished, "wb") as file:
+                    _write_lines(file, [{"snapshot": digest, **facts}])
+                    with open(body, "rb") as rest:
+                        shutil.copyfileobj(rest, file)
+            finally:
+                body.unlink(missing_ok=True)
+        bar.finish()
+        return cls.read(path)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Snapshot:
+        """What a file says of itself; its rows are read when they are loaded.
+
+        Raises `InputError`: it can't be read, or is no snapshot of this version.
+        """
+        try:
+            with gzip.open(path, "rb") as file:
+                facts = json.loads(file.readline())
+            digest = facts.pop("snapshot")
+        except OSError as error:
+            raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+        except (ValueError, KeyError, AttributeError, EOFError) as error:
+            raise InputError(f"{path}: no snapshot; graphneg snapshot -o FILE writes one") from error
+        if facts["version"] != __version__:
+            raise InputError(
+                f"{path}: graphneg {facts['version']} made it, this is {__version__}: take one everywhere"
+            )
+        return cls(Path(path), digest, tuple(facts["parts"]), facts)
+
+    def load(self, store: Store, progress: Progress | None = None) -> None:
+        """Put the snapshot into the store of a shard, which has its own dialogues, graphs and shifts.
+
+        Stopped at any moment, the same call goes on. What is there already is left as it is.
+
+        Raises `InputError`: the file is not whole, the store has another snapshot, or other opposites, frames
+        or lexicon entries than the one that the snapshot was made of.
+        """
+        known = stored_snapshot(store)
+        if known is not None:
+            if known.digest != self.digest:
+                raise InputError(f"{self.path}: the {store.description} has another snapshot already")
+            return
+        for row in store.read(cypher_text("snapshot/resources")):
+            kind, amount, meant = row["kind"], row["amount"], self.facts["resources"][row["kind"]]
+            if amount != meant:
+                raise InputError(
+                    f"{self.path}: made with {meant:,} {kind}, and the {store.description} has {amount:,}: "
+                    "load the same into it first"
+                )
+        bar = progress or NoProgress()
+        bar.start("snapshot", None, "rows")
+        for part, rows in groupby(self._rows(), itemgetter(0)):
+            numbered = enumerate(iter(lambda rows=rows: [row for _, row in islice(rows, _PAGE)], list[Row]()))
+            for number, page in numbered:
+                _LOADING[part](store, part, number, page)
+                bar.advance(len(page))
+        if SENTENCES in self.parts:
+            store.write(lambda tx: run(tx, "snapshot/mark_pooled"))
+        facts = json.dumps(dict(self.facts))
+        store.write(lambda tx: run(tx, "snapshot/finish", digest=self.digest, facts=facts))
+        bar.finish()
+
+    def _rows(self) -> Iterator[tuple[str, Row]]:
+        """Each row with what it is of; the digest is checked on the way."""
+        digest = _begun(self.facts)
+        try:
+            with gzip.open(self.path, "rb") as file:
+                file.readline()
+                for line in file:
+                    digest.update(line)
+                    yield cast("tuple[str, Row]", tuple(json.loads(line)))
+        except (OSError, EOFError, ValueError) as error:
+            raise InputError(f"{self.path}: the file is not whole; copy it again") from error
+        if digest.hexdigest() != self.digest:
+            raise InputError(f"{self.path}: the file is not as it was written; copy it again")
+
+
+def _begun(facts: Mapping[str, Any]) -> Any:
+    return hashlib.blake2b(json.dumps(dict(facts), sort_keys=True).encode(), digest_size=16)
+
+
+def _write_body(path: Path, rows: Iterable[tuple[str, Row]], facts: Mapping[str, Any]) -> str:
+    digest = _begun(json.loads(json.dumps(dict(facts))))
+
+    def lines() -> Iterator[Any]:
+        for row in rows:
+            digest.update(_line(row))
+            yield row
+
+    with open(path, "wb") as file:
+        _write_lines(file, lines())
+    return digest.hexdigest()
+
+
+def _write_lines(file: BinaryIO, rows: Iterable[Any]) -> None:
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+        for row in rows:
+            packed.write(_line(row))
+
+
+def _line(row: Any) -> bytes:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=list).encode() + b"\n"
+
+
+def _rows(store: Store, parts: Sequence[str], progress: Progress) -> Iterator[tuple[str, Row]]:
+    """The rows of the parts, each with what it is of, in an order that the store's content decides."""
+    corpora = [(corpus, split) for corpus, split, _ in info_of(store).corpora]
+    for part in parts:
+        for name, rows in _READING[part](store, corpora):
+            yield from ((name, row) for row in rows)
+        progress.advance(1)
+
+
+Splits = Sequence[tuple[str, str]]
+Named = Iterator[tuple[str, Iterable[Row]]]
+
+
+def _read_donors(store: Store, splits: Splits) -> Named:
+    samples = samples_with_graphs(store)
+    rows = [row for split in splits for row in samples.every(*split)]
+    yield DONORS, rows
+    yield EXCERPTS, _excerpts(store, rows)
+
+
+def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
+    """The utterances that donors are of, by dialogue, each with its graph as the store has it."""
+    wanted = {row["amr"] for row in rows}
+    ids = iter(sorted({row["dialogue"] for row in rows}))
+    while page := list(islice(ids, _PAGE)):
+        dialogues = read_dialogues(store, page)
+        amrs = [turn.amr for one in dialogues for turn in one.turns if turn.amr in wanted and turn.amr]
+        graphs = {graph.id: graph for graph in read_whole_graphs(store, amrs)}
+        made_by = {row["id"]: row["source"] for row in store.read(cypher_text("snapshot/sources"), ids=amrs)}
+        for dialogue in dialogues:
+            said = [turn for turn in dialogue.turns if turn.amr in graphs]
+            parses = [
+                parse_row(turn.amr or "", made_by[turn.amr or ""], Parsed(graph, (), format_graph(graph)))
+                for turn in said
+                for graph in [graphs[turn.amr or ""]]
+            ]
+            turns = [[turn.turn, turn.speaker, turn.text] for turn in said]
+            yield [dialogue.id, dialogue.corpus, dialogue.split, turns, parses]
+
+
+def _read_utterances(store: Store, splits: Splits) -> Named:
+    samples = samples_of_texts(store)
+    yield UTTERANCES, (row for split in splits for row in samples.every(*split))
+
+
+def _read_shifts(store: Store, splits: Splits) -> Named:
+    yield METHOD, [row.data() for row in store.read(cypher_text("shift/method"))]
+    edges = read_edges(store)
+    yield SHIFTS, edges
+    kinds = {row["text"]: row["kind"] for row in store.read(cypher_text("snapshot/kinds"))}
+    yield KINDS, sorted(kinds.items())
+
+
+def _read_sentences(store: Store, splits: Splits) -> Named:
+    pool_dialogues(store)
+    yield ANSWERED, answered(store)
+    yield SENTENCES, _sentences(store)
+
+
+def _sentences(store: Store) -> Iterator[Row]:
+    after = ""
+    while page := store.read(cypher_text("snapshot/sentences"), after=after, limit=_PAGE):
+        rows = [{name: row["row"][name] for name in sorted(row["row"])} for row in page]
+        yield from rows
+        after = rows[-1]["id"]
+
+
+def _read_bank(store: Store, splits: Splits) -> Named:
+    corpora = sorted({corpus for corpus, _ in splits})
+    yield BANK, (row for corpus in corpora for row in bank_rows(store, corpus))
+
+
+_READING = {
+    DONORS: _read_donors,
+    UTTERANCES: _read_utterances,
+    SHIFTS: _read_shifts,
+    SENTENCES: _read_sentences,
+    BANK: _read_bank,
+}
+
+
+def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
+    store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
+
+
+def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    """Utterances of other dialogues with their graphs; dialogues that are there are left as they are."""
+    there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
+    new = [row for row in rows if row[0] not in there]
+    dialogues = [
+        Dialogue(id, corpus, split, tuple(Utterance(*turn) for turn in turns), attributes=_MARKED)
+        for id, corpus, split, turns, _ in new
+    ]
+    write_records(store, dialogues, LoadReport(part), Grouping(part, part, 1))
+    graphs = [
+        _graph(id, turn, parse)
+        for id, _, _, turns, made in rows
+        for turn, parse in zip(turns, made, strict=True)
+    ]
+    graphs.sort(key=itemgetter(0))
+    for source, some in groupby(graphs, itemgetter(0)):
+        for _ in write_graphs(store, [graph for _, graph in some], source):
+            pass
+
+
+def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
+    made = remembered_parse(**parse)
+    number, _, text = turn
+    pending = PendingText("utterances", f"{dialogue}#{number}", text, ())
+    assert made.graph is not None
+    return parse["source"], NewGraph(replace(made.graph, id=parse["id"]), pending, made, None)
+
+
+def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    named = [dict(zip(("focus", "perspective", "count"), row, strict=True)) for row in rows]
+
+    def work(tx: ManagedTransaction) -> None:
+        finish(write_terms(tx, {text for row in rows for text in row[:2]}, stored_lexicon(tx)))
+        run(tx, "snapshot/write_shifts", rows=named)
+
+    store.write(work)
+
+
+def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    """How the shift graph was made; a store whose own was made another way is refused."""
+    for row in rows:
+        method = {name: row[name] for name in ("keywords", "embedder")}
+        [state] = store.write(lambda tx, method=method: run(tx, "shift/begin", **method))
+        if {name: state[name] for name in method} != method:
+            raise InputError(
+                f"the shift graph of the {store.description} was made with other keywords or another "
+                "embedder than the snapshot's"
+            )
+
+
+def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    named = [{"text": text, "kind": kind} for text, kind in rows]
+    store.write(lambda tx: run(tx, "snapshot/write_kinds", rows=named))
+
+
+def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    def work(tx: ManagedTransaction) -> None:
+        stored = run(tx, "load/stored_sentences", ids=[row["id"] for row in rows])
+        there = {row["id"] for row in stored}
+        new = [row for row in rows if row["id"] not in there]
+        mentions = mention_rows(new)
+        if new:
+            finish(write_terms(tx, (row["text"] for row in mentions), stored_lexicon(tx)))
+            run(tx, "load/sentences", sentences=new, mentions=mentions)
+
+    store.write(work)
+
+
+_LOADING = {
+    **dict.fromkeys(_KEPT, _keep_rows),
+    EXCERPTS: _write_excerpts,
+    METHOD: _write_method,
+    SHIFTS: _write_shifts,
+    KINDS: _write_kinds,
+    SENTENCES: _write_sentences,
+}
