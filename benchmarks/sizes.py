@@ -15,7 +15,8 @@ class Sizes:
     negatives of each dialogue are decoded, ``sentences`` are parsed at most for each
     number about parsing. ``pairs`` of post and reply make a shift graph, and
     so many sentences a ``pool``. Memory is taken at ``few`` and ``many`` dialogues. There are so many
-    ``kills`` on the embedded store, and writers and readers share a store for ``crowd`` seconds.
+    ``kills`` on the embedded store, and writers and readers share a store for ``crowd`` seconds. Pages
+    show so many ``negatives`` and ``topics``.
     """
 
     name: str = "default"
@@ -35,6 +36,8 @@ class Sizes:
     many: int = 20_000
     kills: int = 200
     crowd: float = 3_600.0
+    negatives: int = 100_000
+    topics: int = 5_000
 
 
 DEFAULT = Sizes()
@@ -56,6 +59,8 @@ QUICK = Sizes(
     many=1_000,
     kills=20,
     crowd=360.0,
+    negatives=5_000,
+    topics=1_000,
 )
 FULL = Sizes("full", many=100_000)
 TINY = Sizes(
@@ -76,4 +81,6 @@ TINY = Sizes(
     many=10,
     kills=5,
     crowd=6.0,
+    negatives=60,
+    topics=60,
 )

@@ -88,6 +88,11 @@ class Spread:
     amount: int
     wrong: int
 
+    def share_below(self, value: float) -> float:
+        """The share of those with the score that score less than the threshold next below ``value``."""
+        at = max(0, bisect_right(self.thresholds, value) - 1)
+        return self.below[at] / max(1, self.amount)
+
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
@@ -174,12 +179,6 @@ class NegativesIndex:
         """Others of the same dialogue: how many, and the first ones."""
         query = "SELECT n FROM negatives WHERE dialogue = (SELECT dialogue FROM negatives WHERE n = ?)"
         return self._others(query, n, amount)
-
-    def share_below(self, score: str, value: float) -> float:
-        """The share of wrong responses with a score that score less than ``value``."""
-        query = f"""SELECT avg(scores.value < ?) FROM scores JOIN negatives USING (n) WHERE is_wrong
-            AND name = (SELECT name FROM names WHERE kind = '{SCORE}' AND value = ?)"""
-        return self._rows(query, [value, score])[0][0] or 0.0
 
     def kept(self, least: Mapping[str, float], most: Mapping[str, float]) -> tuple[int, int]:
         """How many wrong responses have no score below its ``least`` and none above its ``most``, and how

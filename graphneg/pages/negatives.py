@@ -199,7 +199,7 @@ class NegativesView:
             turns=[(change, _pieces(negative, turn, change)) for turn, change in enumerate(changes)],
             transforms=_summaries(),
             graphs=[_graphs(turn, graphs, negative.id) for turn, graphs in negative.amr.items()],
-            scores=[_score(index, name, value) for name, value in negative.scores.items()],
+            scores=_scores(index, negative),
             neighbours=neighbours,
         )
 
@@ -253,13 +253,13 @@ def _graphs(turn: str, graphs: Mapping[str, str | None], id: str) -> tuple[str, 
     return turn, list(zip(("before", "after"), texts, drawings, strict=True))
 
 
-def _score(index: NegativesIndex, name: str, value: float) -> dict[str, Any]:
-    return {
-        "name": name,
-        "value": value,
-        "threshold": THRESHOLDS.get(name, UNKNOWN),
-        "below": index.share_below(name, value),
-    }
+def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float, Threshold, float]]:
+    """Each score's name and value, what it means, and the share of wrong responses that score less."""
+    spreads = {spread.score: spread for spread in index.spreads()}
+    return [
+        (name, value, THRESHOLDS.get(name, UNKNOWN), spreads[name].share_below(value))
+        for name, value in negative.scores.items()
+    ]
 
 
 def _histogram(spread: Spread) -> Histogram:

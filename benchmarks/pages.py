@@ -1,0 +1,173 @@
+"""Pages: an index of many negatives, the first view of them, and a drawing of all topics that is moved."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import median, quantiles
+from typing import TYPE_CHECKING
+
+from benchmarks.corpus import Corpus
+from benchmarks.instances import Host
+from benchmarks.results import Goal, Result, Table, sample, verdict
+from benchmarks.sizes import Sizes
+from graphneg.model import Negative
+from graphneg.pages.graph import commonest_drawn
+from graphneg.pages.index import open_index
+from graphneg.records import write_jsonl
+from tests.negative_samples import EXAMPLE
+from tests.pages.conftest import CHROMIUM, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+TIMES, STEPS = 7, 120
+WANTED_MS, WANTED_FRAME = 300, 34
+SHIFTS_OF_A_TOPIC = 4
+ADDRESSES = {
+    "first view": "/negatives",
+    "by transform and clash, sorted": "/negatives?transform=negate&least.clash=0.5&sort=clash&way=down",
+    "words": "/negatives?text=tea+please",
+    "the last page": "/negatives?sort=fit&start={last}",
+    "one negative": "/negatives/0/{middle}",
+    "two thresholds": "/negatives/kept?least.clash=0.3&least.fit=0.5",
+}
+MOVE = """async (steps) => {
+  const drawing = document.querySelector("canvas").drawing;
+  const frames = [];
+  let before = await new Promise(requestAnimationFrame);
+  for (let step = 0; step < steps; step++) {
+    drawing.move(6, 3);
+    drawing.zoom(step % 40 < 20 ? 1.03 : 0.97);
+    const now = await new Promise(requestAnimationFrame);
+    frames.push(now - before);
+    before = now;
+  }
+  return { frames, drawn: drawing.frames.slice(-steps) };
+}"""
+
+
+def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Measure with a file of `Sizes.negatives` and `Sizes.topics`; the store is empty."""
+    instance = host.fresh()
+    path = host.directory / "many.jsonl"
+    write_jsonl(_negatives(corpus, sizes.negatives), path)
+    began = time.monotonic()
+    index = open_index(path)
+    seconds = time.monotonic() - began
+    megabytes = (
+        f"{file.stat().st_size / 1e6:.0f}" for file in (path, path.with_name(f".{path.name}.index.sqlite"))
+    )
+    with serving(host.directory, path, "--store", instance.target) as served:
+        rows = list(_viewed(served.address, index.total, sizes))
+    of_index = Table(
+        "Pages: an index of negatives",
+        "It is made once for a file of negatives with their graphs, by one process.",
+        ("negatives", "seconds", "negatives/s", "MB of the file", "MB of the index"),
+        (
+            (
+                f"{index.total:,}",
+                f"{seconds:.1f}",
+                f"{index.total / seconds:,.0f}",
+                *(f"{m:.0f}" for m in megabytes),
+            ),
+        ),
+    )
+    of_views = Table(
+        "Pages: views",
+        f"Milliseconds, the median of {TIMES} and their range, in headless Chromium on this machine: of a "
+        f"table until it has loaded; of the drawing of {sizes.topics:,} topics between two frames while it is "
+        "moved and zoomed, and for drawing one.",
+        ("what", "ms", "95% of them up to"),
+        tuple(row for row, _ in rows),
+    )
+    slowest = {row[0]: worst for row, worst in rows}
+    goals = (
+        Goal(
+            f"the first view of {index.total:,} negatives",
+            host.name,
+            f"{slowest['first view']:.0f} ms",
+            f"at most {WANTED_MS} ms",
+            verdict(slowest["first view"] <= WANTED_MS),
+        ),
+        Goal(
+            f"{sizes.topics:,} topics are moved and zoomed: 95% of frames",
+            host.name,
+            f"within {slowest['between two frames']:.0f} ms",
+            f"{WANTED_FRAME} ms",
+            verdict(slowest["between two frames"] <= WANTED_FRAME),
+        ),
+    )
+    return Result((of_index, of_views), goals)
+
+
+def _negatives(corpus: Corpus, amount: int) -> Iterator[Negative]:
+    """Negatives of a few turns, with graphs of the corpus; the same at each call."""
+    graphs = [text.penman for text in corpus.texts]
+    chance = random.Random(0)
+    names = ("negate", "graft", "respeak", "corefer")
+    words = "tea please never coffee a lamp bicycle train paint petrol receipt soup".split()  # noqa: SIM905
+    for n in range(amount):
+        said = [" ".join(chance.choices(words, k=9)).capitalize() + "." for _ in range(4)]
+        before, after = chance.sample(graphs, 2)
+        edit = {**EXAMPLE.edits[0], "transform": chance.choice(names)}
+        yield replace(
+            EXAMPLE,
+            id=f"many/train/{n}#2~all.0",
+            corpus=f"corpus {n % 5}",
+            dialogue=f"many/train/{n // 4}",
+            context=tuple({"speaker": "AB"[turn % 2], "text": text} for turn, text in enumerate(said[:2])),
+            original={"context": None, "response": said[2]},
+            response=said[3],
+            edits=(edit,),
+            amr={"2": {"before": before, "after": after}},
+            scores={"answers": round(chance.random(), 4)},
+        )
+
+
+def _viewed(address: str, total: int, sizes: Sizes) -> Iterator[tuple[tuple[str, str, str], float]]:
+    """Rows of the table of views, each with the figure that a goal is about."""
+    from playwright.sync_api import sync_playwright
+
+    origin = address.partition("/?")[0]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1600, "height": 1000})
+        page.goto(address)
+        for what, path in ADDRESSES.items():
+            taken = list(
+                _loads(page, origin + path.format(last=total // 50 * 50 - 50, middle=total // 2 + 1))
+            )
+            yield (what, sample(taken).shown(), f"{_late(taken):.0f}"), median(taken)
+        yield from _moved(page, origin, sizes.topics)
+        browser.close()
+
+
+def _loads(page: Page, address: str) -> Iterator[float]:
+    for _ in range(TIMES):
+        began = time.monotonic()
+        page.goto(address)
+        yield 1000 * (time.monotonic() - began)
+
+
+def _moved(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, str, str], float]]:
+    """Topics of which a few have most shifts, as in talk."""
+    chance = random.Random(1)
+    ends = [int(topics * chance.random() ** 3) for _ in range(2 * SHIFTS_OF_A_TOPIC * topics)]
+    pairs = zip(ends[::2], ends[1::2], strict=True)
+    edges = [(f"topic {focus}", f"topic {end}", 1 + int(20 * chance.random() ** 8)) for focus, end in pairs]
+    data = json.dumps(commonest_drawn(edges, topics))
+    page.route("**/all.json*", lambda route: route.fulfill(body=data, content_type="application/json"))
+    page.goto(f"{origin}/graph/all")
+    page.wait_for_selector("canvas[data-settled]", state="attached")
+    found = page.evaluate(MOVE, STEPS)
+    for what, name in (("between two frames", "frames"), ("drawing one", "drawn")):
+        yield (what, sample(found[name]).shown(1), f"{_late(found[name]):.1f}"), _late(found[name])
+
+
+def _late(values: Sequence[float]) -> float:
+    """Where the slowest twentieth begins."""
+    return quantiles(values, n=20, method="inclusive")[-1]
