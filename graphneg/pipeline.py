@@ -1,0 +1,409 @@
+"""From files of a corpus to negatives, in blocks of dialogues: on this machine, or (`graphneg.ray`) on many.
+
+In: a `Pipeline`, as a YAML file describes it. Out: the file of negatives that `load`, `parse` and `negatives`
+(or `generate`) give one after another, byte for byte. A block is a shard (`graphneg.shards`): a block that is
+done is a file in ``OUT.blocks`` and is not made again, and `graphneg.merging` puts them together.
+
+There are two layouts. With a ``store`` (a Neo4j) all blocks are in it; parses are all written before the
+first negative is made. Without one, each block has an embedded store of its own for as long as it is at work,
+which holds the block's dialogues and what looks across dialogues from a ``snapshot``.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from shutil import rmtree
+from typing import Any, NamedTuple
+
+import msgspec
+
+from graphneg import __version__
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.export import Exported
+from graphneg.editing.recipes import GENERATED, chosen_recipe
+from graphneg.errors import InputError
+from graphneg.hashing import files_digest, fingerprint
+from graphneg.ingest.echoes import dialogue_of
+from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
+from graphneg.merging import merge
+from graphneg.model import Dialogue, GraphText, Record, Rejected
+from graphneg.parsers.base import Parsed
+from graphneg.parsers.jobs import ParserPool, open_pool
+from graphneg.progress import NoProgress, Progress
+from graphneg.records.resumable import NegativeStream
+from graphneg.records.runs import atomic_folder, check_output, finished_run, note_finished, unwritable
+from graphneg.records.shards import open_shard, write_batches
+from graphneg.shards import Shard
+from graphneg.store.dialogues import Selection, content_digest
+from graphneg.store.opening import open_store
+
+ACROSS = frozenset({"graft", "perspective"})
+"""Transforms that look at other dialogues."""
+
+
+class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One load: a loader with its files and options, as of ``graphneg load``."""
+
+    corpus: str
+    paths: tuple[str, ...] = ()
+    name: str | None = None
+    split: str | None = None
+    language: str = "en"
+    turns: int = 8
+    map: dict[str, str] = {}
+    encoding: str | None = None
+    clean: bool = False
+
+    def options(self) -> LoadOptions:
+        """What the loader is told."""
+        return LoadOptions(
+            self.name, self.split, self.language, map=self.map, encoding=self.encoding, clean=self.clean
+        )
+
+
+class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What gives graphs to utterances without."""
+
+    parser: str = "dependency"
+    options: dict[str, Any] = {}
+
+
+class Actors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many work at a time on a cluster, and what each has: CPUs, and a share of GPUs."""
+
+    amount: int = 2
+    cpus: float = 1
+    gpus: float = 0
+
+
+class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is read, how it is parsed, what is made of it, and where that goes.
+
+    ``negatives`` or ``generate`` hold the arguments of the call of that name of
+    `graphneg.dialogue_graph.DialogueGraph`; ``parsers`` and ``makers`` are for clusters.
+    """
+
+    write: str
+    load: tuple[Load, ...] = ()
+    store: str | None = None
+    snapshot: str | None = None
+    parse: Parse | None = None
+    negatives: dict[str, Any] | None = None
+    generate: dict[str, Any] | None = None
+    blocks: int = 16
+    parsers: Actors = Actors()
+    makers: Actors = Actors()
+
+    @property
+    def shards(self) -> list[Shard]:
+        """The blocks."""
+        return [Shard(index, self.blocks) for index in range(1, self.blocks + 1)]
+
+    def block(self, shard: Shard, folder: Path) -> Path:
+        """The file of a block that is done."""
+        return shard.file(folder / Path(self.write).name)
+
+
+def read_pipeline(path: str | Path) -> Pipeline:
+    """The pipeline that a YAML file describes.
+
+    Raises `InputError`: it can't be read, or does not describe one.
+    """
+    try:
+        pipeline = msgspec.yaml.decode(Path(path).read_bytes(), type=Pipeline)
+    except OSError as error:
+        raise _wrong(f"{path}: can't be read: {error.strerror}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise _wrong(f"{path}: {' '.join(str(error).split())}") from error
+    try:
+        return checked(pipeline)
+    except InputError as error:
+        raise _wrong(f"{path}: {error}") from error
+
+
+def checked(pipeline: Pipeline) -> Pipeline:
+    """The pipeline, if it can be run.
+
+    Raises `InputError`: it makes nothing or two things, has no block, or looks across dialogues without a
+    store or a snapshot of them.
+    """
+    if (pipeline.negatives is None) == (pipeline.generate is None):
+        raise _wrong("say what to make: either negatives or generate")
+    if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
+        raise _wrong("one block, one parser and one maker at least")
+    if pipeline.store is None and not pipeline.load:
+        raise _wrong("nothing to read: name what to load, or a store")
+    if pipeline.store is None and pipeline.snapshot is None and _looks_across(pipeline):
+        raise _wrong("this looks at other dialogues: name a store for all blocks, or a snapshot")
+    check_output(pipeline.write, [".jsonl", ".parquet"])
+    return pipeline
+
+
+def _looks_across(pipeline: Pipeline) -> bool:
+    asked = pipeline.negatives or {}
+    recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
+    if pipeline.generate is not None or (recipe in GENERATED and not transforms):
+        return True
+    return not ACROSS.isdisjoint(chosen_recipe(recipe, transforms, asked.get("target")).transforms)
+
+
+def _wrong(reason: str) -> InputError:
+    error = InputError(reason)
+    error.status = 2
+    return error
+
+
+Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[str]]
+"""Does some blocks and gives each that is done: makes its file in a folder, or, where there is none yet,
+parses it into the store of all."""
+
+
+def run_pipeline(
+    pipeline: Pipeline,
+    mapped: Mapped | None = None,
+    progress: Progress | None = None,
+    *,
+    overwrite: bool = False,
+) -> Exported:
+    """Do all of a pipeline, block by block, and write its file; returns how many negatives it has.
+
+    ``mapped`` is what does the blocks; by default this process, one after the other. Stopped at any moment,
+    the same call makes only blocks that are not done.
+
+    Raises:
+        InputError: a file can't be read or written, or there is another one, which ``overwrite`` replaces.
+        StoreError: the store is gone.
+    """
+    bar, each = progress or NoProgress(), mapped or in_turn
+    out = Path(pipeline.write)
+    made_of = _fill(pipeline, each, bar)
+    run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
+    if done := finished_run(out, run, overwrite):
+        return Exported(done["items"], was_complete=True)
+    folder = Path(f"{out}.blocks") / run
+    if pipeline.store is None:
+        _split(pipeline, folder / "records")
+    folder.mkdir(parents=True, exist_ok=True)
+    _each_block(pipeline, each, folder, "negatives", bar)
+    files = [pipeline.block(shard, folder) for shard in pipeline.shards]
+    merged = merge(files, out, overwrite=True, progress=bar)
+    note_finished(out, out, run, items=merged.items)
+    rmtree(folder.parent)
+    return merged
+
+
+def _settings(pipeline: Pipeline) -> Any:
+    facts = msgspec.to_builtins(pipeline)
+    return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
+
+
+def _each_block(pipeline: Pipeline, each: Mapped, folder: Path | None, what: str, progress: Progress) -> None:
+    left = pipeline.shards
+    if folder is not None:
+        left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
+    progress.start(what, pipeline.blocks, "blocks")
+    progress.advance(pipeline.blocks - len(left))
+    for _ in each(pipeline, left, folder) if left else ():
+        progress.advance(1)
+    progress.finish()
+
+
+def _fill(pipeline: Pipeline, each: Mapped, progress: Progress) -> str:
+    """Load and parse into the store of all blocks, if there is one; returns a digest of what goes in."""
+    if pipeline.store is None:
+        files = [Path(path) for load in pipeline.load for path in load.paths]
+        if missing := next((file for file in files if not file.exists()), None):
+            raise _wrong(f"{missing}: there is no such file")
+        whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
+        return files_digest(file for file in whole if file.is_file())
+    with _opened(pipeline.store) as graph:
+        for load in pipeline.load:
+            options = msgspec.structs.asdict(load)
+            graph.load(options.pop("corpus"), *options.pop("paths"), **options, progress=progress)
+    if pipeline.parse is not None:
+        _each_block(pipeline, each, None, "parse", progress)
+    with _opened(pipeline.store) as graph:
+        return content_digest(graph.store, Selection())
+
+
+def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[str]:
+    """Do the blocks in this process, one after the other."""
+    with closing(Reader(pipeline)) as reader:
+        maker = None if folder is None else Maker(pipeline, folder)
+        for shard in shards:
+            if maker is None or folder is None:
+                reader.into_store(shard)
+            else:
+                maker.make(shard, reader.parse(shard, folder))
+            yield str(shard)
+
+
+class Parses(NamedTuple):
+    """A parser's name and version, and by text what it made of it."""
+
+    name: str
+    version: str
+    of: dict[str, Parsed]
+
+    def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
+        """What the parser would say."""
+        return ([self.of[text] for text in batch] for batch in batches)
+
+
+class Reader:
+    """The first stage: parses the texts of a block that have no graph. The parser is made once."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._opened = ExitStack()
+        self._pool: ParserPool | None = None
+        if (asked := pipeline.parse) is not None:
+            self._pool = self._opened.enter_context(open_pool(asked.parser, asked.options, 1))
+
+    def into_store(self, shard: Shard) -> None:
+        """Parse a block in the store of all blocks."""
+        assert self._pipeline.store is not None and self._pool is not None
+        with _opened(self._pipeline.store) as graph:
+            graph.parse(self._pool, shard=shard)
+
+    def parse(self, shard: Shard, folder: Path) -> Parses | None:
+        """What the parser made of the texts of a block; nothing where the store of all has it."""
+        if self._pool is None or self._pipeline.store is not None:
+            return None
+        texts = dict.fromkeys(
+            turn.text
+            for record in _records(folder / "records", shard)
+            if isinstance(record, Dialogue)
+            for turn in record.utterances
+            if turn.amr is None
+        )
+        answers = (parsed for batch in self._pool.parse(_in_batches(list(texts))) for parsed in batch)
+        return Parses(self._pool.name, self._pool.version, dict(zip(texts, answers, strict=True)))
+
+    def close(self) -> None:
+        """Let go of the parser."""
+        self._opened.close()
+
+
+def _in_batches(texts: Sequence[str], size: int = 100) -> Iterator[Sequence[str]]:
+    return (texts[start : start + size] for start in range(0, len(texts), size))
+
+
+class Maker:
+    """The second stage: makes the negatives of a block."""
+
+    def __init__(self, pipeline: Pipeline, folder: Path) -> None:
+        self._pipeline, self._folder = pipeline, folder
+
+    def make(self, shard: Shard, parsed: Parses | None) -> Path:
+        """Write the file of the block; one that is there already, in whole or in part, is gone on with."""
+        out, made = self._folder / Path(self._pipeline.write).name, self._pipeline.block(shard, self._folder)
+        if made.exists():
+            return made
+        if self._pipeline.store is not None:
+            with _opened(self._pipeline.store) as graph:
+                self._stream(graph, shard).to_shard(out)
+            return made
+        with tempfile.TemporaryDirectory(prefix="graphneg-block-") as own, _opened(own) as graph:
+            self._gather(graph, shard, parsed)
+            _write_alone(self._stream(graph, shard), out, self._folder.name)
+        return made
+
+    def _gather(self, graph: DialogueGraph, shard: Shard, parsed: Parses | None) -> None:
+        """Fill the store of a block: its dialogues, what all blocks have, its parses, the snapshot."""
+        records = _records(self._folder / "records", shard)
+        write_records(graph.store, records, LoadReport("block"), Grouping("", "", 1))
+        if parsed is not None:
+            graph.parse(ParserPool(parsed.name, parsed.version, parsed.again, _nothing))
+        if self._pipeline.snapshot is not None:
+            from graphneg.snapshots import Snapshot
+
+            Snapshot.read(self._pipeline.snapshot).load(graph.store)
+
+    def _stream(self, graph: DialogueGraph, shard: Shard) -> NegativeStream:
+        if self._pipeline.negatives is not None:
+            return graph.negatives(**self._pipeline.negatives, shard=shard)
+        return graph.generate(**(self._pipeline.generate or {}), shard=shard)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _write_alone(stream: NegativeStream, out: Path, content: str) -> None:
+    """`NegativeStream.to_shard` of a store that holds the block alone: what the blocks have in common is the
+    ``content`` of all."""
+    header = replace(stream.shard_header(), content=content)
+    with open_shard(out, header, stream.made_of()) as writer:
+        stream.resumed = writer.resumed
+        write_batches(writer, stream.run_shard(writer.resumed.dialogues))
+
+
+@contextmanager
+def _opened(target: str) -> Generator[DialogueGraph]:
+    with DialogueGraph(open_store(target)) as graph:
+        yield graph
+
+
+# Records in blocks
+
+_COMMON = "common"
+
+
+def _split(pipeline: Pipeline, folder: Path) -> None:
+    """Sort what is loaded into a file for each block, and one for all of them, of what is in no dialogue."""
+    if folder.is_dir():
+        return
+    try:
+        with atomic_folder(folder) as unfinished, ExitStack() as opened:
+            names = [_COMMON, *(_name(shard) for shard in pipeline.shards)]
+            files = [opened.enter_context((unfinished / name).open("wb")) for name in names]
+            for record in _loaded(pipeline):
+                id = _dialogue(record)
+                which = 0 if id is None else Shard.of(id, pipeline.blocks).index
+                pickle.dump(record, files[which], protocol=pickle.HIGHEST_PROTOCOL)
+    except OSError as error:
+        raise unwritable(folder, error, "nothing is kept of it") from error
+
+
+def _loaded(pipeline: Pipeline) -> Iterator[Record]:
+    for load in pipeline.load:
+        loader = get_loader(load.corpus)
+        for record in loader.read([Path(path) for path in load.paths], load.options()):
+            if not isinstance(record, Rejected):
+                yield record
+
+
+def _dialogue(record: Record) -> str | None:
+    """The dialogue that a record belongs to, if to one.
+
+    Raises `InputError`: only a store of all dialogues can tell.
+    """
+    if isinstance(record, Dialogue):
+        return record.id
+    if not isinstance(record, GraphText):
+        return None
+    if record.id is None or "#" not in record.id:
+        raise _wrong(
+            f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "
+            "which dialogue has it, a store of all can tell; name one"
+        )
+    return dialogue_of(record.id)
+
+
+def _name(shard: Shard) -> str:
+    return f"{shard.index}-of-{shard.amount}"
+
+
+def _records(folder: Path, shard: Shard) -> Iterator[Record]:
+    for name in (_COMMON, _name(shard)):
+        with (folder / name).open("rb") as file:
+            while file.peek(1):
+                yield pickle.load(file)

@@ -1,0 +1,229 @@
+"""Pipelines on a Ray cluster: the blocks of `graphneg.pipeline`, by actors on all nodes.
+
+In: a pipeline, and where the cluster is. Out: the same file as on one machine. Actors that parse and actors
+that make negatives hold their models and work side by side, as two `map_batches` of Ray Data, which holds
+back those that are ahead. A block whose node goes is done again on another one; blocks that are done are
+files in the folder of the output, which all nodes must see. Needs the extra ``ray``.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import socket
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphneg import __version__
+from graphneg.errors import GraphnegError, InputError, first_line
+from graphneg.pipeline import Actors, Maker, Pipeline, Reader, checked, run_pipeline
+from graphneg.progress import Progress
+from graphneg.shards import Shard
+from graphneg.store.opening import ADDRESS, facts_fingerprint
+
+if TYPE_CHECKING:
+    import ray.data
+
+# Ray's calls are untyped in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+LOCAL = "local"
+"""A cluster of this machine alone, for as long as the pipeline runs."""
+_ANSWER_SECONDS = 10.0
+_PATIENCE = {"RAY_agent_register_timeout_ms": "300000", "RAY_raylet_start_wait_time_s": "300"}
+"""For how long Ray waits for its own processes, which start slowly where the machine is busy."""
+
+
+def negatives(
+    pipeline: Pipeline, address: str = LOCAL, progress: Progress | None = None, *, overwrite: bool = False
+) -> ray.data.Dataset:
+    """Run a pipeline on the cluster at ``address`` (``HOST:PORT``, or ``local``); returns its negatives.
+
+    The dataset reads the file that the pipeline writes; the cluster stays connected. A cluster that this
+    process is connected to already is used as it is.
+
+    Raises:
+        InputError: there is no such cluster, a node has another graphneg or Python, or as `run_pipeline`.
+        StoreError: the store is gone.
+    """
+    ray = _ray()
+    pipeline = checked(pipeline)
+    _connect(address)
+    run_on(pipeline, progress, overwrite=overwrite)
+    read = ray.data.read_parquet if pipeline.write.endswith(".parquet") else ray.data.read_json
+    return read(os.path.abspath(pipeline.write))
+
+
+def run_on(pipeline: Pipeline, progress: Progress | None = None, *, overwrite: bool = False) -> Any:
+    """`run_pipeline` by the actors of the cluster that this process is connected to."""
+    nodes = _alike_nodes()
+    if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
+        raise InputError(f"{pipeline.store}: other nodes can't see a directory; name a Neo4j, or no store")
+    return run_pipeline(pipeline, _by_actors, progress, overwrite=overwrite)
+
+
+@contextmanager
+def connected(address: str) -> Generator[None]:
+    """A connection to a cluster, which ends with the block.
+
+    Raises `InputError`: the extra is missing, or there is no such cluster.
+    """
+    ray = _ray()
+    _connect(address)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _ray() -> Any:
+    for name, value in _PATIENCE.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+    except ImportError as error:
+        raise InputError(f"Ray is missing ({error}): pip install 'graphneg[ray]'") from error
+    return ray
+
+
+def _connect(address: str) -> None:
+    ray = _ray()
+    if ray.is_initialized():
+        return
+    quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
+    if address == LOCAL:
+        ray.init(address=LOCAL, **quiet)
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host, int(port)), _ANSWER_SECONDS):
+            pass
+    except (OSError, ValueError) as error:
+        raise _no_cluster(address, error) from error
+    try:
+        ray.init(address=address, **quiet)
+    except Exception as error:  # Ray raises RuntimeError, ConnectionError and its own, version by version
+        raise _no_cluster(address, error) from error
+
+
+def _no_cluster(address: str, error: Exception) -> InputError:
+    wrong = InputError(
+        f"no Ray cluster at {address} that this process can join ({first_line(error)}): start one with "
+        "`ray start --head` and the same Ray and Python, name it as HOST:PORT, or say --ray local"
+    )
+    wrong.status = 2
+    return wrong
+
+
+def _alike_nodes() -> int:
+    """How many nodes there are.
+
+    Raises `InputError`: one has another graphneg or Python.
+    """
+    ray = _ray()
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    def what_is_there() -> str:  # sent as it is: the node may have no graphneg to find it in
+        import platform
+
+        try:
+            from graphneg import __version__ as version
+            from graphneg.store.opening import facts_fingerprint as facts
+
+            return f"graphneg {version} ({facts()[:8]}), Python {platform.python_version()}"
+        except ImportError as error:
+            return f"no graphneg that can be imported ({error})"
+
+    here = f"graphneg {__version__} ({facts_fingerprint()[:8]}), Python {platform.python_version()}"
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    asked = ray.remote(num_cpus=0, max_retries=1)(what_is_there)
+    there = [
+        asked.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote()
+        for node in nodes
+    ]
+    for node, answer in zip(nodes, there, strict=True):
+        try:
+            found = ray.get(answer)
+        except ray.exceptions.RayError as error:
+            found = f"no answer ({first_line(error)})"
+        if found != here:
+            raise InputError(
+                f"the node {node['NodeManagerAddress']} has {found}, this one {here}: install the same"
+            )
+    return len(nodes)
+
+
+def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[str]:
+    ray = _ray()
+    where = None if folder is None else folder.absolute()
+    blocks = [{"block": str(shard)} for shard in shards]
+    found = ray.data.from_items(blocks, override_num_blocks=len(blocks))
+    one_store = pipeline.store is not None
+    arguments = (pickle.dumps(pipeline), where)
+    if pipeline.parse is not None and (where is None or not one_store):
+        found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(blocks)))
+    if where is not None:
+        found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(blocks)))
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    with _told():
+        for row in found.iter_rows():
+            yield row["block"]
+
+
+def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
+    ray = _ray()
+    amount = min(actors.amount, most)
+    return {
+        "batch_size": 1,
+        "compute": ray.data.ActorPoolStrategy(size=amount, max_tasks_in_flight_per_actor=1),
+        "num_cpus": actors.cpus,
+        "num_gpus": actors.gpus or None,
+        "fn_constructor_args": arguments,
+    }
+
+
+class _ParseActor:
+    """`Reader`, of batches of one block."""
+
+    def __init__(self, pipeline: bytes, folder: Path | None) -> None:
+        self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        shard = Shard.parse(str(batch["block"][0]))
+        if self._folder is None:
+            self._stage.into_store(shard)
+            return {"block": [str(shard)]}
+        return {"block": [str(shard)], "parses": [pickle.dumps(self._stage.parse(shard, self._folder))]}
+
+
+class _MakeActor:
+    """`Maker`, of batches of one block."""
+
+    def __init__(self, pipeline: bytes, folder: Path) -> None:
+        self._stage = Maker(pickle.loads(pipeline), folder)
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        shard = Shard.parse(str(batch["block"][0]))
+        parsed = pickle.loads(batch["parses"][0]) if "parses" in batch else None
+        self._stage.make(shard, parsed)
+        return {"block": [str(shard)]}
+
+
+@contextmanager
+def _told() -> Generator[None]:
+    """What an actor raised on purpose is raised here; what Ray itself has to say is one line."""
+    ray = _ray()
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, GraphnegError):
+            cause = getattr(cause, "cause", None) or cause.__cause__
+        if cause is not None:
+            raise cause from error
+        raise InputError(
+            f"the cluster gave up ({first_line(error)}); the same command goes on from there"
+        ) from error
