@@ -141,16 +141,17 @@ def _views(
     files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack
 ) -> list[View]:
     """The views of what there is: files to look through and to judge, a store to explore."""
-    from graphneg.pages.graph import GraphView
-    from graphneg.pages.index import open_index
-    from graphneg.pages.negatives import NegativesView
-
     views: list[View] = []
     if files:
+        from graphneg.pages.index import open_index
+        from graphneg.pages.negatives import NegativesView
+
         with Bars() as bars:
             views.append(NegativesView([open_index(file, bars) for file in files]))
         views.append(review.view(files))
     if where.exists:
+        from graphneg.pages.graph import GraphView
+
         views.append(GraphView(opened.enter_context(where.opened()).store))
     if not views:
         raise InputError("nothing to show: name files of negatives, or a store with --store")

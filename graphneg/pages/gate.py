@@ -92,8 +92,8 @@ class Access:
 
         Beyond loopback any address of numbers does: a page of another site has a name there.
         """
-        parts = urlsplit(f"//{header}")
         try:
+            parts = urlsplit(f"//{header}")
             name, port = (parts.hostname or "").lower(), parts.port or 80
         except ValueError:
             return False
@@ -157,8 +157,9 @@ class Gate:
         path = request.url.path
         if refusal := self._refusal(request):
             return _plain(refusal, 403)
-        if request.method in _READING and (given := request.query_params.get(TOKEN)):
-            return self._let_in(request) if _same(given, self._access.token) and self._on_loopback else _LOST
+        given = request.query_params.get(TOKEN) if request.method in _READING else None
+        if self._on_loopback and given:
+            return self._let_in(request) if _same(given, self._access.token) else _LOST
         if path.startswith(STATIC) or self._access.opens(request):
             return None
         if self._on_loopback:
@@ -183,7 +184,8 @@ class Gate:
     def _let_in(self, request: Request) -> Response:
         """To the same page without the token, with the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
-        return self._with_cookie(RedirectResponse(request.url.path + (f"?{query}" if query else ""), 303))
+        path = "/" + request.url.path.lstrip("/")  # two slashes would begin the name of another host
+        return self._with_cookie(RedirectResponse(path + (f"?{query}" if query else ""), 303))
 
     def _with_cookie(self, answer: Response) -> Response:
         answer.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="lax")

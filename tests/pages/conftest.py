@@ -28,7 +28,7 @@ class Served:
     @property
     def origin(self) -> str:
         """The address without the token."""
-        return self.address.partition("/?")[0]
+        return self.address.partition("?")[0].removesuffix("/")
 
     def kill(self) -> None:
         """As ``kill -9`` does."""
