@@ -84,6 +84,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         map: Mapping[str, str] | None = None,
         encoding: str | None = None,
         clean: bool = False,
+        shard: Shard | str | None = None,
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
@@ -94,15 +95,16 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         plain, ``encoding`` which codec texts are in; ``clean`` mends HTML entities and tokenisers' blanks.
         Empty turns and system messages are left out. ``name`` and ``split`` begin the dialogues' ids where
         the files do not say. Graphs that belong to no utterance become dialogues of ``turns`` turns. What is
-        in the store already is left as it is. The report keeps the first refusals, and has ``notices`` of
-        what was read; ``on_rejected`` is told each refusal, as it happens.
+        in the store already is left as it is. Of a ``shard`` (``3/16``), only its dialogues are loaded. The
+        report keeps the first refusals, and has ``notices`` of what was read; ``on_rejected`` is told each
+        refusal, as it happens.
 
         Raises:
             InputError: no such loader, or a file is not what it reads.
             StoreError: the store is gone.
         """
         options = LoadOptions(name, split, language, progress or NoProgress(), map or {}, encoding, clean)
-        return load_files(self.store, corpus, paths, turns, options, on_rejected)
+        return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
 
     def upgrade(self, progress: Progress | None = None) -> int | None:
         """Compute anew what graphneg computes about all that is loaded; returns of how many graphs.

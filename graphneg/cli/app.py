@@ -21,7 +21,7 @@ from graphneg.cli.parse import parse
 from graphneg.cli.rank import bank, rank, select
 from graphneg.cli.run import run
 from graphneg.cli.serve import serve
-from graphneg.cli.shards import merge
+from graphneg.cli.shards import merge, snapshot
 from graphneg.cli.sheet import sheet
 from graphneg.cli.store import check, export, info, load, upgrade
 from graphneg.cli.terminal import complain
@@ -31,7 +31,7 @@ app = group(
     "graphneg",
     "Hard negatives for dialogue systems: edits of AMR meaning graphs, made in Cypher, decoded to text.",
     (
-        *(load, upgrade, parse, negatives, generate, select, merge, run, transforms),
+        *(load, upgrade, parse, negatives, generate, select, snapshot, merge, run, transforms),
         *(bank, rank, cypher, export, info, check, compare, sheet, serve, doctor),
     ),
     "graphneg load everyday",

@@ -1,11 +1,11 @@
-"""``graphneg merge``: what shards made becomes what one run would have made."""
+"""``graphneg snapshot`` and ``graphneg merge``: before shards are made, and after."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from graphneg.cli.commands import argument, job
-from graphneg.cli.options import OutFile, Overwrite
+from graphneg.cli.commands import argument, command, job, option
+from graphneg.cli.options import OutFile, Overwrite, StoreOptions
 from graphneg.cli.terminal import counted, say, say_complete, working
 
 
@@ -34,3 +34,34 @@ def merge(
         say_complete(out, holds)
     else:
         say(f"{out}: {holds} of {counted(len(files), 'shard')}")
+
+
+@command(
+    "graphneg snapshot -o everything.snapshot",
+    "graphneg snapshot -o words.snapshot --part donors --part shifts",
+)
+def snapshot(
+    *,
+    out: OutFile,
+    part: list[str] | None = option(
+        None,
+        "Only what these need: donors (graft), utterances (insertion, replacement), shifts (perspective, "
+        "counterfactual), sentences (overlap, hard), bank (random, bm25, semi-hard); repeatable.",
+        "PART",
+    ),
+    overwrite: Overwrite = False,
+    where: StoreOptions,
+) -> None:
+    """Count what looks across dialogues, for stores that hold a shard only.
+
+    Made of a store with all dialogues. graphneg load snapshot FILE puts it into the store of a
+    shard, and negatives of that shard are what they would be in the store with everything.
+    """
+    from graphneg.records.runs import check_new
+    from graphneg.snapshots import PARTS, Snapshot
+
+    check_new(out, overwrite)
+    with where.opened() as graph, working(f"{out} is written when it is complete; run it again") as bars:
+        chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts["SHIFTS_TO"]]
+        made = Snapshot.write(graph.store, out, chosen, bars)
+    say(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +42,8 @@ KINDS = {
     "Edit": "edits",
 }
 """What the labels and types of a store hold, as ``info`` calls it."""
+SNAPSHOT = "snapshot"
+"""What is loaded as files of a corpus are, and is none: `graphneg.snapshots`."""
 ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
 
 
@@ -52,6 +54,7 @@ ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
     "graphneg load penman graphs/*.amr --rejected rejected.txt",
     "graphneg load conceptnet conceptnet-assertions-5.7.0.csv.gz",
     "graphneg load dialogues chats.jsonl --bulk import",
+    "graphneg load snapshot everything.snapshot",
 )
 def load(
     *,
@@ -78,6 +81,7 @@ def load(
     bulk: Path | None = option(
         None, "In place of a store: files for neo4j-admin database import, with the command.", "DIR"
     ),
+    shard: ShardOption = None,
     where: StoreOptions,
 ) -> None:
     """Load files of a corpus or resource.
@@ -92,6 +96,9 @@ def load(
         results().print(plain_table("corpus", "what it reads", rows=loaders))
         results().print("[dim]graphneg load CORPUS PATH...   documented in docs/loaders.md[/]")
         return
+    if corpus == SNAPSHOT:
+        _load_snapshot(paths or (), where)
+        return
     get_loader(corpus)
     for pair in map or ():
         if "=" not in pair:
@@ -99,6 +106,10 @@ def load(
     fields = dict(pair.split("=", 1) for pair in map or ())
     options: dict[str, Any] = {"name": name, "split": split, "language": language, "turns": turns}
     options |= {"map": fields, "encoding": encoding, "clean": clean}
+    if shard is not None:
+        options["shard"] = shard_of(shard)
+    if bulk is not None and shard is not None:
+        raise BadParameter("is for stores, not for --bulk", param_hint="--shard")
     if bulk is not None and where.store is not None:
         raise BadParameter("names files in place of a store: leave --store out", param_hint="--bulk")
     with (
@@ -120,6 +131,17 @@ def load(
         say(f"sh {bulk}/import.sh makes a Neo4j database of it")
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
+
+
+def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
+    from graphneg.snapshots import Snapshot
+
+    if len(paths) != 1:
+        raise BadParameter("name one file that graphneg snapshot wrote", param_hint="PATH")
+    snapshot = Snapshot.read(paths[0])
+    with where.opened() as graph, working("the same command again loads the rest") as bars:
+        snapshot.load(graph.store, bars)
+    say(f"snapshot {snapshot.digest[:8]} is loaded: {', '.join(snapshot.parts)}")
 
 
 def _bulk(folder: Path) -> BulkFiles:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -58,6 +58,7 @@ from graphneg.model import (
     Rejected,
     Sentence,
 )
+from graphneg.shards import Shard
 from graphneg.store.connection import WriteConflict
 from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
@@ -299,14 +300,17 @@ def load_files(
     turns: int,
     options: LoadOptions,
     on_rejected: Callable[[Rejected], None] | None = None,
+    shard: Shard | None = None,
 ) -> LoadReport:
-    """Write what the loader ``corpus`` reads of files, or of data in their place.
+    """Write what the loader ``corpus`` reads of files, or of data in their place; of dialogues, those of a
+    ``shard``.
 
     Graphs that belong to no utterance become dialogues of ``turns`` turns, in the corpus that ``options``
     name, else the first file.
 
     Raises:
-        InputError: no such loader, a file is not what it reads, or ``turns`` is below 1.
+        InputError: no such loader, a file is not what it reads, ``turns`` is below 1, or a shard is asked of
+            graphs that have no dialogues.
         StoreError: the store is gone.
     """
     if turns < 1:
@@ -316,7 +320,19 @@ def load_files(
     report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
     stem = given[0].stem if given and isinstance(given[0], Path) else corpus
     grouping = Grouping(options.corpus or stem, options.split or "all", turns)
-    return write_records(target, loader.read(given, options), report, grouping)
+    records = loader.read(given, options)
+    return write_records(target, records if shard is None else _held(records, shard), report, grouping)
+
+
+def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
+    """The records without the dialogues of other shards."""
+    for record in records:
+        if isinstance(record, GraphText):
+            raise InputError(
+                f"{record.place}: a graph alone does not say in which dialogue it is: load it without a shard"
+            )
+        if not isinstance(record, Dialogue) or shard.holds(record.id):
+            yield record
 
 
 class _Writer:
