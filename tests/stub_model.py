@@ -205,8 +205,19 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def answer_to(body: dict, number: int) -> str:
-    """Five sentences, each with a word of the last context in the prompt, that no other answer has."""
+    """A reply with the perspective in brackets, a thing for each blank, else five sentences, each with a word
+    of the last context in the prompt. No other answer is the same."""
     prompt = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
+    last = prompt.rstrip().splitlines()[-1]
+    things = [_THINGS[number // 30**place % 30] for place in range(4)]
+    if asked := re.fullmatch(r"[AB] \((.+)\):", last):
+        return f"The {things[0]} and the {things[1]} of the {asked[1]} are near the {things[2]}."
+    if last == "Blanks:":
+        blanks = re.findall(r"\[(?:word|phrase|sentence)\]", prompt.splitlines()[-2])
+        return " | ".join(
+            f"The {thing} is old." if blank == "[sentence]" else thing
+            for thing, blank in zip(things, blanks, strict=False)
+        )
     words = re.findall(r"[a-z]{5,}", prompt.rpartition("Dialogue context:")[2].partition("Irrelevant")[0])
     lines: list[str] = []
     for item in range(1, 6):

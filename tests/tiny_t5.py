@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -46,12 +47,17 @@ def train(folder: Path) -> TinyT5:
     return _saved(model, tokenizer, folder, pairs)
 
 
-def fitted(kind: str, inputs: list[str], outputs: list[str]):
-    """A model of that kind (``t5`` or ``bart``) that knows the outputs by heart, and its tokenizer."""
+def fitted(kind: str, inputs: list[str], outputs: list[str], marks: Sequence[str] = ()):
+    """A model of that kind (``t5`` or ``bart``) that knows the outputs by heart, and its tokenizer, which has
+    special tokens for ``marks``, T5's sentinels or BART's mask."""
     import torch
 
     torch.manual_seed(0)
     tokenizer = _tokenizer([text for pair in zip(inputs, outputs, strict=True) for text in pair])
+    if kind == "bart" and marks:
+        tokenizer.add_special_tokens({"mask_token": marks[0]})
+    else:
+        tokenizer.add_tokens(list(marks), special_tokens=True)
     model = _model(kind, tokenizer)
     read = tokenizer(inputs, padding=True, return_tensors="pt")
     labels = tokenizer(outputs, padding=True, return_tensors="pt")["input_ids"]

@@ -18,6 +18,7 @@ from graphneg.cli.terminal import Screen, sized, visible
 if TYPE_CHECKING:
     from graphneg.datasets.pair_sampler import Shortage
     from graphneg.evaluation.decoding import DecoderScores
+    from graphneg.generators.infilling.training import Filled
     from graphneg.statistics import Estimate
 
 
@@ -83,6 +84,12 @@ def decoder_table(scores: DecoderScores) -> Table:
         for name, some in named
     )
     return figures_table("texts by", "BLEU", "chrF", "Smatch", "95%", "written", rows=rows)
+
+
+def filled_table(rows: Sequence[Filled]) -> Table:
+    """Texts with blanks, what stood in them, and what a model writes."""
+    cells = (tuple(map(Text, (row.marked, " | ".join(row.answers), row.written))) for row in rows)
+    return plain_table("with blanks", "as it was", "filled", rows=cells)
 
 
 def shortage_table(rows: Sequence[Shortage]) -> Table:

@@ -108,16 +108,27 @@ def keywords(
 
 
 @dataclass(frozen=True)
-class DecoderTraining(LanguageModelTraining):
-    """How a language model learns to write the texts of graphs."""
+class InfillingTraining(LanguageModelTraining):
+    """How a language model learns to fill blanks."""
 
-    max_tokens: Annotated[int, shared("Pairs with longer graphs are left out.", min=8)] = 512
     freeze: Freeze = None
 
     @property
     def arguments(self) -> dict[str, Any]:
         """What the trainer is told."""
-        return {"max_tokens": self.max_tokens, "frozen": self.freeze or (), **super().arguments}
+        return {"frozen": self.freeze or (), **super().arguments}
+
+
+@dataclass(frozen=True)
+class DecoderTraining(InfillingTraining):
+    """How a language model learns to write the texts of graphs."""
+
+    max_tokens: Annotated[int, shared("Pairs with longer graphs are left out.", min=8)] = 512
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the trainer is told."""
+        return {"max_tokens": self.max_tokens, **super().arguments}
 
 
 @job(
@@ -170,6 +181,40 @@ def decoder(
             with RoundTrip(parser) as trip:
                 scores = evaluate_decoder(made, read_pairs(out / HELD_OUT), trip, progress=bars)
         tables.results().print(tables.decoder_table(scores))
+
+
+@job(
+    "graphneg train infill --model gpt2 -o infiller --corpus dailydialog --epochs 2",
+    "graphneg generate mask-and-fill -o negatives.jsonl --model infiller --per-context 5",
+)
+def infill(
+    *,
+    model: options.StartModel,
+    out: options.OutFolder,
+    held_out: int = option(200, "Texts that are measured and not learned; a tenth at most.", min=0),
+    lessons: InfillingTraining,
+    chosen: DialogueOptions,
+    where: StoreOptions,
+) -> None:
+    """Fine-tune a language model to fill the blanks of a text, for graphneg generate mask-and-fill.
+
+    Every turn is a reply to the ones before it, and so is every right response; words, phrases and
+    sentences are taken out of them in up to three ways. Perplexity on the blanks of held-out texts is
+    told, and some are shown. Stopped, the same command goes on from the last checkpoint.
+    """
+    from graphneg.generators.infilling.training import train_infilling
+    from graphneg.nn.models import load_either
+
+    with where.opened(chosen) as graph, training(out) as bars:
+        loaded = load_either(model, device=lessons.device, offline=lessons.offline)
+        report = train_infilling(
+            loaded, chosen.contexts(graph), out, held_out=held_out, progress=bars, **lessons.arguments
+        )
+    tell_trained(report, out, "", report.examples)
+    if report.perplexity is not None:
+        measured = counted(report.measured, "held-out text")
+        say(f"perplexity {report.perplexity:.1f} on the blanks of {measured}")
+        tables.results().print(tables.filled_table(report.filled))
 
 
 def _fine_tune(
@@ -435,5 +480,5 @@ def contradiction(
 app = group(
     "train",
     "Train language models on the loaded dialogues, and rankers on negatives.",
-    (lm, counterfactual, keywords, decoder, adapt, ranker, coherence, contradiction),
+    (lm, counterfactual, keywords, decoder, infill, adapt, ranker, coherence, contradiction),
 )

@@ -249,3 +249,15 @@ def _tagged_lemma(word: str, tag: str) -> str:
     if not known or (tag == "NN" and (word in known or word in ("leave", "stave", "axe"))):
         return word
     return next((lemma for lemma in known if lemma != word), word) if tag == "NNS" else known[0]
+
+
+def right_article(word: str, following: str) -> str:
+    """The right form of an article before a word; other words as they are.
+
+    >>> right_article("a", "apple"), right_article("An", "pear"), right_article("the", "apple")
+    ('an', 'A', 'the')
+    """
+    if word.lower() not in ("a", "an"):
+        return word
+    right = "an" if following[0] in "aeiou" else "a"
+    return right.capitalize() if word[0].isupper() else right

@@ -26,6 +26,9 @@ TASK = "graphneg_task"
 """The entry of a model's configuration that says what it was trained for."""
 REPLY_WITH_WORDS = "reply-with-words"
 REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
+FILL_BLANKS = "fill-blanks"
+BETWEEN = "|"
+"""What stands between the answers of several blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +168,27 @@ def train_for(
     return fine_tune(model, examples, out, **arguments)
 
 
+def blanks_request(history: Sequence[Turn], marked: str) -> str:
+    """The request for what stands in the blanks of a reply to a history (Gupta et al. 2021, section 3.1).
+
+    >>> print(blanks_request([Turn("B", "Where is he?")], "He is in the [word]."))
+    A: Where is he?
+    B: He is in the [word].
+    Blanks:
+    """
+    shown = [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
+    return "\n".join([*_lines(shown), f"{'B' if shown else 'A'}: {marked}", "Blanks:"])
+
+
+def blanks_answer(answers: Sequence[str]) -> str:
+    """What a model writes behind such a request.
+
+    >>> blanks_answer(["garage", "our car"])
+    ' garage | our car'
+    """
+    return f" {f' {BETWEEN} '.join(answers)}"
+
+
 def _lines(texts: Sequence[str]) -> list[str]:
     """Texts of two speakers in turn; the last one is A's."""
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
@@ -189,6 +213,19 @@ REPLY_EXAMPLES = _solved(
 """Six requests for replies with their answers."""
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
 """The answers of all examples: a model that repeats one of them has not written anything."""
+
+_FILLED = (
+    (("How was the trip?",), "The [word] was late, but we [phrase].", ("bus", "saw the whole coast")),
+    (("I can't find my keys.", "Not again!"), "[sentence] Did you [word] in the car?", ("Oh no.", "look")),
+    (("Who is at the door?",), "It is [phrase] from the [word].", ("a man", "bank")),
+    (("Shall we eat out?",), "I would rather [word] here and [phrase].", ("stay", "finish the soup")),
+)
+FILLED_EXAMPLES = _solved(
+    "Write what stands in the blanks of the last turn.",
+    (blanks_request([Turn("", text) for text in turns], marked) for turns, marked, _ in _FILLED),
+    (blanks_answer(answers).strip() for _, _, answers in _FILLED),
+)
+"""Four texts with blanks, and what stands in them."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

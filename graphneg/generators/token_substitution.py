@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.english.tokens import WORD
-from graphneg.english.words import CLOSED, inflections, lemma_of, readings
+from graphneg.english.words import CLOSED, inflections, lemma_of, readings, right_article
 from graphneg.errors import GeneratorError, ModelError
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.retrieval import BankGenerator, Candidates, NewTexts, check_amount
@@ -112,7 +112,7 @@ class TokenSubstitutionGenerator(BankGenerator):
             replaced.append((word, other))
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
             if at > 1:
-                parts[at - 2] = _article(parts[at - 2], other)
+                parts[at - 2] = right_article(parts[at - 2], other)
         return "".join(parts), replaced
 
 
@@ -184,15 +184,3 @@ def tags_of(word: str) -> Tags:
 
 def _is_content(word: str) -> bool:
     return len(word) >= _SHORTEST and word.isalpha() and word.lower() not in CLOSED
-
-
-def _article(word: str, following: str) -> str:
-    """The right form of an article before a word; other words as they are.
-
-    >>> _article("a", "apple"), _article("An", "pear"), _article("the", "apple")
-    ('an', 'A', 'the')
-    """
-    if word.lower() not in ("a", "an"):
-        return word
-    right = "an" if following[0] in "aeiou" else "a"
-    return right.capitalize() if word[0].isupper() else right

@@ -313,9 +313,14 @@ class TokenWeights:
         weighted = scores.clone()
         for row, weights in enumerate(self.sequences):
             text = input_ids[row, self.start :].tolist() if weights else []
-            for (*before, last), weight in weights:
-                if text[len(text) - len(before) :] == before:
-                    weighted[row, last] += log(weight) if weight else -inf
+            added = [
+                (last, log(weight) if weight else -inf)
+                for (*before, last), weight in weights
+                if text[len(text) - len(before) :] == before
+            ]
+            if added:
+                tokens, terms = zip(*added, strict=True)
+                weighted[row].index_add_(0, input_ids.new_tensor(tokens), scores.new_tensor(terms))
         return weighted
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import copy
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -125,10 +126,15 @@ class LanguageModel(ABC):
         """The text of tokens, without special ones and white space around it."""
         return self.raw_text(tokens).strip()
 
-    def raw_text(self, tokens: Tokens) -> str:
-        """The text of tokens, without special ones."""
+    def raw_text(self, tokens: Tokens, kept: Collection[str] = ()) -> str:
+        """The text of tokens, without special ones but those that are ``kept``."""
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
-        return self.tokenizer.decode(ordered, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        marks = dict(zip(self.tokenizer.convert_tokens_to_ids(list(kept)), kept, strict=True)) if kept else {}
+        pieces: list[str] = []
+        for mark, run in groupby(ordered, marks.get):
+            plain = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+            pieces.append(mark or self.tokenizer.decode(list(run), **plain))
+        return "".join(pieces)
 
     def save(self, folder: str | Path) -> None:
         """Write model and tokenizer into a folder that the loading functions read."""

