@@ -16,6 +16,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
+PATIENCE = 300_000
+"""Milliseconds until a page that shows nothing of what is waited for is given up."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def visitor(chromium: Browser) -> Generator[Callable[[Served], Page]]:
 
     def visit(served: Served, width: int = 1200) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": 900})
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
