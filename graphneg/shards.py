@@ -4,7 +4,7 @@ A dialogue's id goes in; the shard that has it comes out of a hash of the id, an
 So shards don't overlap, all together are the corpus, and nobody needs to know the other dialogues to tell.
 
 >>> [Shard.parse("1/2").holds(id) for id in ("everyday/test/1", "everyday/test/2", "everyday/test/3")]
-[True, False, True]
+[True, True, False]
 """
 
 from __future__ import annotations

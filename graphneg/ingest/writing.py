@@ -325,13 +325,17 @@ def load_files(
 
 
 def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
-    """The records without the dialogues of other shards."""
+    """The records without the dialogues of other shards, and without the graphs of their utterances."""
     for record in records:
+        of = record.id if isinstance(record, Dialogue) else None
         if isinstance(record, GraphText):
-            raise InputError(
-                f"{record.place}: a graph alone does not say in which dialogue it is: load it without a shard"
-            )
-        if not isinstance(record, Dialogue) or shard.holds(record.id):
+            of, address, _ = (record.id or "").rpartition("#")
+            if not address:
+                raise InputError(
+                    f"{record.place}: its ::id, {record.id!r}, is no utterance's (everyday/test/1#3), so no shard "
+                    "is known to have it: load it without a shard"
+                )
+        if of is None or shard.holds(of):
             yield record
 
 

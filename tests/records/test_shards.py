@@ -1,0 +1,221 @@
+"""Shards: they part a corpus, and their merge is the file of one run, whatever their number and order."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphneg.errors import InputError
+from graphneg.generators.drafts import SentenceChooser, choosing, chosen, drafted
+from graphneg.merging import merge
+from graphneg.records.resumable import Finished, NegativeStream, Written
+from graphneg.records.shards import Header, ShardBatch, open_shard, read_shards, write_batches
+from graphneg.shards import Shard, natural_order
+from tests.interrupting import interrupt
+from tests.negative_samples import EXAMPLE
+
+IDS = st.lists(st.integers(0, 300).map(lambda n: f"c/test/{n}"), unique=True, max_size=40)
+AMOUNTS = st.integers(1, 6)
+
+
+class Stream(NegativeStream):
+    """Two negatives of each dialogue but those that are divisible by five; a batch is three."""
+
+    def __init__(self, ids: Sequence[str], shard: Shard | None = None, seed: int = 0, stop: int = -1) -> None:
+        super().__init__()
+        self._ids = [id for id in sorted(ids, key=natural_order) if shard is None or shard.holds(id)]
+        self._shard, self._seed, self._stop, self._content = shard, seed, stop, len(ids)
+
+    @property
+    def shard(self) -> Shard | None:
+        return self._shard
+
+    def settings(self) -> Mapping[str, Any]:
+        return {"seed": self._seed, "store": f"of {self._shard}"}
+
+    def made_of(self) -> str:
+        return str(self._content)
+
+    def run(self, skip: int, written: Written) -> Iterator[Finished]:
+        for start in range(skip, len(self._ids), 3):
+            if start >= self._stop >= 0:
+                interrupt()
+            part = self._ids[start : start + 3]
+            made = [
+                replace(EXAMPLE, id=f"{id}#1~s.{slot}", dialogue=id)
+                for id in part
+                for slot in (0, 1)
+                if int(id[7:]) % 5
+            ]
+            for one in made:
+                self.summary.add(one)
+            yield Finished(start + len(part), made, natural_order(part[-1]))
+
+
+def parts(folder: Path, ids: Sequence[str], amount: int, **options: Any) -> list[Path]:
+    """The files of all shards."""
+    out = folder / "out.jsonl"
+    shards = [Shard(index, amount) for index in range(1, amount + 1)]
+    for shard in shards:
+        Stream(ids, shard, **options).to_shard(out, overwrite=True)
+    return [shard.file(out) for shard in shards]
+
+
+@given(IDS, AMOUNTS)
+def test_each_dialogue_is_in_one_shard(ids: list[str], amount: int) -> None:
+    shards = [Shard(index, amount) for index in range(1, amount + 1)]
+    assert [sum(shard.holds(id) for shard in shards) for id in ids] == [1] * len(ids)
+
+
+def test_shards_are_about_equal_and_stay_what_they_are() -> None:
+    held = [id for id in (f"c/test/{n}" for n in range(4_000)) if Shard(1, 4).holds(id)]
+    assert 900 < len(held) < 1_100
+    assert held[:4] == ["c/test/4", "c/test/5", "c/test/7", "c/test/8"]
+
+
+@pytest.mark.parametrize("text", ["0/4", "5/4", "1/0", "3", "1/4/2", "a/b", "-1/4", "1 of 4", ""])
+def test_what_is_no_shard_is_told_in_a_line(text: str) -> None:
+    with pytest.raises(InputError, match=r"shard .*(write I/N|there are the shards|of how many)") as told:
+        Shard.parse(text)
+    assert told.value.status == 2
+    assert "\n" not in str(told.value)
+
+
+@settings(max_examples=20)
+@given(ids=IDS, amount=AMOUNTS, order=st.randoms(use_true_random=False))
+def test_the_merge_is_the_file_of_one_run(
+    tmp_path_factory: pytest.TempPathFactory, ids: list[str], amount: int, order: random.Random
+) -> None:
+    folder = tmp_path_factory.mktemp("merge")
+    one, merged = folder / "one.jsonl", folder / "merged.jsonl"
+    Stream(ids).to_jsonl(one)
+    files = parts(folder, ids, amount)
+    order.shuffle(files)
+    assert merge(files, merged).items == sum(2 for id in ids if int(id[7:]) % 5)
+    assert merged.read_bytes() == one.read_bytes()
+
+
+def test_so_it_is_as_parquet(tmp_path: Path) -> None:
+    ids = [f"c/test/{n}" for n in range(30)]
+    Stream(ids).to_parquet(tmp_path / "one.parquet")
+    merge(parts(tmp_path, ids, 3), tmp_path / "merged.parquet")
+    assert (tmp_path / "merged.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
+
+
+def test_a_shard_that_was_stopped_goes_on_and_is_the_same(tmp_path: Path) -> None:
+    ids, shard, out = [f"c/test/{n}" for n in range(60)], Shard(2, 3), tmp_path / "out.jsonl"
+    Stream(ids, shard).to_shard(out)
+    whole = shard.file(out).read_bytes()
+    shard.file(out).unlink()
+    with pytest.raises(KeyboardInterrupt):
+        Stream(ids, shard, stop=6).to_shard(out)
+    assert not shard.file(out).exists()
+    with pytest.raises(InputError, match="not finished"):
+        read_shards([shard.file(out)])
+    again = Stream(ids, shard)
+    assert again.to_shard(out).negatives == again.summary.negatives > 0
+    assert again.resumed.dialogues == 6
+    assert shard.file(out).read_bytes() == whole
+    assert Stream(ids, shard).to_shard(out).negatives == again.summary.negatives  # and nothing is made again
+
+
+def test_a_file_that_was_merged_before_is_left_and_another_one_is_not_replaced(tmp_path: Path) -> None:
+    files, out = parts(tmp_path, ["c/test/1", "c/test/2"], 2), tmp_path / "merged.jsonl"
+    assert not merge(files, out).was_complete
+    assert merge(files, out).was_complete
+    out.write_text("mine\n")
+    with pytest.raises(InputError, match="there is such a file already"):
+        merge(files, out)
+    assert merge(files, out, overwrite=True).items == 4
+
+
+def _refused(files: Sequence[Path], told: str) -> None:
+    with pytest.raises(InputError, match=told) as refusal:
+        merge(files, files[0].parent / "merged.jsonl")
+    assert "\n" not in str(refusal.value)
+    assert not (files[0].parent / "merged.jsonl").exists()
+
+
+def test_shards_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    ids = [f"c/test/{n}" for n in range(20)]
+    folders = [tmp_path / name for name in ("a", "b", "c", "d")]
+    for folder in folders:
+        folder.mkdir()
+    files = parts(folders[0], ids, 3)
+    _refused(files[:2], "missing: shard 3/3")
+    _refused([*files, files[1]], "shard 2/3 is there twice")
+    _refused([*files[:2], parts(folders[1], ids, 3, seed=7)[2]], "seed is 0 in one, 7 in the other")
+    _refused([*files[:2], parts(folders[2], ids[1:], 3)[2]], "other dialogues, graphs or snapshots")
+    _refused([files[0], parts(folders[3], ids, 2)[1]], "parts of 3 and of 2")
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps({"id": "d"}) + "\n")
+    _refused([other, *files], "no file of a shard")
+    _refused([tmp_path / "none.jsonl", *files], "can't be read")
+    with pytest.raises(InputError, match=r"use \.jsonl or \.parquet"):
+        merge(files, tmp_path / "merged.amr")
+
+
+def test_a_copy_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    files = parts(tmp_path, [f"c/test/{n}" for n in range(20)], 2)
+    lines = files[0].read_bytes().splitlines(keepends=True)
+    files[0].write_bytes(b"".join(lines[:-1]))
+    _refused(files, "not whole")
+    files[0].write_bytes(b"".join([*lines[:3], *lines[4:]]))
+    _refused(files, "not whole")
+    files[0].write_bytes(b"".join(lines)[: len(lines[0]) + len(lines[1]) // 2])
+    _refused(files, "line 2")
+
+
+TERMS = st.frozensets(st.sampled_from("abcdef"), max_size=3)
+
+
+class Item:
+    """A sentence on a list."""
+
+    def __init__(self, distance: float, chance: int, key: str, terms: frozenset[str], shared: frozenset[str]):
+        self.distance, self.chance, self.key, self.terms = distance, chance, key, terms
+        self.shared = shared & terms
+
+
+ITEMS = st.builds(Item, st.floats(-9, 9), st.integers(0, 2**64 - 1), st.sampled_from("vwxyz"), TERMS, TERMS)
+LISTS = st.lists(st.lists(ITEMS, max_size=5), max_size=3)
+
+
+@given(st.lists(LISTS, max_size=8), st.sampled_from([None, 1, 2]), st.sampled_from([None, 0.0, 0.2]))
+def test_what_is_chosen_of_drafts_is_what_is_chosen_at_once(
+    contexts: list[list[list[Item]]], most_uses: int | None, most_said: float | None
+) -> None:
+    at_once = SentenceChooser(most_uses, most_said)
+    later = choosing({"by": "sentences", "most_uses": most_uses, "most_said": most_said})
+    for lists in contexts:
+        items = [item for listed in lists for item in listed]
+        facts = {
+            "sentences": [[item.key, sorted(item.terms), sorted(item.shared)] for item in items],
+            "lists": [[[items.index(item), item.distance, item.chance] for item in some] for some in lists],
+        }
+        expected = [items.index(item) for _, item in at_once.choose(lists)]
+        assert later([item.key for item in items], json.loads(json.dumps(facts))) == expected
+
+
+def test_records_of_a_draft_come_back_with_new_numbers() -> None:
+    records = [{"id": f"d#1~a.0.{n}", "response": text, "seed": 0} for n, text in enumerate("xyz")]
+    item = json.loads(json.dumps(drafted(records, {"n": 1})))
+    assert len(item["others"][0]) == 2
+    back = chosen(item, lambda texts, facts: [1, 2] if texts == list("xyz") and facts == {"n": 1} else [])
+    assert back == [{**records[1], "id": "d#1~a.0.0"}, {**records[2], "id": "d#1~a.0.1"}]
+
+
+def test_a_place_with_nothing_and_a_shard_with_nothing_are_fine(tmp_path: Path) -> None:
+    header = Header("1/1", "records", {}, "")
+    with open_shard(tmp_path / "out.jsonl", header, "") as writer:
+        assert write_batches(writer, [ShardBatch(5, [])]) == 0
+    assert merge([tmp_path / "out.jsonl.1-of-1"], tmp_path / "out.jsonl").items == 0
+    assert (tmp_path / "out.jsonl").read_bytes() == b""
