@@ -151,12 +151,16 @@ def _default(parameter: Any) -> str:
 def _shared_options() -> Iterator[tuple[str, Any]]:
     """Options that several generators take, as dataclasses."""
     from graphneg.generators.counterfactual import CounterfactualOptions
+    from graphneg.generators.infilling.generator import MaskAndFillOptions
     from graphneg.generators.keywords.generator import KeywordOptions
     from graphneg.generators.overlap import Conditions
+    from graphneg.generators.pneg import PnegOptions
 
     yield "Conditions of overlap and hard", Conditions
     yield "Options of key-context, key-sem and key-sentence", KeywordOptions
     yield "Options of counterfactual", CounterfactualOptions
+    yield "Options of pneg", PnegOptions
+    yield "Options of mask-and-fill", MaskAndFillOptions
 
 
 def _options_text(title: str, factory: Any) -> str:
