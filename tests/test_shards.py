@@ -1,0 +1,305 @@
+"""Shards of a real store: one store for all, or one each with a snapshot of the rest."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphneg
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import InputError
+from graphneg.generators.base import UNRELATED, Candidate, Context
+from graphneg.generators.writing import Gap, WritingGenerator
+from graphneg.hashing import number
+from graphneg.merging import merge
+from graphneg.records.resumable import NegativeStream
+from graphneg.scorers.choosing import Choice, Chosen
+from graphneg.shards import Shard
+from graphneg.snapshots import Snapshot
+from graphneg.store.opening import open_store
+from tests.cli_runs import Run
+
+TEXTS = [
+    f"{subject} {verb} {thing}."
+    for subject in ("My uncle", "The teacher", "A neighbour")
+    for verb in ("bought", "lost", "painted")
+    for thing in ("an old boat", "two tickets")
+]
+SHARDS = [Shard(1, 2), Shard(2, 2)]
+
+
+class Repeats(WritingGenerator):
+    """Writes three of eighteen texts for each context, so that most were said before."""
+
+    name = "repeats"
+
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Gap]:
+        return [Gap(context, "no-text", per_context, list(_texts(context, seed))) for context in contexts]
+
+    def settings(self) -> Mapping[str, object]:
+        return {}
+
+
+def _texts(context: Context, seed: int) -> Iterator[Candidate]:
+    for slot in "abc":
+        text = TEXTS[number(seed, slot, context.id) % len(TEXTS)]
+        yield Candidate(text, (UNRELATED,), {"slot": float(ord(slot))})
+
+
+class Silent:
+    """A writer that nobody asks."""
+
+    name = "silent"
+
+    def complete(self, *_: object, **__: object) -> Any:
+        raise AssertionError
+
+
+def made(graph: DialogueGraph, name: str, **which: Any) -> NegativeStream:
+    """The stream of a job, of all dialogues or of a shard."""
+    if name == "texts that were said before":
+        silent: Any = Silent()
+        generator = Repeats({"no-text": "none"}, silent, None)
+        return graph.generate(generator, per_context=2, places="every", **which)
+    if name in EDITS:
+        return graph.negatives(**EDITS[name], per_dialogue=2, **which)
+    return graph.generate(name, **GENERATORS[name], **which)
+
+
+EDITS: Mapping[str, Any] = {
+    "recipe all": {"recipe": "all"},
+    "graft": {"transforms": ["graft"]},
+    "perspective": {"transforms": ["perspective"]},
+}
+GENERATORS: Mapping[str, Any] = {
+    "hard": {"per_context": 2, "anecdotes": False},
+    "overlap": {"per_context": 3, "most_uses": 1},
+    "random": {"seed": 3},
+    "bm25": {"by": "response"},
+    "semi-hard": {},
+    "insertion": {"seed": 3},
+    "replacement": {},
+    "token-substitution": {},
+}
+JOBS = (*EDITS, *GENERATORS, "texts that were said before")
+ALONE = ("graft", "perspective", "hard", "random", "insertion", "replacement")
+"""What looks across dialogues, each in its own way."""
+
+
+@pytest.fixture(scope="module")
+def whole(everyday: Path) -> Generator[DialogueGraph]:
+    """The bundled corpus, with its shift graph."""
+    with DialogueGraph(open_store(everyday)) as graph:
+        graph.shift()
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def ones(whole: DialogueGraph, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What one run writes of each job."""
+    folder, written = tmp_path_factory.mktemp("ones"), dict[str, bytes]()
+    for name in JOBS:
+        made(whole, name).to_jsonl(folder / f"{name}.jsonl")
+        written[name] = (folder / f"{name}.jsonl").read_bytes()
+    return written
+
+
+def _merged(streams: Sequence[NegativeStream], folder: Path) -> bytes:
+    out = folder / "shards.jsonl"
+    for stream in streams:
+        stream.to_shard(out)
+    files = [stream.shard.file(out) for stream in reversed(streams) if stream.shard is not None]
+    merge(files, folder / "merged.jsonl")
+    return (folder / "merged.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_shards_of_one_store_make_what_one_run_makes(
+    name: str, whole: DialogueGraph, ones: dict[str, bytes], tmp_path: Path
+) -> None:
+    shards = [made(whole, name, shard=Shard(index, 3), batch=7) for index in (1, 2, 3)]
+    assert _merged(shards, tmp_path) == ones[name]
+    assert ones[name].count(b"\n") > 5
+
+
+def test_texts_that_two_shards_give_are_given_once(ones: dict[str, bytes]) -> None:
+    texts = [json.loads(line)["response"] for line in ones["texts that were said before"].splitlines()]
+    assert len(texts) == len(set(texts)) > 10
+
+
+def test_the_first_dialogues_are_those_of_all(whole: DialogueGraph, tmp_path: Path) -> None:
+    whole.generate("random", limit=9).to_jsonl(tmp_path / "one.jsonl")
+    shards = [whole.generate("random", limit=9, shard=shard, batch=2) for shard in SHARDS]
+    assert _merged(shards, tmp_path) == (tmp_path / "one.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".amr", ".graphml"])
+def test_exports_are_merged(suffix: str, whole: DialogueGraph, tmp_path: Path) -> None:
+    one, out, merged = (tmp_path / f"{name}{suffix}" for name in ("one", "out", "merged"))
+    amount = whole.export(one)
+    assert sum(whole.export(out, shard=shard) for shard in SHARDS) == amount
+    assert whole.export(out, shard=SHARDS[0]) < amount  # it is complete, and left
+    assert merge([shard.file(out) for shard in SHARDS], merged).items == amount
+    assert merged.read_bytes() == one.read_bytes()
+
+
+def test_contexts_are_merged(whole: DialogueGraph, tmp_path: Path) -> None:
+    whole.generate("random", places="every").to_jsonl(tmp_path / "random.jsonl")
+    asked: Any = {"format": "dailydialog_pp", "negatives": [tmp_path / "random.jsonl"]}
+    whole.export(tmp_path / "one.json", **asked)
+    for shard in SHARDS:
+        whole.export(tmp_path / "out.json", shard=shard, **asked)
+    merge([shard.file(tmp_path / "out.json") for shard in SHARDS], tmp_path / "merged.json")
+    assert (tmp_path / "merged.json").read_bytes() == (tmp_path / "one.json").read_bytes()
+
+
+def test_what_is_selected_keeps_the_order_of_the_file(
+    ones: dict[str, bytes], tmp_path: Path, run: Run
+) -> None:
+    lines = ones["recipe all"].splitlines(keepends=True)
+    given, one, out = (tmp_path / name for name in ("given.jsonl", "one.jsonl", "out.jsonl"))
+    given.write_bytes(b"".join(reversed(lines)))
+    asked = ("select", given, "--per-context", "1")
+    assert run(*asked, "-o", one).status == 0
+    for index in "123":
+        assert run(*asked, "-o", out, "--shard", f"{index}/3").status == 0
+    assert run("merge", *sorted(tmp_path.glob("out.jsonl.*-of-3")), "-o", out).status == 0
+    assert out.read_bytes() == one.read_bytes()
+    with pytest.raises(InputError, match="quotas go by all that was kept"):
+        Chosen(given, Choice(quotas={"negate": 0.5}), shard="1/3")
+
+
+def test_a_generator_that_remembers_and_makes_no_drafts_makes_no_shards(
+    whole: DialogueGraph, tmp_path: Path
+) -> None:
+    class Remembers:
+        name = "remembers"
+
+        def begin(self, given: object, progress: object) -> None: ...
+
+        def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
+            return [[] for _ in contexts]
+
+    with pytest.raises(graphneg.GraphnegError, match="remembers goes by what it gave before"):
+        whole.generate(Remembers(), shard="1/2").to_shard(tmp_path / "out.jsonl")
+
+
+def test_parses_by_shards_are_all_parses_and_none_twice(tmp_path: Path, run: Run) -> None:
+    store = ("--store", tmp_path / "store", "--keep-warm", "30")
+    dialogues = [
+        {"id": f"d{n}", "turns": [{"text": f"Shall we go at {n}?"}, {"text": "I can't."}]} for n in range(9)
+    ]
+    (tmp_path / "chats.jsonl").write_text("\n".join(map(json.dumps, dialogues)))
+    run(*store, "load", "dialogues", tmp_path / "chats.jsonl")
+    told = [run(*store, "parse", "--shard", f"{index}/2").out for index in (2, 1)]
+    graphs = [int(text.split(": ")[1].split(" graphs")[0]) for text in told]
+    assert sum(graphs) == 18
+    assert all(graphs)
+    assert " 0 graphs of 0 texts" in run(*store, "parse").out
+
+
+@pytest.fixture(scope="module")
+def snapshot(
+    whole: DialogueGraph, ones: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
+) -> Snapshot:
+    """Of the bundled corpus."""
+    return Snapshot.write(whole.store, tmp_path_factory.mktemp("snapshot") / "all.snapshot")
+
+
+@pytest.fixture(scope="module")
+def apart(snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Generator[list[DialogueGraph]]:
+    """A store for each shard, with its own dialogues and the snapshot."""
+    graphs: list[DialogueGraph] = []
+    for shard in SHARDS:
+        graphs.append(graphneg.open(tmp_path_factory.mktemp("apart") / "store"))
+        graphs[-1].load("everyday", shard=shard)
+        graphs[-1].shift()
+        snapshot.load(graphs[-1].store)
+    yield graphs
+    for graph in graphs:
+        graph.close()
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_shards_with_stores_of_their_own_make_what_one_run_makes(
+    name: str, apart: list[DialogueGraph], ones: dict[str, bytes], tmp_path: Path
+) -> None:
+    shards = [made(graph, name, shard=shard) for graph, shard in zip(apart, SHARDS, strict=True)]
+    assert _merged(shards, tmp_path) == ones[name]
+
+
+def test_the_same_store_gives_the_same_snapshot(
+    whole: DialogueGraph, snapshot: Snapshot, tmp_path: Path
+) -> None:
+    again = Snapshot.write(whole.store, tmp_path / "again.snapshot", ["bank", "donors"])
+    assert again.parts == ("donors", "bank")
+    assert Snapshot.write(whole.store, tmp_path / "third.snapshot", ["donors", "bank"]).digest == again.digest
+    assert again.digest != snapshot.digest
+    assert Snapshot.read(snapshot.path) == snapshot
+
+
+def test_a_store_of_a_shard_says_what_it_can_not_do(
+    apart: list[DialogueGraph], snapshot: Snapshot, tmp_path: Path, whole: DialogueGraph
+) -> None:
+    graph = apart[0]
+    snapshot.load(graph.store)  # once more does nothing
+    other = Snapshot.write(whole.store, tmp_path / "other.snapshot", ["bank"])
+    for act, told in (
+        (lambda: list(graph.negatives("deam")), "say which shard"),
+        (lambda: list(graph.generate("random")), "say which shard"),
+        (lambda: graph.export(tmp_path / "out.jsonl"), "say which shard"),
+        (lambda: list(graph.negatives("deam", limit=3, shard="1/2")), "leave --limit out"),
+        (lambda: other.load(graph.store), "another snapshot already"),
+        (lambda: Snapshot.write(graph.store, tmp_path / "third.snapshot"), "a store with all of them"),
+    ):
+        with pytest.raises(InputError, match=told) as refusal:
+            act()
+        assert "\n" not in str(refusal.value)
+
+
+def test_a_snapshot_that_does_not_fit_is_told_in_a_line(snapshot: Snapshot, tmp_path: Path, run: Run) -> None:
+    store = ("--store", tmp_path / "store", "--keep-warm", "30")
+    (tmp_path / "chats.jsonl").write_text(
+        json.dumps({"id": "d", "turns": [{"text": "Hi!"}, {"text": "Hello."}]})
+    )
+    run(*store, "load", "dialogues", tmp_path / "chats.jsonl")
+    told = run(*store, "load", "snapshot", snapshot.path)
+    assert (told.status, told.err.count("\n")) == (1, 1)
+    assert "load the same into it first" in told.err
+    assert run(*store, "load", "snapshot", tmp_path / "chats.jsonl").err.count("no snapshot") == 1
+    cut = tmp_path / "cut.snapshot"
+    shutil.copyfile(snapshot.path, cut)
+    cut.write_bytes(cut.read_bytes()[:-5_000])
+    with pytest.raises(InputError, match="not whole"):
+        list(Snapshot.read(cut)._rows())  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("negatives", "-o", "out.jsonl", "--shard", "5/4"), "there are the shards 1/4 to 4/4"),
+        (("generate", "random", "-o", "out.jsonl", "--shard", "half"), "write I/N"),
+        (("negatives", "-o", "-", "--shard", "1/4"), "a shard is a file"),
+        (("export", "out.amr", "--shard", "0/4"), "there are the shards"),
+        (("parse", "--text", "in", "-o", "out", "--shard", "1/4"), "--shard are for a store"),
+        (("merge", "none.jsonl.1-of-2", "-o", "out.jsonl"), "can't be read"),
+    ],
+)
+def test_wrong_input_is_told_in_a_line(
+    arguments: tuple[str, ...],
+    told: str,
+    everyday: Path,
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = run("--store", everyday, *arguments)
+    assert ended.status == 2
+    assert told in " ".join(ended.err.split())
+    assert not list(tmp_path.iterdir())
