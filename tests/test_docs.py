@@ -8,6 +8,7 @@ languages are not run. A comment before a block says what else there is to it:
     <!-- needs: neo4j --> it runs where there is a Neo4j
     <!-- needs: encoder --> it runs where a package with MiniLM is installed, which is taken for `ENCODER`
     <!-- needs: model --> it does not run: it names a model that nobody ships
+    <!-- needs: browser --> it does not run: a person goes on in a browser
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ function show(html, address) {
   if (address !== location.href) history.replaceState(null, "", address);
   main.focus({ preventScroll: true });
   window.scrollTo(0, 0);
+  document.querySelector(".response")?.scrollIntoView({ block: "nearest", behavior: "instant" });
   markActive();
 }
 
