@@ -229,8 +229,8 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
     ) -> Generated:
         """Wrong responses by a generator, made when they are iterated or written.
 
-        ``generator`` is a name, made with ``options``, or an object with ``generate(contexts, per_context,
-        seed)``. Contexts end where a dialogue's responses answer; of dialogues without responses
+        ``generator`` is a name, made with ``options`` (a ``ranker`` by its path or id, too), or an object
+        with ``generate(contexts, per_context, seed)``. Contexts end where a dialogue's responses answer; of dialogues without responses
         ``places`` is ``last`` (the context of the last turn) or ``every`` (of each turn). ``corpora``,
         ``splits`` and ``limit`` choose dialogues, ``shard`` a part of them. The same seed gives the same
         negatives, whatever ``batch`` and the server; a file is written after each batch (None: as many
@@ -243,7 +243,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         wanted = ContextSelection(Selection(corpora, splits, limit, shard=shard_of(shard)), places)
         asked = Generation(per_context, seed, wanted, batch)
         if isinstance(generator, str):
-            made = get_generator(generator, self.store, **options)
+            made = get_generator(generator, self.store, **_with_ranker(options))
         elif options:
             raise InputError(f"options are for generators that are named, not for {generator.name!r}")
         else:
@@ -357,6 +357,21 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
 
     def __repr__(self) -> str:
         return f"<DialogueGraph: {self.store.description}>"
+
+
+def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Options of a generator, in which a ranker that is named is loaded."""
+    named = options.get("ranker")
+    if not isinstance(named, str | Path):
+        return options
+    from graphneg.generators.writing import NamedScorer
+    from graphneg.rankers.base import load_ranker
+
+    device = options.get("device", "auto")
+    ranker = load_ranker(
+        named, offline=bool(options.get("offline", False)), device=None if device == "auto" else device
+    )
+    return {**options, "ranker": NamedScorer(str(named), ranker)}
 
 
 def _decoder(decoder: str | Decoder, options: Mapping[str, Any]) -> Decoder:

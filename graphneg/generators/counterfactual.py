@@ -108,7 +108,7 @@ class CounterfactualGenerator(WritingGenerator):
 
     def __init__(self, store: Store, options: CounterfactualOptions) -> None:
         writer, judge = options.load(self.name, load_either)
-        super().__init__(_REASONS, writer, judge)
+        super().__init__(_REASONS, options, writer, judge)
         self._store = store
         self._options = options
         self._right = options.purpose == "positives"

@@ -112,7 +112,7 @@ class PnegGenerator(WritingGenerator):
         writer: Writer,
         judge: PerplexityFilter | None,
     ) -> None:
-        super().__init__(_REASONS, writer, judge)
+        super().__init__(_REASONS, options, writer, judge)
         self._options = options
         self._examples = examples
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."

@@ -10,9 +10,9 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import BATCH, SLOW_BATCH, Candidate, Context, ShortfallCounter
@@ -28,15 +28,35 @@ from graphneg.nn.writers import LocalWriter, Prompt, Route, Writer, settings_of_
 from graphneg.progress import Progress
 
 Model = TypeVar("Model", bound=LanguageModel)
+ANSWERS = "answers"
 
-_OF_MODELS = ("model", "gguf_file", "judge", "device", "offline", "batch_size", "served", "route")
+_OF_MODELS = ("model", "gguf_file", "judge", "ranker", "device", "offline", "batch_size", "served", "route")
 PULL = 3.0
 """How strongly words are drawn in by a model that was not trained to reply with them."""
 END = "\n"
 """What ends a text where requests ask for one line."""
 LEAST_WORDS = 5
 """A sentence that leaves a text fewer words does not end it."""
+_ANSWERS_REASON = {ANSWERS: "the ranker scores the text too high: it may be an answer"}
 UNJUDGED = "no judge: nothing is refused as surprising, or because it fits; --option judge=MODEL names one"
+
+
+class AnswerScorer(Protocol):
+    """Says how well responses answer contexts, from 0 to 1: any ranker."""
+
+    def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NamedScorer:
+    """A ranker with the ``name`` that settings show."""
+
+    name: str
+    ranker: AnswerScorer
+
+    def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+        """See `AnswerScorer`."""
+        return self.ranker.score(contexts, responses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +70,8 @@ class WritingOptions:
     in; None: by 3, or not at all for a model that was trained for it; a served one is only asked for them)
     say how texts are drawn, and ``words`` how many they have at most; ``surprise``, ``alone`` and ``worst``
     which are kept (`Bounds`) of what the ``judge`` finds, another causal language model by path or id; else
-    the model itself, if it is here.
+    the model itself, if it is here. A ``ranker`` (`graphneg.rankers.base.Ranker`) refuses texts that it
+    scores over ``max_score`` as answers; `DialogueGraph.generate` also takes the path or id of one.
 
     Raises:
         InputError: a number is out of range.
@@ -71,6 +92,8 @@ class WritingOptions:
     surprise: float = 14.0
     alone: float = 40.0
     worst: float = 11.0
+    ranker: AnswerScorer | None = None
+    max_score: float = 0.5
 
     def __post_init__(self) -> None:
         """Refuse what is out of range before a model is read, which may take a minute."""
@@ -152,11 +175,19 @@ class WritingGenerator(ShortfallCounter):
     """The part of a generator that has a ``writer`` and refuses what it wrote: ``refused`` counts texts by
     why.
 
-    Without a ``judge`` (None) nothing is refused for what it is likely after.
+    Without a ``judge`` (None) nothing is refused for what it is likely after, without a ranker among the
+    ``options`` nothing for being an answer.
     """
 
-    def __init__(self, reasons: Mapping[str, str], writer: Writer, judge: PerplexityFilter | None) -> None:
-        super().__init__({**REASONS, **reasons})
+    def __init__(
+        self,
+        reasons: Mapping[str, str],
+        options: WritingOptions,
+        writer: Writer,
+        judge: PerplexityFilter | None,
+    ) -> None:
+        super().__init__({**REASONS, **_ANSWERS_REASON, **reasons})
+        self._ranker, self._max_score = options.ranker, options.max_score
         self.refused: Counter[str] = Counter()
         self.writer = writer
         self.judge = judge
@@ -178,7 +209,7 @@ class WritingGenerator(ShortfallCounter):
         Raises: as `written`.
         """
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
-        for gap in self.written(contexts, per_context, seed):
+        for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
                 if len(own) < gap.amount and self.is_new(gap, one.text):
@@ -194,10 +225,26 @@ class WritingGenerator(ShortfallCounter):
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
         """See `graphneg.generators.base.Generator`: all candidates, whatever else was given."""
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
-        for gap in self.written(contexts, per_context, seed):
+        for gap in self._wrong(contexts, per_context, seed):
             given[gap.context.id] += gap.candidates
             self.leave_out(gap.reason, gap.context.id, gap.amount - len(gap.candidates))
         return [Draft(given[context.id]) for context in contexts]
+
+    def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
+        """The gaps, without the candidates that the ranker takes for answers though they are to be wrong."""
+        gaps = self.written(contexts, per_context, seed)
+        if self._ranker is None:
+            return gaps
+        pairs = [(gap, one) for gap in gaps for one in gap.candidates]
+        turns = [[turn.text for turn in gap.context.turns] for gap, _ in pairs]
+        scores = self._ranker.score(turns, [one.text for _, one in pairs]) if pairs else []
+        for gap in gaps:
+            gap.candidates = []
+        for (gap, one), score in zip(pairs, scores, strict=True):
+            is_answer = one.label == 0 and score > self._max_score
+            if self.passes(gap, ANSWERS if is_answer else None):
+                gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
+        return gaps
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
         """See `graphneg.generators.base.Generator`: what the negatives say is not said again."""
@@ -208,7 +255,9 @@ class WritingGenerator(ShortfallCounter):
     @property
     def models(self) -> dict[str, object]:
         """What writes and what judges, for `settings`."""
-        return {**settings_of_writer(self.writer), "judge": self.judge and str(self.judge.model.path)}
+        judge, ranker = self.judge and str(self.judge.model.path), self._ranker
+        named = None if ranker is None else str(getattr(ranker, "name", type(ranker).__name__))
+        return {**settings_of_writer(self.writer), "judge": judge, "ranker": named}
 
     def notes(self) -> list[str]:
         """What there is to tell a user after a run."""
@@ -254,7 +303,7 @@ class WritingGenerator(ShortfallCounter):
     def _with(self, writer: Any) -> WritingGenerator:
         """This generator with another writer, and counts of its own."""
         other = copy.copy(self)
-        other.writer, other.refused, other._said = writer, Counter(), NearDuplicates()
+        other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
         other.left_out()
         return other
 

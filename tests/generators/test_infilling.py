@@ -256,6 +256,19 @@ class TestGenerator:
         scores = [one.scores["infilling"] for one in draft.candidates]
         assert scores == sorted(scores)
 
+    def test_a_text_that_a_ranker_takes_for_an_answer_is_refused(self, talk: Context) -> None:
+        class Ranker:
+            def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+                assert contexts == [[turn.text for turn in talk.turns]] * len(responses)
+                return [0.9 if "kitchen" in text else 0.1 for text in responses]
+
+        answers = ["kitchen", "the green train"]
+        assert self.reasons(talk, *answers, ranker=Ranker()) == {"answers": 1}
+        _, [given], _ = self.answer(talk, *answers, ranker=Ranker(), max_score=0.95)
+        assert given.scores["answers"] == 0.9
+        generator, _, _ = self.answer(talk, *answers, ranker=Ranker())
+        assert generator.settings()["ranker"] == "Ranker"
+
     def test_a_context_without_a_text_for_blanks_is_left_out(self, talk: Context) -> None:
         bare = replace(talk, turns=(Turn("A", "Hello?"),))
         generator = made_by(Says())

@@ -151,7 +151,7 @@ class MaskAndFillGenerator(WritingGenerator):
         histories: Histories,
         bank: Bm25Generator | None,
     ) -> None:
-        super().__init__(_REASONS, writer, judge)
+        super().__init__(_REASONS, options, writer, judge)
         self._options = options
         self._histories = histories
         self._bank = bank

@@ -114,9 +114,7 @@ def train_infilling(
         raise ModelError(f"{model.path}: it reads backward; blanks are filled by a model that reads forward")
     learned, measured = divided(list(infilling_pairs(contexts, seed)), held_out, seed)
     if not learned:
-        raise InputError(
-            "no context has a right response of four words or more, so there is nothing to learn"
-        )
+        raise InputError("no context has a right response that can have blanks: there is nothing to learn")
     report = train_for(
         FILL_BLANKS, model, [pair.example for pair in learned], out,
         validation=[pair.example for pair in measured], seed=seed, **arguments,

@@ -136,7 +136,7 @@ class KeywordGenerator(WritingGenerator):
         histories: Histories | None = None,
         vectors: StaticVectors | None = None,
     ) -> None:
-        super().__init__(_REASONS, writer, judge)
+        super().__init__(_REASONS, options, writer, judge)
         self.name = name
         self._options = options
         self._ask = ask
