@@ -107,13 +107,12 @@ class Snapshot:
                 f"the {store.description} has no dialogues, or those of a shard only: a snapshot is made of "
                 "a store with all of them"
             )
-        resources = {row["kind"]: row["amount"] for row in store.read(cypher_text("snapshot/resources"))}
         facts = {
             "version": __version__,
             "parts": chosen,
             "dialogues": [list(row) for row in info.corpora],
             "utterances": info.counts["Utterance"],
-            "resources": resources,
+            "resources": _resources(store),
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
@@ -163,8 +162,9 @@ class Snapshot:
             if known.digest != self.digest:
                 raise InputError(f"{self.path}: the {store.description} has another snapshot already")
             return
-        for row in store.read(cypher_text("snapshot/resources")):
-            kind, amount, meant = row["kind"], row["amount"], self.facts["resources"][row["kind"]]
+        there, meanings = _resources(store), self.facts["resources"]
+        for kind in sorted({*there, *meanings}):
+            amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
                 raise InputError(
                     f"{self.path}: made with {meant:,} {kind}, and the {store.description} has {amount:,}: "
@@ -196,6 +196,12 @@ class Snapshot:
             raise InputError(f"{self.path}: the file is not whole; copy it again") from error
         if digest.hexdigest() != self.digest:
             raise InputError(f"{self.path}: the file is not as it was written; copy it again")
+
+
+def _resources(store: Store) -> dict[str, int]:
+    """How much there is of each resource; a server may leave out what there is none of."""
+    rows = store.read(cypher_text("snapshot/resources"))
+    return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 
 
 def _begun(facts: Mapping[str, Any]) -> Any:

@@ -14,7 +14,8 @@ import graphneg
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context
-from graphneg.generators.writing import Gap, WritingGenerator
+from graphneg.generators.pneg import PnegGenerator, PnegOptions
+from graphneg.generators.writing import Gap
 from graphneg.hashing import number
 from graphneg.merging import merge
 from graphneg.records.resumable import NegativeStream
@@ -23,6 +24,7 @@ from graphneg.shards import Shard
 from graphneg.snapshots import Snapshot
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
+from tests.toy_parser import ToyParser
 
 TEXTS = [
     f"{subject} {verb} {thing}."
@@ -33,12 +35,12 @@ TEXTS = [
 SHARDS = [Shard(1, 2), Shard(2, 2)]
 
 
-class Repeats(WritingGenerator):
-    """Writes three of eighteen texts for each context, so that most were said before."""
+class Repeats(PnegGenerator):
+    """As pneg, of three of eighteen texts for each context, so that most were said before."""
 
     name = "repeats"
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Gap]:
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Any:
         return [Gap(context, "no-text", per_context, list(_texts(context, seed))) for context in contexts]
 
     def settings(self) -> Mapping[str, object]:
@@ -64,7 +66,7 @@ def made(graph: DialogueGraph, name: str, **which: Any) -> NegativeStream:
     """The stream of a job, of all dialogues or of a shard."""
     if name == "texts that were said before":
         silent: Any = Silent()
-        generator = Repeats({"no-text": "none"}, silent, None)
+        generator = Repeats(PnegOptions(), [], silent, None)
         return graph.generate(generator, per_context=2, places="every", **which)
     if name in EDITS:
         return graph.negatives(**EDITS[name], per_dialogue=2, **which)
@@ -189,18 +191,14 @@ def test_a_generator_that_remembers_and_makes_no_drafts_makes_no_shards(
         whole.generate(Remembers(), shard="1/2").to_shard(tmp_path / "out.jsonl")
 
 
-def test_parses_by_shards_are_all_parses_and_none_twice(tmp_path: Path, run: Run) -> None:
-    store = ("--store", tmp_path / "store", "--keep-warm", "30")
-    dialogues = [
-        {"id": f"d{n}", "turns": [{"text": f"Shall we go at {n}?"}, {"text": "I can't."}]} for n in range(9)
-    ]
-    (tmp_path / "chats.jsonl").write_text("\n".join(map(json.dumps, dialogues)))
-    run(*store, "load", "dialogues", tmp_path / "chats.jsonl")
-    told = [run(*store, "parse", "--shard", f"{index}/2").out for index in (2, 1)]
-    graphs = [int(text.split(": ")[1].split(" graphs")[0]) for text in told]
-    assert sum(graphs) == 18
-    assert all(graphs)
-    assert " 0 graphs of 0 texts" in run(*store, "parse").out
+def test_parses_by_shards_are_all_parses_and_none_twice(tmp_path: Path) -> None:
+    turns = [{"text": "Shall we go?"}, {"text": "I can't."}]
+    with graphneg.open(tmp_path / "store") as graph:
+        graph.load("dialogues", [{"id": f"d{n}", "turns": turns} for n in range(9)])
+        made = [graph.parse(ToyParser(), shard=f"{index}/2").graphs for index in (2, 1)]
+        assert sum(made) == 18
+        assert all(made)
+        assert graph.parse(ToyParser()).graphs == 0
 
 
 @pytest.fixture(scope="module")
@@ -286,7 +284,7 @@ def test_a_snapshot_that_does_not_fit_is_told_in_a_line(snapshot: Snapshot, tmp_
         (("generate", "random", "-o", "out.jsonl", "--shard", "half"), "write I/N"),
         (("negatives", "-o", "-", "--shard", "1/4"), "a shard is a file"),
         (("export", "out.amr", "--shard", "0/4"), "there are the shards"),
-        (("parse", "--text", "in", "-o", "out", "--shard", "1/4"), "--shard are for a store"),
+        (("parse", "--text", "in", "-o", "out", "--shard", "1/4"), "--shard"),
         (("merge", "none.jsonl.1-of-2", "-o", "out.jsonl"), "can't be read"),
     ],
 )

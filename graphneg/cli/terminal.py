@@ -22,6 +22,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
 from rich.text import Text
+from typer import BadParameter
 
 from graphneg.errors import InputError
 
@@ -153,7 +154,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     """
     if made.shard is not None:
         if out == STANDARD:
-            raise InputError("a shard is a file: name the one that its parts will make, with -o FILE")
+            raise BadParameter("a shard is a file: name the one that all will make", param_hint="--out")
         out, whole = str(made.shard.file(out)), out
     else:
         whole = ""
