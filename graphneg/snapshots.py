@@ -139,10 +139,10 @@ class Snapshot:
             with gzip.open(path, "rb") as file:
                 facts = json.loads(file.readline())
             digest = facts.pop("snapshot")
-        except OSError as error:
-            raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
-        except (ValueError, KeyError, AttributeError, EOFError) as error:
+        except (ValueError, KeyError, AttributeError, EOFError, gzip.BadGzipFile) as error:
             raise InputError(f"{path}: no snapshot; graphneg snapshot -o FILE writes one") from error
+        except OSError as error:
+            raise InputError(f"{path}: can't be read: {error.strerror}") from error
         if facts["version"] != __version__:
             raise InputError(
                 f"{path}: graphneg {facts['version']} made it, this is {__version__}: take one everywhere"
