@@ -71,17 +71,16 @@ class Count:
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     host.close()
-    server: Server
+    folder = host.directory / f"kills-{host.kind}"
+    folder.mkdir()
     if host.kind == "neo4j":
-        server = made = Neo4j(host.directory / "killed-neo4j")
+        server = Neo4j(folder / "server")
         each = max(1, sizes.kills // ON_NEO4J // len(FORGET))
-        with closing(_Stopped(made.stop)):
-            counts = [_killed(server, name, each, host.directory) for name in FORGET]
+        with closing(_Stopped(server.stop)):
+            counts = [_killed(server, name, each, folder) for name in FORGET]
     else:
-        server = Embedded(host.directory / "killed")
-        counts = [
-            _killed(server, name, max(1, sizes.kills // len(FORGET)), host.directory) for name in FORGET
-        ]
+        each = max(1, sizes.kills // len(FORGET))
+        counts = [_killed(Embedded(folder / "server"), name, each, folder) for name in FORGET]
     table = Table(
         "Kills",
         f"Kill -9 of a command that works on {DIALOGUES} dialogues, each fifth time of its server, at any "

@@ -1,52 +1,43 @@
-"""Sentences of the pool whose nouns become nouns of the context."""
+"""Sentences of the pool whose nouns become nouns of the context, where the verb takes these."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from graphneg.generators.overlap.noun_substitution import found_text
-from graphneg.model import Negative
-from graphneg.store.connection import Store
-from tests.overlap_samples import fill
+from graphneg.generators.base import Candidate, Context, Turn
+from graphneg.generators.generated import negative_of
+from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
+
+MILK = "My brother drank the milk before the long drive."
+PIANO = "My brother repaired the piano before the long drive."
+TURNS = (Turn("A", "Do you like the tea?"), Turn("B", "I do."))
+CONTEXT = Context("own/test/1#2", "own", "test", "own/test/1", 2, TURNS, "A")
 
 
-@pytest.fixture(scope="module")
-def both(
-    embedded: Store, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[list[Negative], list[Negative], list[Negative]]:
-    """The same run without exchanges, with some, and with as many as can be."""
-    graph = fill(embedded, Path(tmp_path_factory.mktemp("pool")))
-    plain, some, all_ = (
-        list(graph.generate("overlap", per_context=2, limit=40, seed=1, everyday=None, exchanged=share))
-        for share in (0, 0.5, 1)
-    )
-    return plain, some, all_
+def substituted(*texts: str, share: float = 1, shared: str = "") -> list[Candidate]:
+    """What becomes of sentences as candidates of the context."""
+    given = [[Candidate(text, (), details={"shared": shared}) for text in texts]]
+    NounSubstitution(share).apply([CONTEXT], given, seed=0)
+    return given[0]
 
 
-def test_sentences_stay_where_no_exchange_is_drawn(
-    both: tuple[list[Negative], list[Negative], list[Negative]],
-) -> None:
-    plain, some, all_ = ([one.response for one in made] for made in both)
-    changed = sum(a != b for a, b in zip(plain, some, strict=True))
-    assert 0 < changed < sum(a != b for a, b in zip(plain, all_, strict=True)) <= len(plain)
+def test_a_noun_becomes_one_of_the_context_that_its_verb_takes() -> None:
+    [tea] = substituted(MILK)
+    assert tea.text == MILK.replace("milk", "tea")
+    assert tea.details["exchanged"] == "milk > tea"
+    assert found_text(negative_of(CONTEXT, tea, "hard", 0, 0)) == MILK
 
 
-def test_an_exchanged_sentence_says_a_noun_of_its_context(
-    both: tuple[list[Negative], list[Negative], list[Negative]],
-) -> None:
-    plain, _, all_ = both
-    for before, after in zip(plain, all_, strict=True):
-        said = " ".join(turn["text"] for turn in after.context).lower()
-        if before.response != after.response:
-            old, new = _exchanged(after)
-            assert new in said and new in after.response.lower()
-            assert found_text(after) == before.response
-            assert old in before.response and len(before.response.split()) == len(after.response.split())
+def test_no_noun_becomes_one_that_its_verb_does_not_take() -> None:
+    assert [one.text for one in substituted(PIANO)] == [PIANO]
 
 
-def _exchanged(negative: Negative) -> tuple[str, str]:
-    [note] = [part for part in str(negative.edits[0]["before"]).split("; ") if part.startswith("exchanged: ")]
-    old, _, new = note.removeprefix("exchanged: ").partition(" > ")
-    return old, new
+def test_a_noun_that_the_context_shares_stays() -> None:
+    assert [one.text for one in substituted(MILK, shared="milk")] == [MILK]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_only_a_share_is_drawn(share: float) -> None:
+    texts = [MILK.replace("brother", who) for who in ("uncle", "friend", "boss", "son", "sister", "teacher")]
+    changed = sum(one.text not in texts for one in substituted(*texts, share=share))
+    assert changed == 0 if share == 0 else 0 < changed < len(texts)

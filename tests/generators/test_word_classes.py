@@ -8,9 +8,7 @@ from graphneg.english.words import word_class, word_list
 from graphneg.generators.overlap.target_profile import OPENINGS
 
 
-@pytest.mark.parametrize(
-    "name", ["function-words", "words-of-talk", "reply-openings", "no-reply", "light-nouns"]
-)
+@pytest.mark.parametrize("name", ["function-words", "words-of-talk", "reply-openings", "no-reply"])
 def test_words_are_single_and_in_lower_case(name: str) -> None:
     words = word_class(name)
     assert words and all(word == word.lower() and " " not in word for word in words)

@@ -1,8 +1,8 @@
 """A retrieved sentence brought nearer to the context: one of its nouns becomes one of the context's.
 
 Candidates go in; in a share of them, drawn by hash, a noun is another when they come out. The sentence is
-parsed, a noun that is an argument is ``set`` to another concept, and the surface decoder puts the edited
-graph back into the sentence's own words, as it does for transforms.
+parsed, a noun gives way to one of a sort that its predicate takes (`graphneg.amr.facts`, as `graft` does),
+and the surface decoder puts the edited graph back into the sentence's own words.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
+from graphneg.amr.facts import facts
 from graphneg.amr.overlay import apply_edits
 from graphneg.decoders.base import get_decoder
+from graphneg.english.takes import sort_of
 from graphneg.english.tokens import tokenize
-from graphneg.english.words import readings, word_class
 from graphneg.errors import TransformError
 from graphneg.generators.base import UNRELATED, Candidate, Context
 from graphneg.hashing import number, shuffled
 from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative
 from graphneg.parsers.base import get_parser
 
-_ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
-_LIGHT = word_class("light-nouns")
 FOUND = "found"
 _SCALE = 2**64
 
@@ -55,8 +54,10 @@ class NounSubstitution:
         """The candidate with the first noun that can become the first word that it does not say."""
         said = {node.label for node in graph.nodes}
         shared = set(candidate.details.get("shared", "").split(", "))
-        nouns = (noun for noun in _nouns(graph) if noun.concept not in shared)
-        for noun, word in product(nouns, [word for word in words if word not in said]):
+        nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
+        for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
+            if (sort_of(word) or word) not in takes:
+                continue
             edit = Edit(
                 transform="exchange", category=UNRELATED, site=str(noun.k), op="set", amr=graph.id, k=noun.k,
                 concept=word,
@@ -79,8 +80,10 @@ class NounSubstitution:
         distinct = {context.id: context for context in contexts}
         turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
         found: dict[str, list[str]] = {id: [] for id in distinct}
-        for (id, _), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
-            found[id] += [noun.concept or "" for noun in _nouns(graph)] if graph is not None else []
+        for (id, text), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
+            if graph is not None:
+                known = zip(graph.nodes, facts(graph, text), strict=True)
+                found[id] += [node.concept or "" for node, of in known if of.get("topic") and of.get("sort")]
         return {id: list(dict.fromkeys(words)) for id, words in found.items()}
 
     def _graphs(self, texts: Sequence[str]) -> list[AmrGraph | None]:
@@ -96,12 +99,8 @@ def found_text(negative: Negative) -> str:
     return made_of.partition(f"; {FOUND}: ")[2] or negative.response
 
 
-def _nouns(graph: AmrGraph) -> Iterator[AmrNode]:
-    """Nouns (and no adjectives) without anything below them that are an argument of something."""
-    mentioned = {mention.target for mention in graph.mentions}
-    for node in graph.nodes:
-        concept = node.concept or ""
-        if node.role in _ARGUMENTS and node.last == node.k and node.k not in mentioned:
-            known = readings(concept) if concept.isalpha() and concept.islower() else {}
-            if "NOUN" in known and not {"ADJ", "ADV"} & known.keys() and concept not in _LIGHT:
-                yield node
+def _nouns(graph: AmrGraph, text: str) -> Iterator[tuple[AmrNode, Sequence[str]]]:
+    """The nouns that may give way, each with the sorts (and nouns of rarer ones) that its predicate takes."""
+    for node, known in zip(graph.nodes, facts(graph, text), strict=True):
+        if known.get("open_to") and known.get("takes"):
+            yield node, known["takes"]
