@@ -14,9 +14,9 @@ TURNS = (Turn("A", "Do you like the tea?"), Turn("B", "I do."))
 CONTEXT = Context("own/test/1#2", "own", "test", "own/test/1", 2, TURNS, "A")
 
 
-def substituted(*texts: str, share: float = 1, shared: str = "") -> list[Candidate]:
+def substituted(*texts: str, share: float = 1, shared: str = "drive") -> list[Candidate]:
     """What becomes of sentences as candidates of the context."""
-    given = [[Candidate(text, (), details={"shared": shared}) for text in texts]]
+    given = [[Candidate(text, ("C-follow",), details={"shared": shared}) for text in texts]]
     NounSubstitution(share).apply([CONTEXT], given, seed=0)
     return given[0]
 
