@@ -41,15 +41,29 @@ class Sentence(Protocol):
     words, its terms and those that the context has, too."""
 
     @property
-    def distance(self) -> float: ...
+    def distance(self) -> float:
+        """How far it is from what is wished for."""
+        ...
+
     @property
-    def chance(self) -> int: ...
+    def chance(self) -> int:
+        """What decides among equals."""
+        ...
+
     @property
-    def key(self) -> str: ...
+    def key(self) -> str:
+        """Its words: what says the same has the same."""
+        ...
+
     @property
-    def terms(self) -> frozenset[str]: ...
+    def terms(self) -> frozenset[str]:
+        """Its content words, as lemmas."""
+        ...
+
     @property
-    def shared(self) -> frozenset[str]: ...
+    def shared(self) -> frozenset[str]:
+        """Those that the context has, too."""
+        ...
 
 
 Listed = TypeVar("Listed", bound=Sentence)

@@ -44,7 +44,9 @@ UNJUDGED = "no judge: nothing is refused as surprising, or because it fits; --op
 class AnswerScorer(Protocol):
     """Says how well responses answer contexts, from 0 to 1: any ranker."""
 
-    def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]: ...
+    def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
+        """A number for each context and its response, shape (pairs)."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

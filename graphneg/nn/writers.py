@@ -125,7 +125,9 @@ class Writer(Protocol):
     """Writes texts. ``name`` is the model's, as settings and messages show it."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The model's path, id or name at its server."""
+        ...
 
     def complete(
         self,
