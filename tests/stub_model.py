@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from random import Random
 
 PATIENCE = 60
 STALLED = 30.0
@@ -209,7 +210,7 @@ def answer_to(body: dict, number: int) -> str:
     of the last context in the prompt. No other answer is the same."""
     prompt = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
     last = prompt.rstrip().splitlines()[-1]
-    things = [_THINGS[number // 30**place % 30] for place in range(4)]
+    things = Random(number).sample(_THINGS, 4)
     if asked := re.fullmatch(r"[AB] \((.+)\):", last):
         return f"The {things[0]} and the {things[1]} of the {asked[1]} are near the {things[2]}."
     if last == "Blanks:":

@@ -26,6 +26,7 @@ from graphneg.store.dialogues import Selection, dialogue_ids
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.servers import wipe
+from tests.stub_model import answered, stub_model
 from tests.tiny_lm import EXCHANGES, TinyModels
 
 # Two more dialogues: one without a keyword, one of another topic.
@@ -174,3 +175,18 @@ def test_the_command_trains_a_model_and_the_generator_uses_it(run: Run, tiny_lms
     assert ended.status == 0 and out.exists()
     scorer = ["train", "lm", "--model", str(tiny_lms.gpt2), "--tells", "post", "-o", str(tmp_path / "scorer")]
     assert run("--store", store, *scorer, *few).status == 0
+
+
+def test_a_served_model_replies_with_the_other_keyword_and_is_asked_once(
+    graph: DialogueGraph, tmp_path: Path
+):
+    pytest.importorskip("openai", reason="served models need the served extra")
+    with stub_model(tmp_path / "stub") as url:
+        asked = {"model": "m", "served": {"base_url": url, "cache": str(tmp_path / "answers")}, "tries": 2}
+        made = list(graph.generate("counterfactual", per_context=2, **asked))
+    assert made and answered(tmp_path / "stub")
+    for negative in made:
+        keyword = facts(negative)["substitute"]
+        assert keyword in negative.response and keyword not in negative.original["response"]
+    again = list(graph.generate("counterfactual", per_context=2, **asked))  # the server is gone
+    assert [one.response for one in again] == [one.response for one in made]

@@ -7,9 +7,9 @@ are taken out more often. All is a hash of the seed and the text's address.
 
 >>> masked = masked_versions("I bought the red boat in May. It leaks a little.", 0, "example")[0]
 >>> masked.marked, masked.answers
-('I [phrase] red boat in May. [sentence]', ('bought the', 'It leaks a little.'))
->>> masked.filled(["saw a", "we left."])
-'I saw a red boat in May. We left.'
+('I bought the [word] boat in May. It [phrase] little.', ('red', 'leaks a'))
+>>> masked.filled(["old", "costs very"])
+'I bought the old boat in May. It costs very little.'
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VERSIONS = 3
 """Masked versions of a text, at most."""
 TRIES = 12
 """So often masks are drawn for a version before it is given up."""
-SENTENCE, WORD, PHRASE = 0.15, 0.2, 0.5
+SENTENCE, WORD, PHRASE = 0.15, 0.25, 0.5
 """How often a sentence is taken out, a word, and a phrase that begins with that word in its place."""
 LONGEST_PHRASE = 4
 LEAST_WORDS = 4
@@ -133,12 +133,13 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
             words = [match.span() for match in _WORD.finditer(text, begin, end)]
             at = 0
             while at < len(words):
-                size = _size(chance("word", nth, at), chance("size", nth, at)) if at < len(words) else 0
+                size = _size(chance("word", nth, at), chance("size", nth, at))
                 size = min(size, len(words) - at)
-                if size:
-                    kind: Kind = "word" if size == 1 else "phrase"
-                    spans.append(Span(words[at][0], words[at + size - 1][1], kind))
-                at += size + 1
+                start, stop = words[at][0], words[at + size - 1][1]
+                if size and content_lemmas(text[start:stop]):
+                    spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
+                    at += size
+                at += 1
         begin = end
     return tuple(spans) if _is_usable(text, spans) else ()
 

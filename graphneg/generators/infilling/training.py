@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import exp
+from math import ceil, exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,9 +85,9 @@ def divided(
 ) -> tuple[list[InfillingPair], list[InfillingPair]]:
     """Those to learn, and about ``amount`` to measure, of a tenth of the dialogues at most."""
     dialogues = list(dict.fromkeys(pair.dialogue for pair in pairs))
-    share = min(amount / max(len(pairs), 1), 1 / _SHARE)
+    wanted = ceil(amount / max(len(pairs), 1) * len(dialogues))
     order = sorted(dialogues, key=lambda id: number(seed, "held-out", id))
-    out = set(order[: int(share * len(order))])
+    out = set(order[: min(wanted, len(order) // _SHARE)])
     learned = [pair for pair in pairs if pair.dialogue not in out]
     return learned, [pair for pair in pairs if pair.dialogue in out][:amount]
 
