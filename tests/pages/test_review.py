@@ -27,6 +27,8 @@ from tests.pages.test_gate import cookie_of
 Visitor = Callable[..., Page]
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\"'`{{ 7 * 7 }}"
 ROW = "input[name=row]"
+ACTIVE = ".question.active"
+"""The question that keys answer: marked once the page listens to keys."""
 WIDTHS = (400, 1600)
 
 
@@ -72,9 +74,10 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Served, 
 def begin(page: Page, served: Served, name: str) -> None:
     """To the first item, as a person comes to it."""
     page.goto(f"{served.origin}/review")
+    page.locator("input[name=annotator]:focus").wait_for()
     page.keyboard.type(name)
     page.keyboard.press("Enter")
-    page.locator(ROW).wait_for(state="attached")
+    page.locator(ACTIVE).wait_for()
 
 
 def press(page: Page, keys: str) -> None:
@@ -187,7 +190,7 @@ class TestTheItem:
             for question in range(3):
                 page.locator(".question").nth(question).get_by_role("radio").first.check()
             page.get_by_role("button", name="Save").click()
-            assert page.get_by_text("plain: 1 judged").is_visible()
+            page.get_by_text("plain: 1 judged").wait_for()
 
     @pytest.mark.parametrize("width", WIDTHS)
     def test_it_fits_and_everything_has_a_name(
@@ -231,8 +234,10 @@ class TestTogether:
                     press(page, f"yy{verdicts[row - 1]}")
             page.goto(f"{served.origin}/review/results")
             assert page.get_by_role("link", name="2 disagreements").is_visible()
-            assert page.get_by_text("With a label: 1. Judged without coming to one: 2. Not judged: 0.").is_visible()
+            said = "With a label: 1. Judged without coming to one: 2. Not judged: 0."
+            assert page.get_by_text(said).is_visible()
             page.get_by_role("link", name="2 disagreements").press("Enter")
+            page.locator(ACTIVE).wait_for()
             press(page, "yyw")
             press(page, "yyr")
             page.get_by_text("Nothing is left to decide").wait_for()

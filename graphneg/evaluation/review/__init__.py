@@ -1,7 +1,7 @@
 """Reviews: negatives that people judge without knowing where they come from, and what they say of them.
 
-`draw` makes a `ReviewSet` of files: items in an order of chance, and the `Questions` that are asked of each. It
-is judged in a CSV sheet (`exchange`) or in a browser, where `Judgements` keep every answer
+`draw` makes a `ReviewSet` of files: items in an order of chance, and the `Questions` that are asked of each.
+It is judged in a CSV sheet (`exchange`) or in a browser, where `Judgements` keep every answer
 (``graphneg.pages.review``). `Results` say what came of it: shares with intervals, agreement, disagreements,
 labels.
 """
