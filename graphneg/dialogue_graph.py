@@ -233,8 +233,8 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         with ``generate(contexts, per_context, seed)``. Contexts end where a dialogue's responses answer; of
         dialogues without responses ``places`` is ``last`` (the context of the last turn) or ``every`` (of
         each turn). ``corpora``, ``splits`` and ``limit`` choose dialogues, ``shard`` a part of them. The same
-        seed gives the same negatives, whatever ``batch`` and the server; a file is written after each batch (None: as many
-        dialogues as suit the generator, 8 where a language model writes).
+        seed gives the same negatives, whatever ``batch`` and the server; a file is written after each batch
+        (None: as many dialogues as suit the generator, 8 where a language model writes).
 
         Raises:
             InputError: fewer than one negative of each context, or unknown places.
