@@ -84,7 +84,7 @@ SETTINGS: Mapping[str, Any] = {
     "most_said": 0.01,
     "query_terms": 20,
     "anecdotal": 0.5,
-    "most_alike": 0.5,
+    "most_alike": 1.0,
     "seconds": 0.8,
     "anecdotes": True,
 }
