@@ -82,7 +82,7 @@ def test_a_model_must_be_named() -> None:
 
 
 def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(context: Context) -> None:
-    generator = WritingGenerator({"dull": "nobody would say it"}, Silent(), None)
+    generator = WritingGenerator({"dull": "nobody would say it"}, WritingOptions(), Silent(), None)
     gap = Gap(context, "not-asked")
     assert generator.passes(gap, None) and gap.reason == "not-asked"
     assert not generator.passes(gap, "dull")
@@ -94,7 +94,7 @@ def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(contex
 
 
 def test_a_text_that_nearly_says_what_another_context_was_given_is_none(context: Context) -> None:
-    generator, gap = WritingGenerator({}, Silent(), None), Gap(context)
+    generator, gap = WritingGenerator({}, WritingOptions(), Silent(), None), Gap(context)
     generator.begin([], NoProgress())
     assert generator.is_new(gap, "I lost my new umbrella on the bus.")
     assert not generator.is_new(gap, "I lost my umbrella on the new bus!") and gap.reason == "said-before"
