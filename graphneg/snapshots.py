@@ -111,7 +111,7 @@ class Snapshot:
             "version": __version__,
             "parts": chosen,
             "dialogues": [list(row) for row in info.corpora],
-            "utterances": info.counts["Utterance"],
+            "utterances": info.counts.get("Utterance", 0),
             "resources": _resources(store),
         }
         bar = progress or NoProgress()

@@ -62,6 +62,6 @@ def snapshot(
 
     check_new(out, overwrite)
     with where.opened() as graph, working(f"{out} is written when it is complete; run it again") as bars:
-        chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts["SHIFTS_TO"]]
+        chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]
         made = Snapshot.write(graph.store, out, chosen, bars)
     say(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")
