@@ -79,8 +79,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     of_views = Table(
         "Pages: views",
         f"Milliseconds, the median of {TIMES} and their range, in headless Chromium on this machine: of a "
-        f"table until it has loaded; of the drawing of {sizes.topics:,} topics between two frames while it is "
-        "moved and zoomed, and for drawing one.",
+        f"table until it has loaded; of the drawing of {sizes.topics:,} topics between two frames while it "
+        "is moved and zoomed, and for drawing one.",
         ("what", "ms", "95% of them up to"),
         tuple(row for row, _ in rows),
     )

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """A cluster of this machine alone, for as long as the pipeline runs."""
 _ANSWER_SECONDS = 10.0
-_PATIENCE = {"RAY_agent_register_timeout_ms": "300000", "RAY_raylet_start_wait_time_s": "300"}
-"""For how long Ray waits for its own processes, which start slowly where the machine is busy."""
+_SIGNING_IN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
+"""Handed to actors as arguments, which no dashboard shows."""
 
 
 def negatives(
@@ -80,8 +80,6 @@ def connected(address: str) -> Generator[None]:
 
 
 def _ray() -> Any:
-    for name, value in _PATIENCE.items():
-        os.environ.setdefault(name, value)
     try:
         import ray
     except ImportError as error:
@@ -95,7 +93,10 @@ def _connect(address: str) -> None:
         return
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
     if address == LOCAL:
-        ray.init(address=LOCAL, **quiet)
+        try:
+            ray.init(address=LOCAL, **quiet)
+        except Exception as error:  # a plain one: "The current node timed out during startup"
+            raise InputError(f"Ray does not start on this machine ({first_line(error)})") from error
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
@@ -162,7 +163,8 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
     blocks = [{"block": str(shard)} for shard in shards]
     found = ray.data.from_items(blocks, override_num_blocks=len(blocks))
     one_store = pipeline.store is not None
-    arguments = (pickle.dumps(pipeline), where)
+    signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
+    arguments = (pickle.dumps(pipeline), where, signing_in)
     if pipeline.parse is not None and (where is None or not one_store):
         found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(blocks)))
     if where is not None:
@@ -188,7 +190,8 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
 class _ParseActor:
     """`Reader`, of batches of one block."""
 
-    def __init__(self, pipeline: bytes, folder: Path | None) -> None:
+    def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
+        os.environ.update(signing_in)
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -202,7 +205,8 @@ class _ParseActor:
 class _MakeActor:
     """`Maker`, of batches of one block."""
 
-    def __init__(self, pipeline: bytes, folder: Path) -> None:
+    def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
+        os.environ.update(signing_in)
         self._stage = Maker(pickle.loads(pipeline), folder)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:

@@ -98,7 +98,8 @@ KEY = "coalesce(n.id, n.text)"
 NODES = f"MATCH (n) RETURN labels(n) AS labels, {KEY} AS id, properties(n) AS properties"
 RELATIONSHIPS = f"""
 MATCH (n)-[r]->(m)
-RETURN {KEY} AS start, labels(n) AS of, type(r) AS type, {KEY.replace("n.", "m.")} AS end, properties(r) AS properties
+RETURN {KEY} AS start, labels(n) AS of, type(r) AS type, {KEY.replace("n.", "m.")} AS end,
+       properties(r) AS properties
 """
 INDEXES = "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state RETURN *"
 

@@ -1,0 +1,209 @@
+"""Pipelines: in blocks and in one go the same bytes, on this machine and on a cluster that loses a node."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.errors import InputError
+from graphneg.pipeline import Pipeline, read_pipeline, run_pipeline
+from graphneg.progress import NoProgress
+from graphneg.store.opening import open_store
+from tests.cli_runs import Run
+from tests.servers import Neo4jServer, wipe
+
+CHATS = [
+    ["I like the red car.", "My sister lost two books.", "I want tea.", "You found the train."],
+    ["The old man bought a dog.", "I don't want it.", "You like tea.", "I lost my keys on Monday."],
+    ["(", "\u0000\ud800", "I like trains.", "I do not like them."],
+]
+RECIPE: dict[str, Any] = {"recipe": "contradiction", "per_dialogue": 2}
+BLOCKS = 3
+
+
+@pytest.fixture(scope="module")
+def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pipeline") / "chats.jsonl"
+    lines = (
+        json.dumps({"id": f"{n}", "turns": [{"text": text} for text in CHATS[n % len(CHATS)]]}) + "\n"
+        for n in range(18)
+    )
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What one process gives, command by command."""
+    folder = tmp_path_factory.mktemp("one")
+    with DialogueGraph(open_store(folder / "store")) as graph:
+        graph.load("everyday")
+        graph.load("dialogues", chats, name="own", split="all")
+        graph.parse(processes=1)
+        graph.negatives(**RECIPE).to_jsonl(folder / "negatives.jsonl")
+    return (folder / "negatives.jsonl").read_bytes()
+
+
+def written(folder: Path, chats: Path, **more: Any) -> Path:
+    loads: list[dict[str, Any]] = [{"corpus": "everyday"}]
+    loads += [{"corpus": "dialogues", "paths": [str(chats)], "name": "own", "split": "all"}]
+    asked = {"load": loads, "parse": {}, "negatives": RECIPE, "blocks": BLOCKS} | more
+    path = folder / "pipeline.yaml"
+    path.write_text(json.dumps(asked | {"write": str(folder / "negatives.jsonl")}))  # JSON is YAML
+    return path
+
+
+class Stopping(NoProgress):
+    """Does something when a block is done, and notes how many were done at the start."""
+
+    def __init__(self, act: Any = None) -> None:
+        self._act, self._at, self.first = act, "", 0
+
+    def start(self, label: str, total: int | None, unit: str) -> None:
+        self._at, self._calls = label, 0
+
+    def advance(self, amount: int) -> None:
+        if self._at == "negatives":
+            self._calls += 1
+            if self._calls == 1:
+                self.first = amount
+            elif self._calls == 2 and self._act is not None:
+                self._act()
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
+    tmp_path: Path, chats: Path, expected: bytes
+) -> None:
+    pipeline, out = read_pipeline(written(tmp_path, chats)), tmp_path / "negatives.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    done = list(tmp_path.glob("*.blocks/*/*-of-3"))
+    assert len(done) == 1 and not out.exists()
+    again = Stopping()
+    run_pipeline(pipeline, progress=again)
+    assert again.first == 1  # it was not made a second time
+    assert out.read_bytes() == expected
+    assert run_pipeline(pipeline).was_complete
+    assert not list(tmp_path.glob("*.blocks"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"blocks": 0}, "one block"),
+        ({"load": []}, "nothing to read"),
+        ({"generate": {"generator": "random"}}, "either negatives or generate"),
+        ({"negatives": {"recipe": "all"}}, "name a store for all blocks, or a snapshot"),
+        ({"negatives": {"recipe": "hard"}}, "name a store for all blocks, or a snapshot"),
+        ({"bloks": 3}, "unknown field `bloks`"),
+        ({"load": [{"corpus": "dialogues", "paths": ["gone.jsonl"]}]}, "gone.jsonl: there is no such file"),
+    ],
+)
+def test_wrong_pipelines_are_one_line(
+    tmp_path: Path, chats: Path, asked: dict[str, Any], told: str, run: Run
+) -> None:
+    ended = run("run", written(tmp_path, chats, **asked))
+    assert ended.status == 2
+    assert told in " ".join(ended.err.split())
+    assert ended.err.count("\n") <= 3
+
+
+def test_what_there_is_no_cluster_at_is_one_line(tmp_path: Path, chats: Path, run: Run) -> None:
+    pytest.importorskip("ray")
+    ended = run("run", written(tmp_path, chats), "--ray", "127.0.0.1:1")
+    assert (ended.status, "no Ray cluster at 127.0.0.1:1" in ended.err) == (2, True)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Generator[Any]:
+    pytest.importorskip("ray")
+    from tests.ray_cluster import cluster_of
+
+    with cluster_of(2) as running:
+        yield running
+
+
+def test_a_node_that_goes_changes_nothing(cluster: Any, tmp_path: Path, chats: Path, expected: bytes) -> None:
+    from graphneg.ray import run_on
+    from tests.ray_cluster import node_arguments
+
+    pipeline = read_pipeline(written(tmp_path, chats, blocks=4))
+    spare = cluster.add_node(**node_arguments())
+
+    def lose_a_node() -> None:
+        cluster.remove_node(spare, allow_graceful=False)
+
+    made = run_on(pipeline, Stopping(lose_a_node))
+    assert (tmp_path / "negatives.jsonl").read_bytes() == expected
+    assert made.items == expected.count(b"\n")
+
+
+def test_a_driver_that_was_killed_goes_on(
+    cluster: Any,
+    tmp_path: Path,
+    chats: Path,
+    expected: bytes,
+    neo4j_instance: Neo4jServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All blocks in one Neo4j."""
+    from graphneg.ray import negatives
+
+    with neo4j_instance.open() as store:
+        wipe(store)
+    path = written(tmp_path, chats, store=neo4j_instance.uri, makers={"amount": 1})
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_instance.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_instance.password)
+    driver = subprocess.Popen(
+        [Path(sys.executable).with_name("graphneg"), "run", str(path), "--ray", cluster.address]
+    )
+    while not list(tmp_path.glob("*.blocks/*/*-of-3")):
+        assert driver.poll() is None
+        time.sleep(0.05)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    again = Stopping()
+    made = negatives(read_pipeline(path), cluster.address, again)
+    assert again.first >= 1
+    assert (tmp_path / "negatives.jsonl").read_bytes() == expected
+    assert made.count() == expected.count(b"\n")
+
+
+def test_a_node_with_another_graphneg_is_refused(cluster: Any, tmp_path: Path, chats: Path) -> None:
+    """By a process of its own: the path by which this one imports would be the node's, too."""
+    from tests.ray_cluster import node_arguments
+
+    (tmp_path / "other" / "graphneg").mkdir(parents=True)
+    (tmp_path / "other" / "graphneg" / "__init__.py").write_text("")
+    other = cluster.add_node(env_vars={"PYTHONPATH": str(tmp_path / "other")}, **node_arguments())
+    command = [Path(sys.executable).with_name("graphneg"), "run", str(written(tmp_path, chats))]
+    try:
+        ended = subprocess.run(
+            [*command, "--ray", cluster.address], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+    finally:
+        cluster.remove_node(other)
+    assert ended.returncode == 2
+    assert "has no graphneg that can be imported" in " ".join(ended.stderr.split())
+
+
+def test_a_directory_is_no_store_for_several_nodes(cluster: Any, tmp_path: Path, chats: Path) -> None:
+    from graphneg.ray import run_on
+
+    pipeline = read_pipeline(written(tmp_path, chats, store=str(tmp_path / "store")))
+    assert isinstance(pipeline, Pipeline)
+    with pytest.raises(InputError, match="other nodes can't see a directory"):
+        run_on(pipeline)
