@@ -57,7 +57,7 @@ def negatives() -> list[Negative]:
                 response=wrong,
                 recipe="all",
                 edits=(edit,),
-                amr={"1": {"before": BEFORE, "after": UNFIT if transform == "graft" else AFTER}},
+                amr={"1": {"before": BEFORE, "after": UNFIT if transform == "respeak" else AFTER}},
                 scores={"answers": round(chance.random(), 4)} if n % 10 else {},
             )
         )
