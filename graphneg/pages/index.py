@@ -148,14 +148,14 @@ class NegativesIndex:
         where, values = _where(asked)
         way = "DESC" if descending else "ASC"
         if order:
-            query = f"""SELECT negatives.n, record FROM negatives
+            query = f"""SELECT negatives.n FROM negatives
                 LEFT JOIN scores ON scores.n = negatives.n
                     AND scores.name = (SELECT name FROM names WHERE kind = '{SCORE}' AND value = ?)
                 WHERE {where} ORDER BY scores.value IS NULL, scores.value {way}, negatives.n
                 LIMIT ? OFFSET ?"""
             values = [order, *values]
         else:
-            query = f"SELECT n, record FROM negatives WHERE {where} ORDER BY n {way} LIMIT ? OFFSET ?"
+            query = f"SELECT n FROM negatives WHERE {where} ORDER BY n {way} LIMIT ? OFFSET ?"
         return self._numbered(query, [*values, amount, start])
 
     def at(self, n: int) -> Negative:
@@ -163,7 +163,7 @@ class NegativesIndex:
 
         Raises `InputError`: there is none.
         """
-        found = self._numbered("SELECT n, record FROM negatives WHERE n = ?", [n])
+        found = self._numbered("SELECT n FROM negatives WHERE n = ?", [n])
         if not found:
             raise InputError(f"{self.source}: there is no negative {n}; it has {self.total:,}")
         return found[0].negative
@@ -196,12 +196,15 @@ class NegativesIndex:
     def _others(self, among: str, n: int, amount: int) -> tuple[int, list[Numbered]]:
         where = f"n IN ({among}) AND n != ?"
         count = self._rows(f"SELECT count(*) FROM negatives WHERE {where}", [n, n])[0][0]
-        query = f"SELECT n, record FROM negatives WHERE {where} ORDER BY n LIMIT ?"
+        query = f"SELECT n FROM negatives WHERE {where} ORDER BY n LIMIT ?"
         return count, self._numbered(query, [n, n, amount])
 
     def _numbered(self, query: str, values: Sequence[Any]) -> list[Numbered]:
-        rows = self._rows(query, values)
-        return [Numbered(n, negative_from_json(zlib.decompress(record).decode())) for n, record in rows]
+        """The records whose numbers a query gives, in its order. They are read after it has sorted."""
+        numbers = [n for (n,) in self._rows(query, values)]
+        among = ", ".join("?" * len(numbers))
+        records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
+        return [Numbered(n, negative_from_json(zlib.decompress(records[n]).decode())) for n in numbers]
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._open() as index:

@@ -147,7 +147,7 @@ class GraphDrawing {
   // Many shifts: three bundles of lines by their counts, one stroke each.
   #lines(at, seen) {
     const { context } = this;
-    const shown = this.moving || !this.settled ? this.shifts.slice(0, MOVING) : this.shifts;
+    const shown = this.#isBusy ? this.shifts.slice(0, MOVING) : this.shifts;
     context.strokeStyle = this.colours.line;
     for (const [least, most, width] of [[0, 0.05, 0.5], [0.05, 0.3, 1], [0.3, Infinity, 2.2]]) {
       context.beginPath();
@@ -205,6 +205,7 @@ class GraphDrawing {
   #dots(at, seen) {
     const { context, graph } = this;
     const shrink = Math.min(1, Math.max(0.25, this.view.scale * 1.4));
+    const isRough = this.#isBusy;
     for (const side of [-1, 0, 1]) {
       context.fillStyle = this.colours[side];
       context.beginPath();
@@ -212,6 +213,10 @@ class GraphDrawing {
         const place = at(i);
         if ((topic.side || 0) !== side || !seen(place)) return;
         const size = graph.topics.length <= ROOMY ? this.sizes[i] : this.sizes[i] * shrink;
+        if (isRough && size < 5) {
+          context.rect(place[0] - size, place[1] - size, 2 * size, 2 * size);
+          return;
+        }
         context.moveTo(place[0] + size, place[1]);
         context.arc(place[0], place[1], size, 0, 2 * Math.PI);
       });
@@ -219,12 +224,15 @@ class GraphDrawing {
     }
   }
 
+  // Of many shifts less is drawn while the view moves or the layout settles.
+  get #isBusy() { return !this.#isFine && (this.moving || !this.settled); }
+
   get #isFine() { return this.shifts.length <= FINE; }
 
   // The names of the largest topics in view that leave each other room.
   #labels(at, seen) {
     const taken = new Set();
-    let left = LABELS;
+    let left = this.#isBusy ? LABELS / 3 : LABELS;
     for (const i of this.byAmount) {
       const place = at(i);
       if (!seen(place)) continue;

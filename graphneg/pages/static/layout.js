@@ -4,7 +4,7 @@
 "use strict";
 for (const part of ["dispatch", "quadtree", "timer", "force"]) importScripts(`vendor/d3/d3-${part}.min.js`);
 
-const TOLD = 40; // milliseconds between two reports
+const TOLD = 100; // milliseconds between two reports
 const SPREAD = 240; // how far a topic's foci and perspectives are drawn to their side
 let turn = 0;
 
@@ -24,7 +24,7 @@ onmessage = ({ data }) => {
     .force("x", d3.forceX((_, i) => (data.sides ? data.sides[i] * SPREAD : 0)).strength(data.sides ? 0.25 : 0.05))
     .force("y", d3.forceY().strength(0.05));
   if (!many) simulation.force("room", d3.forceCollide(26));
-  if (many) simulation.alphaDecay(0.04);
+  if (many) simulation.alphaDecay(0.05).alphaMin(0.01);
   if (data.places) simulation.alpha(0.5);
   const step = () => {
     if (own !== turn) return;
