@@ -40,8 +40,9 @@ MOVE = """async (steps) => {
   const frames = [];
   let before = await new Promise(requestAnimationFrame);
   for (let step = 0; step < steps; step++) {
-    drawing.move(6, 3);
-    drawing.zoom(step % 40 < 20 ? 1.03 : 0.97);
+    const way = step % 40 < 20 ? 1 : -1; // there and back: all stays in view
+    drawing.move(6 * way, 3 * way);
+    drawing.zoom(1.03 ** way);
     const now = await new Promise(requestAnimationFrame);
     frames.push(now - before);
     before = now;

@@ -3,8 +3,9 @@
 "use strict";
 
 const FINE = 400; // up to so many shifts each is an arrow with its count; more are plain lines
-const MOVING = 2500; // so many of the commonest shifts are drawn while the view moves
-const STILL_MS = 140; // after this long without a move, all of them are
+const ROUGH = 2500; // so many of the commonest shifts are drawn while the layout settles
+const BESIDE = 0.25; // a picture of many reaches so far beyond the view, as a share of it
+const STILL_MS = 140; // after this long without a move, a picture is taken anew
 const LABELS = 120;
 const ROOMY = 40; // up to so many topics all have their names
 const REACH = 8; // pixels around the pointer in which a click finds something
@@ -44,6 +45,7 @@ class GraphDrawing {
     this.most = Math.max(5, ...this.shifts.slice(0, 1).map((shift) => shift.amount));
     this.pairs = new Set(this.shifts.map((shift) => `${shift.from} ${shift.to}`));
     this.settled = false;
+    this.picture = null;
     const sided = graph.topics.some((topic) => topic.side === -1); // foci on the left
     this.worker.postMessage({
       topics: graph.topics.length,
@@ -136,9 +138,36 @@ class GraphDrawing {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
     if (!this.places.length || !this.shifts) return;
+    if (this.#isFine || !this.settled) {
+      this.#render(context, view, canvas.clientWidth, canvas.clientHeight);
+      return;
+    }
+    // Of many shifts a picture is taken at rest, larger than the view, and moved and scaled until the next rest.
+    if (!this.moving || !this.picture) this.#takePicture(ratio);
+    const { image, of, margin } = this.picture;
+    const scale = view.scale / of.scale;
+    const [x, y] = [view.x - scale * (of.x + margin.x), view.y - scale * (of.y + margin.y)];
+    context.drawImage(image, x, y, (scale * image.width) / ratio, (scale * image.height) / ratio);
+  }
+
+  #takePicture(ratio) {
+    const { canvas, view } = this;
+    const margin = { x: BESIDE * canvas.clientWidth, y: BESIDE * canvas.clientHeight };
+    const [width, height] = [canvas.clientWidth + 2 * margin.x, canvas.clientHeight + 2 * margin.y];
+    const image = this.picture?.image || document.createElement("canvas");
+    image.width = Math.round(width * ratio);
+    image.height = Math.round(height * ratio);
+    const context = image.getContext("2d");
+    context.scale(ratio, ratio);
+    this.#render(context, { x: view.x + margin.x, y: view.y + margin.y, scale: view.scale }, width, height);
+    this.picture = { image, of: { ...view }, margin };
+  }
+
+  #render(context, view, width, height) {
     const at = (i) => [view.x + view.scale * this.places[2 * i], view.y + view.scale * this.places[2 * i + 1]];
-    const seen = ([x, y]) => x > -40 && y > -40 && x < canvas.clientWidth + 40 && y < canvas.clientHeight + 40;
-    if (this.shifts.length <= FINE) for (const shift of this.shifts) this.#arrow(shift, at);
+    const seen = ([x, y]) => x > -40 && y > -40 && x < width + 40 && y < height + 40;
+    this.pen = context;
+    if (this.#isFine) for (const shift of this.shifts) this.#arrow(shift, at);
     else this.#lines(at, seen);
     this.#dots(at, seen);
     this.#labels(at, seen);
@@ -146,8 +175,8 @@ class GraphDrawing {
 
   // Many shifts: three bundles of lines by their counts, one stroke each.
   #lines(at, seen) {
-    const { context } = this;
-    const shown = this.#isBusy ? this.shifts.slice(0, MOVING) : this.shifts;
+    const context = this.pen;
+    const shown = this.#isBusy ? this.shifts.slice(0, ROUGH) : this.shifts;
     context.strokeStyle = this.colours.line;
     for (const [least, most, width] of [[0, 0.05, 0.5], [0.05, 0.3, 1], [0.3, Infinity, 2.2]]) {
       context.beginPath();
@@ -159,12 +188,14 @@ class GraphDrawing {
         context.lineTo(end[0], end[1]);
       }
       context.lineWidth = width;
+      context.globalAlpha = width < 1 ? 0.4 : 1;
       context.stroke();
     }
+    context.globalAlpha = 1;
   }
 
   #arrow(shift, at) {
-    const { context } = this;
+    const context = this.pen;
     const chosen = this.chosen && this.chosen.from === shift.from && this.chosen.to === shift.to;
     context.strokeStyle = context.fillStyle = chosen ? this.colours.chosen : this.colours.line;
     context.lineWidth = 1 + (5 * shift.amount) / this.most;
@@ -203,8 +234,8 @@ class GraphDrawing {
   }
 
   #dots(at, seen) {
-    const { context, graph } = this;
-    const shrink = Math.min(1, Math.max(0.25, this.view.scale * 1.4));
+    const { pen: context, graph } = this;
+    const shrink = Math.min(1, Math.max(0.2, this.view.scale * (graph.topics.length > 1000 ? 0.8 : 1.4)));
     const isRough = this.#isBusy;
     for (const side of [-1, 0, 1]) {
       context.fillStyle = this.colours[side];
@@ -224,8 +255,8 @@ class GraphDrawing {
     }
   }
 
-  // Of many shifts less is drawn while the view moves or the layout settles.
-  get #isBusy() { return !this.#isFine && (this.moving || !this.settled); }
+  // Of many shifts less is drawn while the layout settles.
+  get #isBusy() { return !this.#isFine && !this.settled; }
 
   get #isFine() { return this.shifts.length <= FINE; }
 
@@ -249,7 +280,7 @@ class GraphDrawing {
   }
 
   #text(text, x, y, font) {
-    const { context } = this;
+    const context = this.pen;
     context.font = `${font} system-ui, sans-serif`;
     context.textAlign = "center";
     context.textBaseline = "middle";

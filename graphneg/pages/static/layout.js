@@ -19,8 +19,8 @@ onmessage = ({ data }) => {
     if (data.edges[i] !== data.edges[i + 1]) links.push({ source: data.edges[i], target: data.edges[i + 1] });
   const many = data.topics > 300;
   const simulation = d3.forceSimulation(nodes).stop()
-    .force("links", d3.forceLink(links).distance(many ? 60 : 130))
-    .force("apart", d3.forceManyBody().strength(many ? -60 : -420).distanceMax(many ? 600 : 1200).theta(1.1))
+    .force("links", d3.forceLink(links).distance(many ? 80 : 130))
+    .force("apart", d3.forceManyBody().strength(many ? -110 : -420).distanceMax(many ? 600 : 1200).theta(1.1))
     .force("x", d3.forceX((_, i) => (data.sides ? data.sides[i] * SPREAD : 0)).strength(data.sides ? 0.25 : 0.05))
     .force("y", d3.forceY().strength(0.05));
   if (!many) simulation.force("room", d3.forceCollide(26));
