@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from graphneg.cli.tables import results
+from graphneg.cli.terminal import messages
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.model import Decoded, EditedUtterance
 from graphneg.store.connection import Store
@@ -90,6 +92,8 @@ def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> R
     """Runs the command line in this process, where the environment names no Neo4j and no width."""
     for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
+    messages.cache_clear()  # a console knows its width from when it was first used
+    results.cache_clear()
     return command_line(capfd)
 
 

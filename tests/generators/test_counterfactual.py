@@ -125,6 +125,21 @@ def test_a_context_whose_replies_have_no_keyword_gets_none_and_is_counted(
     assert stream.summary.skipped["no-perspective"] == 1
 
 
+def test_a_served_model_replies_with_the_other_keyword_and_is_asked_once(
+    graph: DialogueGraph, tmp_path: Path
+):
+    pytest.importorskip("openai", reason="served models need the served extra")
+    with stub_model(tmp_path / "stub") as url:
+        asked = {"model": "m", "served": {"base_url": url, "cache": str(tmp_path / "answers")}, "tries": 2}
+        made = list(graph.generate("counterfactual", per_context=2, **asked))
+    assert made and answered(tmp_path / "stub")
+    for negative in made:
+        keyword = facts(negative)["substitute"]
+        assert keyword in negative.response and keyword not in negative.original["response"]
+    again = list(graph.generate("counterfactual", per_context=2, **asked))  # the server is gone
+    assert [one.response for one in again] == [one.response for one in made]
+
+
 def test_exchanges_to_learn_are_replies_with_their_perspectives(graph: DialogueGraph):
     found = list(exchanges_of(graph.store, Selection()))
     texts = {(one.turns[-1], one.response) for one in found}
@@ -175,18 +190,3 @@ def test_the_command_trains_a_model_and_the_generator_uses_it(run: Run, tiny_lms
     assert ended.status == 0 and out.exists()
     scorer = ["train", "lm", "--model", str(tiny_lms.gpt2), "--tells", "post", "-o", str(tmp_path / "scorer")]
     assert run("--store", store, *scorer, *few).status == 0
-
-
-def test_a_served_model_replies_with_the_other_keyword_and_is_asked_once(
-    graph: DialogueGraph, tmp_path: Path
-):
-    pytest.importorskip("openai", reason="served models need the served extra")
-    with stub_model(tmp_path / "stub") as url:
-        asked = {"model": "m", "served": {"base_url": url, "cache": str(tmp_path / "answers")}, "tries": 2}
-        made = list(graph.generate("counterfactual", per_context=2, **asked))
-    assert made and answered(tmp_path / "stub")
-    for negative in made:
-        keyword = facts(negative)["substitute"]
-        assert keyword in negative.response and keyword not in negative.original["response"]
-    again = list(graph.generate("counterfactual", per_context=2, **asked))  # the server is gone
-    assert [one.response for one in again] == [one.response for one in made]
