@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -23,17 +24,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from graphneg import __version__
+from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.export import Exported
 from graphneg.editing.recipes import GENERATED, chosen_recipe
-from graphneg.errors import InputError
+from graphneg.errors import InputError, PenmanError
 from graphneg.hashing import files_digest, fingerprint
 from graphneg.ingest.echoes import dialogue_of
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.merging import merge
-from graphneg.model import Dialogue, GraphText, Record, Rejected
+from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.parsers.base import Parsed
 from graphneg.parsers.jobs import ParserPool, open_pool
 from graphneg.progress import NoProgress, Progress
@@ -160,9 +162,10 @@ def _wrong(reason: str) -> InputError:
     return error
 
 
-Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[str]]
-"""Does some blocks and gives each that is done: makes its file in a folder, or, where there is none yet,
-parses it into the store of all."""
+Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[Sequence[Rejected]]]
+"""Does some blocks, and says of each that is done what was refused in it: makes its file in a folder, or,
+where there is none yet, parses it into the store of all."""
+Listener = Callable[[Rejected], None]
 
 
 def run_pipeline(
@@ -171,27 +174,28 @@ def run_pipeline(
     progress: Progress | None = None,
     *,
     overwrite: bool = False,
+    on_rejected: Listener | None = None,
 ) -> Exported:
     """Do all of a pipeline, block by block, and write its file; returns how many negatives it has.
 
     ``mapped`` is what does the blocks; by default this process, one after the other. Stopped at any moment,
-    the same call makes only blocks that are not done.
+    the same call makes only blocks that are not done. ``on_rejected`` is told what is refused of the files.
 
     Raises:
         InputError: a file can't be read or written, or there is another one, which ``overwrite`` replaces.
         StoreError: the store is gone.
     """
     bar, each = progress or NoProgress(), mapped or in_turn
-    out = Path(pipeline.write)
-    made_of = _fill(pipeline, each, bar)
+    out, tell = Path(pipeline.write), on_rejected or _pass_over
+    made_of = _fill(pipeline, each, bar, tell)
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
     folder = Path(f"{out}.blocks") / run
     if pipeline.store is None:
-        _split(pipeline, folder / "records")
+        _split(pipeline, folder / "records", tell)
     folder.mkdir(parents=True, exist_ok=True)
-    _each_block(pipeline, each, folder, "negatives", bar)
+    _each_block(pipeline, each, folder, "negatives", bar, tell)
     files = [pipeline.block(shard, folder) for shard in pipeline.shards]
     merged = merge(files, out, overwrite=True, progress=bar)
     note_finished(out, out, run, items=merged.items)
@@ -204,21 +208,30 @@ def _settings(pipeline: Pipeline) -> Any:
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 
-def _each_block(pipeline: Pipeline, each: Mapped, folder: Path | None, what: str, progress: Progress) -> None:
+def _pass_over(_: Rejected) -> None:
+    """Nobody listens."""
+
+
+def _each_block(
+    pipeline: Pipeline, each: Mapped, folder: Path | None, what: str, progress: Progress, tell: Listener
+) -> None:
     left = pipeline.shards
     if folder is not None:
         left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(left))
-    for _ in each(pipeline, left, folder) if left else ():
+    for refused in each(pipeline, left, folder) if left else ():
+        for one in refused:
+            tell(one)
         progress.advance(1)
     progress.finish()
 
 
-def _fill(pipeline: Pipeline, each: Mapped, progress: Progress) -> str:
+def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) -> str:
     """Load and parse into the store of all blocks, if there is one; returns a digest of what goes in."""
     if pipeline.store is None:
         files = [Path(path) for load in pipeline.load for path in load.paths]
+        files += [] if pipeline.snapshot is None else [Path(pipeline.snapshot)]
         if missing := next((file for file in files if not file.exists()), None):
             raise _wrong(f"{missing}: there is no such file")
         whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
@@ -226,23 +239,24 @@ def _fill(pipeline: Pipeline, each: Mapped, progress: Progress) -> str:
     with _opened(pipeline.store) as graph:
         for load in pipeline.load:
             options = msgspec.structs.asdict(load)
-            graph.load(options.pop("corpus"), *options.pop("paths"), **options, progress=progress)
+            corpus, paths = options.pop("corpus"), options.pop("paths")
+            graph.load(corpus, *paths, **options, progress=progress, on_rejected=tell)
     if pipeline.parse is not None:
-        _each_block(pipeline, each, None, "parse", progress)
+        _each_block(pipeline, each, None, "parse", progress, tell)
     with _opened(pipeline.store) as graph:
         return content_digest(graph.store, Selection())
 
 
-def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[str]:
+def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Sequence[Rejected]]:
     """Do the blocks in this process, one after the other."""
     with closing(Reader(pipeline)) as reader:
         maker = None if folder is None else Maker(pipeline, folder)
         for shard in shards:
             if maker is None or folder is None:
                 reader.into_store(shard)
+                yield ()
             else:
-                maker.make(shard, reader.parse(shard, folder))
-            yield str(shard)
+                yield maker.make(shard, reader.parse(shard, folder))
 
 
 class Parses(NamedTuple):
@@ -282,7 +296,7 @@ class Reader:
             for record in _records(folder / "records", shard)
             if isinstance(record, Dialogue)
             for turn in record.utterances
-            if turn.amr is None
+            if not _has_graph(turn)
         )
         answers = (parsed for batch in self._pool.parse(_in_batches(list(texts))) for parsed in batch)
         return Parses(self._pool.name, self._pool.version, dict(zip(texts, answers, strict=True)))
@@ -290,6 +304,14 @@ class Reader:
     def close(self) -> None:
         """Let go of the parser."""
         self._opened.close()
+
+
+def _has_graph(turn: Utterance) -> bool:
+    """Whether it comes with a graph that is not refused."""
+    try:
+        return turn.amr is not None and bool(parse_graph(turn.amr).nodes)
+    except PenmanError:
+        return False
 
 
 def _in_batches(texts: Sequence[str], size: int = 100) -> Iterator[Sequence[str]]:
@@ -302,24 +324,28 @@ class Maker:
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
         self._pipeline, self._folder = pipeline, folder
 
-    def make(self, shard: Shard, parsed: Parses | None) -> Path:
-        """Write the file of the block; one that is there already, in whole or in part, is gone on with."""
-        out, made = self._folder / Path(self._pipeline.write).name, self._pipeline.block(shard, self._folder)
-        if made.exists():
-            return made
+    def make(self, shard: Shard, parsed: Parses | None) -> list[Rejected]:
+        """Write the file of the block; one that is there already, in whole or in part, is gone on with.
+        Returns what was refused of its dialogues."""
+        out, refused = self._folder / Path(self._pipeline.write).name, list[Rejected]()
+        if self._pipeline.block(shard, self._folder).exists():
+            return refused
         if self._pipeline.store is not None:
             with _opened(self._pipeline.store) as graph:
                 self._stream(graph, shard).to_shard(out)
-            return made
+            return refused
         with tempfile.TemporaryDirectory(prefix="graphneg-block-") as own, _opened(own) as graph:
-            self._gather(graph, shard, parsed)
+            self._gather(graph, shard, parsed, refused)
             _write_alone(self._stream(graph, shard), out, self._folder.name)
-        return made
+        return refused
 
-    def _gather(self, graph: DialogueGraph, shard: Shard, parsed: Parses | None) -> None:
+    def _gather(
+        self, graph: DialogueGraph, shard: Shard, parsed: Parses | None, refused: list[Rejected]
+    ) -> None:
         """Fill the store of a block: its dialogues, what all blocks have, its parses, the snapshot."""
         records = _records(self._folder / "records", shard)
-        write_records(graph.store, records, LoadReport("block"), Grouping("", "", 1))
+        report = LoadReport("block", on_rejected=refused.append)
+        write_records(graph.store, records, report, Grouping("", "", 1))
         if parsed is not None:
             graph.parse(ParserPool(parsed.name, parsed.version, parsed.again, _nothing))
         if self._pipeline.snapshot is not None:
@@ -355,29 +381,47 @@ def _opened(target: str) -> Generator[DialogueGraph]:
 # Records in blocks
 
 _COMMON = "common"
+_WAITING = 64_000_000
+"""Bytes of records that wait in memory to be written."""
 
 
-def _split(pipeline: Pipeline, folder: Path) -> None:
+def _split(pipeline: Pipeline, folder: Path, tell: Listener) -> None:
     """Sort what is loaded into a file for each block, and one for all of them, of what is in no dialogue."""
     if folder.is_dir():
         return
     try:
-        with atomic_folder(folder) as unfinished, ExitStack() as opened:
-            names = [_COMMON, *(_name(shard) for shard in pipeline.shards)]
-            files = [opened.enter_context((unfinished / name).open("wb")) for name in names]
-            for record in _loaded(pipeline):
+        with atomic_folder(folder) as unfinished:
+            for name in (_COMMON, *map(_name, pipeline.shards)):
+                (unfinished / name).touch()
+            waiting, size = defaultdict[str, list[bytes]](list), 0
+            for record in _loaded(pipeline, tell):
                 id = _dialogue(record)
-                which = 0 if id is None else Shard.of(id, pipeline.blocks).index
-                pickle.dump(record, files[which], protocol=pickle.HIGHEST_PROTOCOL)
+                name = _COMMON if id is None else _name(Shard.of(id, pipeline.blocks))
+                waiting[name].append(pickle.dumps(record, protocol=pickle.HIGHEST_PROTOCOL))
+                size += len(waiting[name][-1])
+                if size > _WAITING:
+                    _append(unfinished, waiting)
+                    size = 0
+            _append(unfinished, waiting)
     except OSError as error:
         raise unwritable(folder, error, "nothing is kept of it") from error
 
 
-def _loaded(pipeline: Pipeline) -> Iterator[Record]:
+def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:
+    """Write what waits, file by file: there are more blocks than a process may have files open."""
+    for name, records in waiting.items():
+        with (folder / name).open("ab") as file:
+            file.writelines(records)
+    waiting.clear()
+
+
+def _loaded(pipeline: Pipeline, tell: Listener) -> Iterator[Record]:
     for load in pipeline.load:
         loader = get_loader(load.corpus)
         for record in loader.read([Path(path) for path in load.paths], load.options()):
-            if not isinstance(record, Rejected):
+            if isinstance(record, Rejected):
+                tell(record)
+            else:
                 yield record
 
 

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphneg import __version__
+from graphneg.editing.export import Exported
 from graphneg.errors import GraphnegError, InputError, first_line
-from graphneg.pipeline import Actors, Maker, Pipeline, Reader, checked, run_pipeline
+from graphneg.model import Rejected
+from graphneg.pipeline import Actors, Listener, Maker, Pipeline, Reader, checked, run_pipeline
 from graphneg.progress import Progress
 from graphneg.shards import Shard
 from graphneg.store.opening import ADDRESS, facts_fingerprint
@@ -33,12 +35,18 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """A cluster of this machine alone, for as long as the pipeline runs."""
 _ANSWER_SECONDS = 10.0
+_ATTEMPTS = 5
 _SIGNING_IN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
 """Handed to actors as arguments, which no dashboard shows."""
 
 
 def negatives(
-    pipeline: Pipeline, address: str = LOCAL, progress: Progress | None = None, *, overwrite: bool = False
+    pipeline: Pipeline,
+    address: str = LOCAL,
+    progress: Progress | None = None,
+    *,
+    overwrite: bool = False,
+    on_rejected: Listener | None = None,
 ) -> ray.data.Dataset:
     """Run a pipeline on the cluster at ``address`` (``HOST:PORT``, or ``local``); returns its negatives.
 
@@ -52,17 +60,23 @@ def negatives(
     ray = _ray()
     pipeline = checked(pipeline)
     _connect(address)
-    run_on(pipeline, progress, overwrite=overwrite)
+    run_on(pipeline, progress, overwrite=overwrite, on_rejected=on_rejected)
     read = ray.data.read_parquet if pipeline.write.endswith(".parquet") else ray.data.read_json
     return read(os.path.abspath(pipeline.write))
 
 
-def run_on(pipeline: Pipeline, progress: Progress | None = None, *, overwrite: bool = False) -> Any:
+def run_on(
+    pipeline: Pipeline,
+    progress: Progress | None = None,
+    *,
+    overwrite: bool = False,
+    on_rejected: Listener | None = None,
+) -> Exported:
     """`run_pipeline` by the actors of the cluster that this process is connected to."""
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
         raise InputError(f"{pipeline.store}: other nodes can't see a directory; name a Neo4j, or no store")
-    return run_pipeline(pipeline, _by_actors, progress, overwrite=overwrite)
+    return run_pipeline(pipeline, _by_actors, progress, overwrite=overwrite, on_rejected=on_rejected)
 
 
 @contextmanager
@@ -157,7 +171,9 @@ def _alike_nodes() -> int:
     return len(nodes)
 
 
-def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[str]:
+def _by_actors(
+    pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None
+) -> Iterator[Sequence[Rejected]]:
     ray = _ray()
     where = None if folder is None else folder.absolute()
     blocks = [{"block": str(shard)} for shard in shards]
@@ -172,7 +188,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
     ray.data.DataContext.get_current().enable_progress_bars = False
     with _told():
         for row in found.iter_rows():
-            yield row["block"]
+            yield pickle.loads(row["refused"]) if "refused" in row else ()
 
 
 def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
@@ -184,6 +200,7 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
         "num_cpus": actors.cpus,
         "num_gpus": actors.gpus or None,
         "fn_constructor_args": arguments,
+        "max_task_retries": _ATTEMPTS,  # a block that ends each actor that takes it would go on for ever
     }
 
 
@@ -212,8 +229,7 @@ class _MakeActor:
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         shard = Shard.parse(str(batch["block"][0]))
         parsed = pickle.loads(batch["parses"][0]) if "parses" in batch else None
-        self._stage.make(shard, parsed)
-        return {"block": [str(shard)]}
+        return {"refused": [pickle.dumps(self._stage.make(shard, parsed))]}
 
 
 @contextmanager

@@ -15,6 +15,8 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
+from graphneg.ingest.bulk import BulkFiles
+from graphneg.model import Rejected
 from graphneg.pipeline import Pipeline, read_pipeline, run_pipeline
 from graphneg.progress import NoProgress
 from graphneg.store.opening import open_store
@@ -37,7 +39,11 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
         json.dumps({"id": f"{n}", "turns": [{"text": text} for text in CHATS[n % len(CHATS)]]}) + "\n"
         for n in range(18)
     )
-    path.write_text("".join(lines))
+    malformed = {
+        "id": "malformed",
+        "turns": [{"text": "I like tea.", "amr": "(l / like-01"}, {"text": "No."}],
+    }
+    path.write_text("".join([*lines, json.dumps(malformed) + "\n", '{"id": "empty", "turns": []}\n']))
     return path
 
 
@@ -51,6 +57,14 @@ def expected(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
         graph.parse(processes=1)
         graph.negatives(**RECIPE).to_jsonl(folder / "negatives.jsonl")
     return (folder / "negatives.jsonl").read_bytes()
+
+
+def refusals(chats: Path) -> list[Rejected]:
+    """What one load says of the file."""
+    with BulkFiles(chats.parent / "bulk") as files:
+        report = files.load("dialogues", chats, name="own", split="all")
+    assert any("malformed AMR graph" in one.reason for one in report.rejected)
+    return report.rejected
 
 
 def written(folder: Path, chats: Path, **more: Any) -> Path:
@@ -88,13 +102,16 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
     tmp_path: Path, chats: Path, expected: bytes
 ) -> None:
     pipeline, out = read_pipeline(written(tmp_path, chats)), tmp_path / "negatives.jsonl"
+    refused: list[Rejected] = []
     with pytest.raises(KeyboardInterrupt):
-        run_pipeline(pipeline, progress=Stopping(interrupt))
+        run_pipeline(pipeline, progress=Stopping(interrupt), on_rejected=refused.append)
     done = list(tmp_path.glob("*.blocks/*/*-of-3"))
     assert len(done) == 1 and not out.exists()
     again = Stopping()
-    run_pipeline(pipeline, progress=again)
+    run_pipeline(pipeline, progress=again, on_rejected=refused.append)
     assert again.first == 1  # it was not made a second time
+    told = sorted(one.reason.partition(":")[0] for one in refused)
+    assert told == sorted(one.reason.partition(":")[0] for one in refusals(chats))
     assert out.read_bytes() == expected
     assert run_pipeline(pipeline).was_complete
     assert not list(tmp_path.glob("*.blocks"))
