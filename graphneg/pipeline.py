@@ -193,7 +193,7 @@ def run_pipeline(
         return Exported(done["items"], was_complete=True)
     folder = Path(f"{out}.blocks") / run
     if pipeline.store is None:
-        _split(pipeline, folder / "records", tell)
+        sort_records(pipeline, folder / "records", tell)
     folder.mkdir(parents=True, exist_ok=True)
     _each_block(pipeline, each, folder, "negatives", bar, tell)
     files = [pipeline.block(shard, folder) for shard in pipeline.shards]
@@ -381,12 +381,15 @@ def _opened(target: str) -> Generator[DialogueGraph]:
 # Records in blocks
 
 _COMMON = "common"
-_WAITING = 64_000_000
+_WAITING = 16_000_000
 """Bytes of records that wait in memory to be written."""
 
 
-def _split(pipeline: Pipeline, folder: Path, tell: Listener) -> None:
-    """Sort what is loaded into a file for each block, and one for all of them, of what is in no dialogue."""
+def sort_records(pipeline: Pipeline, folder: Path, tell: Listener) -> None:
+    """Sort what is loaded into a file for each block, and one for all of them, of what is in no dialogue.
+
+    Raises `InputError`: a file can't be read or written, or a graph does not say of which utterance it is.
+    """
     if folder.is_dir():
         return
     try:

@@ -27,13 +27,13 @@ def node_arguments(**more: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def cluster_of(nodes: int) -> Generator[Cluster]:
+def cluster_of(nodes: int, **more: Any) -> Generator[Cluster]:
     """A cluster to which this process is connected; the first node holds the cluster's own data alone."""
     head = node_arguments(num_cpus=0, include_dashboard=False)
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(nodes):
-            cluster.add_node(wait=False, **node_arguments())
+            cluster.add_node(wait=False, **node_arguments(**more))
         cluster.wait_for_nodes(timeout=600)
         ray.init(address=cluster.address, logging_level="error", log_to_driver=False)
         yield cluster
