@@ -14,21 +14,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
+from threading import Event, Thread
+from typing import Self
 
 from benchmarks.corpus import bundled, write_jsonl
 from benchmarks.instances import Host, Instance
 from benchmarks.results import Table, table_text
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.pipeline import Actors, Load, Pipeline, run_pipeline
-from graphneg.progress import NoProgress
 from graphneg.store.opening import open_store
-from tests.stub_model import stub_model
+from tests.stub_model import answered, stub_model
 
 WRITERS = 4
 DIALOGUES = 1_000
-BLOCKS, CONTEXTS = 8, 240
+BLOCKS, CONTEXTS = 8, 960
 SECONDS = 0.01
 AMOUNTS = (1, 2, 4)
 SIZES = (10_000, 200_000)
@@ -91,40 +91,52 @@ def load(target: str, file: str) -> None:
         graph.load("dialogues", file)
 
 
-class _Blocks(NoProgress):
-    """When each block of negatives was done."""
+class _Watch(Thread):
+    """How many answers a stub has given, from time to time."""
 
-    def __init__(self) -> None:
-        self.times: list[float] = []
-        self._label = ""
+    def __init__(self, stub: Path) -> None:
+        super().__init__(daemon=True)
+        self.seen: list[tuple[float, int]] = []
+        self._stub, self._over = stub, Event()
 
-    def start(self, label: str, total: int | None, unit: str) -> None:
-        self._label = label
+    def run(self) -> None:
+        while not self._over.wait(0.05):
+            self.seen.append((time.monotonic(), len(answered(self._stub))))
 
-    def advance(self, amount: int) -> None:
-        if self._label == "negatives" and amount:
-            self.times.append(time.monotonic())
+    def middle(self) -> float:
+        """Answers a second in the middle half of all, when each actor is at work."""
+        total = self.seen[-1][1]
+        (began, before), *_, (ended, after) = [
+            one for one in self.seen if total / 4 <= one[1] <= 3 * total / 4
+        ]
+        return (after - before) / (ended - began)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self.join()
 
 
 def actors(contexts: int = CONTEXTS, amounts: Sequence[int] = AMOUNTS) -> Table:
     """`pneg` of a served model that answers in 10 ms, one question of each actor at a time: this process, and
-    actors on a cluster of this machine. The rate is that between the first and the last block."""
+    actors on a cluster of this machine."""
     from graphneg.ray import run_on
     from tests.ray_cluster import cluster_of
 
-    rows: list[tuple[str, ...]] = []
-    with tempfile.TemporaryDirectory() as folder, stub_model(Path(folder) / "stub", seconds=SECONDS) as url:
-        place = Path(folder)
-        made = partial(_pipeline, place, url, _chats(place / "chats.jsonl", contexts))
-        alone, expected = _rate(made(1, "alone"), run_pipeline, place)
-        rows.append(("this process", f"{alone:.1f}", "1.00", "yes"))
-        with cluster_of(1, num_cpus=max(amounts)):
+    with tempfile.TemporaryDirectory() as folder:
+        chats = _chats(Path(folder) / "chats.jsonl", contexts)
+        alone, expected = _rate(Path(folder), chats, 1, "alone", run_pipeline)
+        rows = [("this process", f"{alone:.1f}", "1.00", "yes")]
+        with cluster_of(0, num_cpus=max(amounts)):
             for amount in amounts:
-                rate, digest = _rate(made(amount, f"by{amount}"), run_on, place)
-                share, same = rate / (alone * amount), "yes" if digest == expected else "no"
-                rows.append((f"{amount} actors", f"{rate:.1f}", f"{share:.2f}", same))
+                rate, ids = _rate(Path(folder), chats, amount, f"by{amount}", run_on)
+                alike = "yes" if ids == expected else "no"
+                rows.append((f"{amount} actors", f"{rate:.1f}", f"{rate / (alone * amount):.2f}", alike))
     about = f"{contexts} contexts in {BLOCKS} blocks, {SECONDS * 1000:.0f} ms an answer."
-    columns = ("by", "contexts/s", "of so many times this process", "ids alike")
+    columns = ("by", "answers/s", "of so many times this process", "ids alike")
     return Table("Actors beside a slow server", about, columns, tuple(rows))
 
 
@@ -147,16 +159,16 @@ def _pipeline(folder: Path, url: str, chats: Path, amount: int, name: str) -> Pi
     )
 
 
-def _rate(pipeline: Pipeline, run: Callable[..., object], folder: Path) -> tuple[float, list[str]]:
-    """Contexts a second, and the ids of what was made; a stub gives no text twice."""
-    bar = _Blocks()
-    with open_store(pipeline.store):  # its server is up
-        run(pipeline, progress=bar)
-    amount = pipeline.makers.amount
-    first = bar.times[min(amount, len(bar.times) - 1) - 1]
+def _rate(
+    folder: Path, chats: Path, amount: int, name: str, run: Callable[..., object]
+) -> tuple[float, list[str]]:
+    """Answers a second, and the ids of what was made; a stub gives no text twice, and has some thousands."""
+    with stub_model(stub := folder / f"{name}-stub", seconds=SECONDS) as url:
+        pipeline = _pipeline(folder, url, chats, amount, name)
+        with open_store(pipeline.store), _Watch(stub) as watch:
+            run(pipeline)
     lines = Path(pipeline.write).read_text().splitlines()
-    done = (len(bar.times) - amount) / BLOCKS * len(lines)
-    return done / (bar.times[-1] - first), sorted(json.loads(line)["id"] for line in lines)
+    return watch.middle(), sorted(json.loads(line)["id"] for line in lines)
 
 
 def memory(sizes: Sequence[int] = SIZES) -> Table:

@@ -8,10 +8,12 @@ files in the folder of the output, which all nodes must see. Needs the extra ``r
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import platform
 import socket
+import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +38,7 @@ LOCAL = "local"
 """A cluster of this machine alone, for as long as the pipeline runs."""
 _ANSWER_SECONDS = 10.0
 _ATTEMPTS = 5
+"""Times that a block is begun again: one that ends each actor that takes it would go on for ever."""
 _SIGNING_IN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
 """Handed to actors as arguments, which no dashboard shows."""
 
@@ -181,10 +184,13 @@ def _by_actors(
     one_store = pipeline.store is not None
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
     arguments = (pickle.dumps(pipeline), where, signing_in)
-    if pipeline.parse is not None and (where is None or not one_store):
-        found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(blocks)))
-    if where is not None:
-        found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(blocks)))
+    with warnings.catch_warnings():  # of options without a name of their own: there is none for attempts
+        warnings.simplefilter("ignore")
+        if pipeline.parse is not None and (where is None or not one_store):
+            found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(blocks)))
+        if where is not None:
+            found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(blocks)))
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False
     with _told():
         for row in found.iter_rows():
@@ -200,7 +206,7 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
         "num_cpus": actors.cpus,
         "num_gpus": actors.gpus or None,
         "fn_constructor_args": arguments,
-        "max_task_retries": _ATTEMPTS,  # a block that ends each actor that takes it would go on for ever
+        "max_task_retries": _ATTEMPTS,
     }
 
 

@@ -28,8 +28,9 @@ def node_arguments(**more: Any) -> dict[str, Any]:
 
 @contextmanager
 def cluster_of(nodes: int, **more: Any) -> Generator[Cluster]:
-    """A cluster to which this process is connected; the first node holds the cluster's own data alone."""
-    head = node_arguments(num_cpus=0, include_dashboard=False)
+    """A cluster to which this process is connected; the first node works only where there is no
+    other one."""
+    head = node_arguments(include_dashboard=False, **({"num_cpus": 0} if nodes else more))
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(nodes):
