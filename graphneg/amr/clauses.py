@@ -174,6 +174,8 @@ class Clauses:
         reading = self._of
         if len(reading.inside(k)) not in PORTABLE or not reading.is_frame[k] or reading.is_a(k, "phrasal"):
             return False
+        if reading.is_a(k, "linking") and len(reading.roles_out[k]) < 2:
+            return False  # the other side was said before: So you have to wait.
         return not any(
             reading.roles[at] in ("mode", "polite")
             or reading.labels[at] in _MARKS

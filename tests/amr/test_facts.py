@@ -46,6 +46,21 @@ def test_clauses_are_found_through_what_joins_them() -> None:
     assert [one["sentence"] for one in found] == [0, 1, 1, 1, 1]
 
 
+WAITING = "(w / wait-01 :ARG1 (m / man :mod (o / old)) :ARG2 (b / bus))"
+
+
+@pytest.mark.parametrize(
+    ("penman", "portable"),
+    [
+        (WAITING, True),
+        (f"(c / cause-01 :ARG0 (s / snow-01) :ARG1 {WAITING})", True),
+        (f"(c / cause-01 :ARG1 {WAITING})", False),
+    ],
+)
+def test_what_joins_something_said_before_is_not_portable(penman: str, portable: bool) -> None:
+    assert facts_of(penman)[0].get("portable", False) == portable
+
+
 def test_what_is_reported_heads_a_clause_and_is_no_main_one() -> None:
     found = facts_of("(s / say-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG0 h))")
     assert found[0].get("main") and found[2]["clause"] == "statement" and "main" not in found[2]
