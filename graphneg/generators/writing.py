@@ -7,6 +7,7 @@ another has said, and says beforehand what a server would be asked for."""
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -173,7 +174,7 @@ class Gap:
     candidates: list[Candidate] = field(default_factory=list[Candidate])
 
 
-class WritingGenerator(ShortfallCounter):
+class WritingGenerator(ShortfallCounter, ABC):
     """The part of a generator that has a ``writer`` and refuses what it wrote: ``refused`` counts texts by
     why.
 
@@ -196,6 +197,7 @@ class WritingGenerator(ShortfallCounter):
         self.batch = BATCH if isinstance(writer, ServedWriter) else SLOW_BATCH
         self._said = NearDuplicates()
 
+    @abstractmethod
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
         """The gaps of these contexts, in order, with the candidates for each, the best first.
 
@@ -203,7 +205,6 @@ class WritingGenerator(ShortfallCounter):
             ModelError: memory does not suffice for one text, or a server does not answer as it should.
             StoreError: the store is gone.
         """
-        raise NotImplementedError
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
         """At most ``per_context`` candidates for each context, in order; none nearly says what another did.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from graphneg.errors import GeneratorError, InputError
@@ -81,8 +83,15 @@ def test_a_model_must_be_named() -> None:
         WritingOptions().load("key-sem", load_causal)
 
 
+class Idle(WritingGenerator):
+    """Writes nothing."""
+
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
+        return [Gap(context) for context in contexts]
+
+
 def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(context: Context) -> None:
-    generator = WritingGenerator({"dull": "nobody would say it"}, WritingOptions(), Silent(), None)
+    generator = Idle({"dull": "nobody would say it"}, WritingOptions(), Silent(), None)
     gap = Gap(context, "not-asked")
     assert generator.passes(gap, None) and gap.reason == "not-asked"
     assert not generator.passes(gap, "dull")
@@ -94,7 +103,7 @@ def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(contex
 
 
 def test_a_text_that_nearly_says_what_another_context_was_given_is_none(context: Context) -> None:
-    generator, gap = WritingGenerator({}, WritingOptions(), Silent(), None), Gap(context)
+    generator, gap = Idle({}, WritingOptions(), Silent(), None), Gap(context)
     generator.begin([], NoProgress())
     assert generator.is_new(gap, "I lost my new umbrella on the bus.")
     assert not generator.is_new(gap, "I lost my umbrella on the new bus!") and gap.reason == "said-before"
