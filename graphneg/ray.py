@@ -13,6 +13,7 @@ import os
 import pickle
 import platform
 import socket
+import time
 import warnings
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,8 @@ LOCAL = "local"
 _ANSWER_SECONDS = 10.0
 _ATTEMPTS = 5
 """Times that a block is begun again: one that ends each actor that takes it would go on for ever."""
+_PAUSE_SECONDS = 5.0
+"""Before all that is left is begun again, where actors of a node that went were out of reach for too long."""
 _SIGNING_IN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
 """Handed to actors as arguments, which no dashboard shows."""
 
@@ -162,39 +165,56 @@ def _alike_nodes() -> int:
         asked.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote()
         for node in nodes
     ]
+    alive = 0
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
+        except ray.exceptions.TaskUnschedulableError:  # it has gone, and the cluster did not know it yet
+            continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"
         if found != here:
             raise InputError(
                 f"the node {node['NodeManagerAddress']} has {found}, this one {here}: install the same"
             )
-    return len(nodes)
+        alive += 1
+    return alive
 
 
 def _by_actors(
     pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None
 ) -> Iterator[Sequence[Rejected]]:
     ray = _ray()
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    left = {str(shard): None for shard in shards}
+    with _told():
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                for row in _blocks(pipeline, list(left), folder).iter_rows():
+                    left.pop(row["block"], None)
+                    yield pickle.loads(row["refused"]) if "refused" in row else ()
+                return
+            except ray.exceptions.ActorUnavailableError:
+                if attempt == _ATTEMPTS:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+
+
+def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
+    """The blocks of these names, to be done when rows are asked for: a row a block."""
+    ray = _ray()
     where = None if folder is None else folder.absolute()
-    blocks = [{"block": str(shard)} for shard in shards]
-    found = ray.data.from_items(blocks, override_num_blocks=len(blocks))
-    one_store = pipeline.store is not None
+    found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
     arguments = (pickle.dumps(pipeline), where, signing_in)
     with warnings.catch_warnings():  # of options without a name of their own: there is none for attempts
         warnings.simplefilter("ignore")
-        if pipeline.parse is not None and (where is None or not one_store):
-            found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(blocks)))
+        if pipeline.parse is not None and (where is None or pipeline.store is None):
+            found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
-            found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(blocks)))
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    with _told():
-        for row in found.iter_rows():
-            yield pickle.loads(row["refused"]) if "refused" in row else ()
+            found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(names)))
+    return found
 
 
 def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
@@ -235,7 +255,7 @@ class _MakeActor:
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         shard = Shard.parse(str(batch["block"][0]))
         parsed = pickle.loads(batch["parses"][0]) if "parses" in batch else None
-        return {"refused": [pickle.dumps(self._stage.make(shard, parsed))]}
+        return {"block": [str(shard)], "refused": [pickle.dumps(self._stage.make(shard, parsed))]}
 
 
 @contextmanager

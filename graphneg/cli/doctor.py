@@ -36,6 +36,8 @@ EXTRAS = {
     "evaluation": "Smatch, BLEU, intervals of agreement",
     "retrieval": "the generators bm25 and semi-hard",
     "vectors": "the nearest of many vectors, by FAISS",
+    "pages": "graphneg serve: judging and exploring in a browser",
+    "ray": "pipelines on a Ray cluster",
     "served": "language models behind an OpenAI-like server",
     "conceptnet": "ConceptNet from its database",
 }

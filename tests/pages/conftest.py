@@ -64,7 +64,7 @@ def serving(folder: Path, *arguments: object, password: str = "") -> Iterator[Se
         process.wait()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Generator[Browser]:
     """The browser. Missing, it fails a CI run and skips the tests elsewhere."""
     if not Path(CHROMIUM).exists() and not os.environ.get("CI"):
