@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -26,6 +27,9 @@ from graphneg.cli.sheet import sheet
 from graphneg.cli.store import check, export, info, load, upgrade
 from graphneg.cli.terminal import complain
 from graphneg.errors import GraphnegError
+
+RARELY = 50_000
+"""After so many more objects garbage in cycles is looked for: importing makes many, and none of it."""
 
 app = group(
     "graphneg",
@@ -75,6 +79,7 @@ def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, A
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 an error, 2 wrong usage (no such model, data that a training
     or an evaluation can't use), 130 interrupted."""
+    gc.set_threshold(RARELY)
     try:
         app(args=arguments, prog_name="graphneg")
     except GraphnegError as error:

@@ -152,9 +152,9 @@ class StoreOptions:
 
 
 def _import_driver() -> None:
-    """Imports the driver, which imports pandas and pyarrow wherever they are installed, to take their values
-    as parameters: half a second for what no command passes."""
-    unused = [name for name in ("pandas", "pyarrow") if name not in sys.modules]
+    """Imports the driver, which imports numpy, pandas and pyarrow wherever they are installed, to take their
+    values as parameters: half a second for what no command passes."""
+    unused = [name for name in ("numpy", "pandas", "pyarrow") if name not in sys.modules]
     if "neo4j" not in sys.modules:
         sys.modules.update(dict.fromkeys(unused))  # pyright: ignore[reportArgumentType, reportCallIssue]
         try:
