@@ -6,6 +6,7 @@ model's configuration that says which prompts it was trained with (`train_for`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,9 @@ REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
 FILL_BLANKS = "fill-blanks"
 BETWEEN = "|"
 """What stands between the answers of several blanks."""
+BLANK = re.compile(r"\[(?:word|phrase|sentence)\]")
+"""The mark of a blank."""
+_BLANKS = "Blanks:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +181,20 @@ def blanks_request(history: Sequence[Turn], marked: str) -> str:
     Blanks:
     """
     shown = [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
-    return "\n".join([*_lines(shown), f"{'B' if shown else 'A'}: {marked}", "Blanks:"])
+    return "\n".join([*_lines(shown), f"{'B' if shown else 'A'}: {marked}", _BLANKS])
 
 
-def blanks_answer(answers: Sequence[str]) -> str:
-    """What a model writes behind such a request.
+def blank_request(history: Sequence[Turn], marked: str) -> str:
+    """The request for what stands in the first blank alone: it goes on with the text up to there.
 
-    >>> blanks_answer(["garage", "our car"])
-    ' garage | our car'
+    >>> print(blank_request([Turn("B", "Where is he?")], "He is in the [word] of [phrase]."))
+    A: Where is he?
+    B: He is in the [word] of [phrase].
+    [word]: He is in the
     """
-    return f" {f' {BETWEEN} '.join(answers)}"
+    found = BLANK.search(marked)
+    before, kind = (marked, "") if found is None else (marked[: found.start()], found[0])
+    return f"{blanks_request(history, marked).removesuffix(_BLANKS)}{kind}: {before}".rstrip()
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
@@ -214,6 +222,14 @@ REPLY_EXAMPLES = _solved(
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
 """The answers of all examples: a model that repeats one of them has not written anything."""
 
+
+def _with(marked: str, answers: Sequence[str]) -> str:
+    """A text with blanks, of which the first ones are filled."""
+    for one in answers:
+        marked = BLANK.sub(one, marked, count=1)
+    return marked
+
+
 _FILLED = (
     (("How was the trip?",), "The [word] was late, but we [phrase].", ("bus", "saw the whole coast")),
     (("I can't find my keys.", "Not again!"), "[sentence] Did you [word] in the car?", ("Oh no.", "look")),
@@ -223,9 +239,19 @@ _FILLED = (
 FILLED_EXAMPLES = _solved(
     "Write what stands in the blanks of the last turn.",
     (blanks_request([Turn("", text) for text in turns], marked) for turns, marked, _ in _FILLED),
-    (blanks_answer(answers).strip() for _, _, answers in _FILLED),
+    (f" {BETWEEN} ".join(answers) for _, _, answers in _FILLED),
 )
 """Four texts with blanks, and what stands in them."""
+FILLED_BLANKS = _solved(
+    "Write what stands in the first blank of the last turn.",
+    (
+        blank_request([Turn("", text) for text in turns], _with(marked, answers[:nth]))
+        for turns, marked, answers in _FILLED
+        for nth in range(len(answers))
+    ),
+    (one for _, _, answers in _FILLED for one in answers),
+)
+"""The same, one blank after another."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 

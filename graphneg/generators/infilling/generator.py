@@ -17,10 +17,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 from graphneg.english.tokens import closed_up, match_key, spaced_as, words_of
 from graphneg.english.words import content_lemmas, readings
 from graphneg.errors import InputError, listed
-from graphneg.generators.base import UNRELATED, Candidate, Context, Turn, options_of
-from graphneg.generators.infilling.layouts import Layout, WholeText, layout_of
+from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
+from graphneg.generators.infilling.layouts import Filling, Layout, WholeText, fill, layout_of
 from graphneg.generators.infilling.masks import VERSIONS, MaskedText, masked_versions
-from graphneg.generators.keywords.requests import Histories, History
+from graphneg.generators.keywords.requests import Histories
 from graphneg.generators.retrieval import Bm25Generator
 from graphneg.generators.text_filters import FUNCTION_WORDS, PerplexityFilter, alike, refusal
 from graphneg.generators.writing import Gap, WritingGenerator, WritingOptions
@@ -31,7 +31,7 @@ from graphneg.nn.embedders import BUNDLED
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_either
 from graphneg.nn.vectors import StaticVectors
-from graphneg.nn.writers import Constraints, GenerationSettings, Prompt, Writer
+from graphneg.nn.writers import Constraints, GenerationSettings, Writer
 from graphneg.progress import Progress
 from graphneg.records.scores import CLASH, clash
 from graphneg.store.connection import Store
@@ -111,23 +111,12 @@ class Original(NamedTuple):
     node: str
 
 
-@dataclass(slots=True)
-class _Draft:
-    """A text with blanks to be filled once for a history, and what the model has filled in."""
+@dataclass(slots=True, kw_only=True)
+class _Draft(Filling):
+    """A text of a context with blanks, to be filled once for another history."""
 
     asked: _Asked
     original: Original
-    masked: MaskedText
-    history: History
-    id: str
-    given: list[str] = field(default_factory=list[str])
-    loss: float = 0.0
-    failed: bool = False
-    text: str = ""
-
-    @property
-    def turns(self) -> Sequence[Turn]:
-        return self.history.turns
 
 
 @dataclass(slots=True)
@@ -158,13 +147,7 @@ class MaskAndFillGenerator(WritingGenerator):
         self._layout: Layout = layout_of(writer)
         self._vectors = StaticVectors(options.vectors)
         whole = isinstance(self._layout, WholeText)
-        self._manner = GenerationSettings(
-            options.search,
-            LONGEST_WHOLE if whole else LONGEST,
-            self._layout.shown,
-            logprobs=True,
-            kept=self._layout.kept,
-        )
+        self._manner = GenerationSettings(options.search, LONGEST_WHOLE if whole else LONGEST, logprobs=True)
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
         """See `graphneg.generators.base.Generator`; what is retrieved from is read anew."""
@@ -187,7 +170,7 @@ class MaskAndFillGenerator(WritingGenerator):
         """
         asked = [_Asked(context, "no-blanks", per_context) for context in contexts]
         drafts = self._masked(asked, seed)
-        self._fill(drafts, seed)
+        fill(self.writer, self._layout, drafts, self._manner, seed=seed, constraints=self._held)
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
@@ -217,7 +200,7 @@ class MaskAndFillGenerator(WritingGenerator):
             found, self._histories.of(contexts, ids, seed), strict=True
         ):
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
-                drafts.append(_Draft(each, original, masked, shown, id))
+                drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts
 
     def _originals(self, contexts: Sequence[Context], seed: int) -> Iterator[list[Original]]:
@@ -241,34 +224,7 @@ class MaskAndFillGenerator(WritingGenerator):
             texts = [one for source in sources for one in source if one.kind in kinds]
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
-    def _fill(self, drafts: Sequence[_Draft], seed: int) -> None:
-        """Fill the blanks of each draft: all with one prompt, or one blank after another."""
-        open_drafts = list(drafts)
-        while open_drafts:
-            prompts = [
-                Prompt(self._layout.prompt(one.turns, one.masked, one.given), f"{one.id}/{len(one.given)}")
-                for one in open_drafts
-            ]
-            written = self.writer.complete(
-                prompts,
-                seed=seed,
-                stop=self._layout.stop,
-                constraints=[self._held(one) for one in open_drafts],
-                settings=self._manner,
-            )
-            for one, [completion] in zip(open_drafts, written, strict=True):
-                answers = self._layout.answers(completion.text, one.masked)
-                one.failed = answers is None
-                one.given += answers or ()
-                one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
-            open_drafts = [
-                one for one in open_drafts if not one.failed and len(one.given) < len(one.masked.answers)
-            ]
-        for one in drafts:
-            if not one.failed:
-                one.text = one.masked.filled(one.given)
-
-    def _held(self, draft: _Draft) -> Constraints:
+    def _held(self, draft: Filling) -> Constraints:
         """What stood in the blanks that are filled now is forbidden, but function words; what is near it
         hardly ever comes. Where a model writes the whole text, words that it shows have to stay."""
         masked, first = draft.masked, len(draft.given)

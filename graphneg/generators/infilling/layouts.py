@@ -1,17 +1,18 @@
 """How a language model reads a text with blanks and writes what stands in them.
 
 A history and a `MaskedText` go in, a prompt comes out; what the model writes goes in, and the answers come
-out. Models differ: one that was taught reads marks and writes the answers in a row, T5 writes them between
-sentinels, BART writes the whole text, and a fill-in-the-middle model fills one blank after another. The
-layout of a model is found by its tokenizer (`layout_of`).
+out. Models differ: one that was taught reads marks and goes on with the text at one blank after another, T5
+writes answers between sentinels, BART writes the whole text, a fill-in-the-middle model has tokens for what
+stands around a blank, and a served one is shown solved examples. The layout of a model is found by its
+tokenizer (`layout_of`), and `fill` asks as it has to.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from graphneg.english.tokens import closed_up, one_line
@@ -20,16 +21,18 @@ from graphneg.generators.base import Turn
 from graphneg.generators.infilling.masks import MaskedText
 from graphneg.generators.prompts import (
     BETWEEN,
+    BLANK,
     FILL_BLANKS,
+    FILLED_BLANKS,
     FILLED_EXAMPLES,
     HISTORY_TURNS,
     TURN_WORDS,
-    blanks_answer,
+    blank_request,
     blanks_request,
     is_trained,
 )
 from graphneg.nn.language_models import LanguageModel, Seq2SeqLM
-from graphneg.nn.writers import LocalWriter, Writer
+from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer
 
 _SENTINEL = "<extra_id_{}>"
 _SENTINELS = 16
@@ -43,7 +46,8 @@ _MIDDLE_TOKENS = (
 )
 """How models are told what stands before a blank, behind it, and to fill it: StarCoder's, Qwen's, CodeLlama's
 (two forms), DeepSeek's."""
-_MARK = re.compile(r"\[(?:word|phrase|sentence)\]")
+_SENTENCE_END = r"[.!?]+(?:\s|$)"
+_NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,43 @@ class Layout(ABC):
         """What the model reads: the text, whose first blanks are filled with what is ``given``."""
 
     @abstractmethod
-    def answers(self, written: str, masked: MaskedText) -> list[str] | None:
-        """What stands in the blanks that the prompt asked for; None where it can't be told."""
+    def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
+        """What stands in the blanks that the prompt asked for, from the ``nth`` on; None where it can't be
+        told."""
+
+
+@dataclass(frozen=True)
+class OneByOne(Layout):
+    """``[word]``, ``[phrase]`` and ``[sentence]`` in a text, and behind it the text once more up to the first
+    blank, where the model goes on: what ``graphneg train infill`` teaches. Other local models are shown
+    solved examples. *Departure* from Donahue et al. 2020, section 3, whose models write all answers in a row:
+    small ones miscount them."""
+
+    name = "one by one"
+    stop = ("\n",)
+    at_once = 1
+
+    def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
+        """See `Layout`."""
+        marks = [f"[{kind}]" for kind in masked.kinds[len(given) :]]
+        return blank_request(history, masked.joined([*given, *marks]))
+
+    def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
+        """See `Layout`. A model that writes on is cut off where the text itself goes on or ends."""
+        answer = one_line(written)
+        behind = _NEXT_WORDS.match(masked.parts[nth + 1])
+        ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
+        if masked.kinds[nth] != "sentence":
+            ends.append(_SENTENCE_END)
+        for end in ends:
+            answer = re.split(end, answer, maxsplit=1)[0].rstrip()
+        return [answer] if answer and not BLANK.search(answer) else None
 
 
 @dataclass(frozen=True)
 class Marked(Layout):
-    """``[word]``, ``[phrase]`` and ``[sentence]`` in a text, and behind it the answers in a row: what
-    ``graphneg train infill`` teaches. Other models are shown solved examples, served ones too."""
+    """The same marks, and behind the text all answers in a row: how served models are asked, which are shown
+    solved examples."""
 
     name = "marked"
     stop = ("\n",)
@@ -80,11 +113,7 @@ class Marked(Layout):
         """See `Layout`."""
         return blanks_request(history, masked.marked)
 
-    def target(self, masked: MaskedText) -> str:
-        """What is learned: the answers as they were."""
-        return blanks_answer(masked.answers)
-
-    def answers(self, written: str, masked: MaskedText) -> list[str] | None:
+    def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
         """See `Layout`."""
         return _whole([one_line(part) for part in written.split(BETWEEN)], masked)
 
@@ -101,7 +130,7 @@ class Sentinels(Layout):
         marks = [_SENTINEL.format(n) for n in range(len(masked.answers))]
         return " ".join([*_history(history), masked.joined(marks)])
 
-    def answers(self, written: str, masked: MaskedText) -> list[str] | None:
+    def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
         """See `Layout`."""
         parts = re.split(r"<extra_id_(\d+)>", written)
         found: dict[str, str] = {}
@@ -122,7 +151,7 @@ class WholeText(Layout):
         """See `Layout`."""
         return " ".join([*_history(history), masked.joined([self.mask] * len(masked.answers))])
 
-    def answers(self, written: str, masked: MaskedText) -> list[str] | None:
+    def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
         """See `Layout`."""
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in masked.parts]
         found = re.search(r"(?:^|\s)" + "(.+?)".join(parts).strip() + "$", one_line(written))
@@ -147,10 +176,64 @@ class Middles(Layout):
         lines = "\n".join([*_history(history), so_far]).rstrip()
         return f"{before}{lines}{behind}{masked.parts[len(given) + 1]}{middle}"
 
-    def answers(self, written: str, masked: MaskedText) -> list[str] | None:
+    def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
         """See `Layout`."""
         answer = one_line(written)
         return [answer] if answer else None
+
+
+@dataclass(slots=True)
+class Filling:
+    """A text with blanks that a model fills for a history: what it has ``given`` so far, and the sum of its
+    answers' losses, in nats a token. ``failed``: an answer can't be told."""
+
+    turns: Sequence[Turn]
+    masked: MaskedText
+    id: str
+    given: list[str] = field(default_factory=list[str])
+    loss: float = 0.0
+    failed: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a blank is left."""
+        return not self.failed and len(self.given) < len(self.masked.answers)
+
+    @property
+    def text(self) -> str:
+        """The text with the answers; empty where it failed."""
+        return "" if self.failed else self.masked.filled(self.given)
+
+
+def fill(
+    writer: Writer,
+    layout: Layout,
+    fillings: Sequence[Filling],
+    settings: GenerationSettings,
+    *,
+    seed: int = 0,
+    constraints: Callable[[Filling], Constraints] = lambda _: Constraints(),
+) -> None:
+    """Fill the blanks of each: all with one prompt, or one blank after another, each text by itself.
+
+    Raises:
+        ModelError: memory does not suffice for one text, or a server does not answer as it should.
+    """
+    settings = replace(settings, shown=layout.shown, kept=layout.kept)
+    left = [one for one in fillings if one.is_open]
+    while left:
+        asked = [
+            Prompt(layout.prompt(one.turns, one.masked, one.given), f"{one.id}/{len(one.given)}")
+            for one in left
+        ]
+        held = [constraints(one) for one in left]
+        written = writer.complete(asked, seed=seed, stop=layout.stop, constraints=held, settings=settings)
+        for one, [completion] in zip(left, written, strict=True):
+            answers = layout.answers(completion.text, one.masked, len(one.given))
+            one.failed = answers is None
+            one.given += answers or ()
+            one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
+        left = [one for one in left if one.is_open]
 
 
 def layout_of(writer: Writer) -> Layout:
@@ -163,7 +246,7 @@ def layout_of(writer: Writer) -> Layout:
         return Marked(FILLED_EXAMPLES)
     model = writer.model
     if is_trained(model, FILL_BLANKS):
-        return Marked()
+        return OneByOne()
     known = _specials(model)
     if isinstance(model, Seq2SeqLM):
         if sentinels := tuple(mark for n in range(_SENTINELS) if (mark := _SENTINEL.format(n)) in known):
@@ -175,7 +258,7 @@ def layout_of(writer: Writer) -> Layout:
             "blanks; graphneg train infill teaches a model to"
         )
     found = next((tokens for tokens in _MIDDLE_TOKENS if known.issuperset(tokens)), None)
-    return Marked(FILLED_EXAMPLES) if found is None else Middles(tokens=found)
+    return OneByOne(FILLED_BLANKS) if found is None else Middles(tokens=found)
 
 
 def _specials(model: LanguageModel) -> set[str]:
@@ -192,4 +275,4 @@ def _whole(answers: list[str], masked: MaskedText) -> list[str] | None:
     """The answers, if there is one for each blank, without a mark in it."""
     if len(answers) != len(masked.answers) or not all(answers):
         return None
-    return None if any(_MARK.search(answer) for answer in answers) else answers
+    return None if any(BLANK.search(answer) for answer in answers) else answers

@@ -16,15 +16,16 @@ from typing import Any, NamedTuple
 from graphneg.english.tokens import closed_up
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
-from graphneg.generators.infilling.layouts import Marked
+from graphneg.generators.infilling.layouts import Filling, OneByOne, fill
 from graphneg.generators.infilling.masks import MaskedText, masked_versions
-from graphneg.generators.prompts import FILL_BLANKS, train_for
+from graphneg.generators.prompts import FILL_BLANKS, answer, train_for
 from graphneg.generators.text_filters import LENGTHS, refusal
 from graphneg.hashing import number
 from graphneg.nn.fine_tuning import Example, TrainingReport
 from graphneg.nn.language_models import LanguageModel
-from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt
+from graphneg.nn.writers import GenerationSettings, LocalWriter
 
+LEARNED = OneByOne()
 HELD_OUT = 200
 _SHARE = 10
 _SHOWN = 5
@@ -38,10 +39,12 @@ class InfillingPair(NamedTuple):
     masked: MaskedText
 
     @property
-    def example(self) -> Example:
-        """As a pair to learn."""
-        layout = Marked()
-        return Example(layout.prompt(self.context.turns, self.masked, ()), layout.target(self.masked))
+    def examples(self) -> Iterator[Example]:
+        """As pairs to learn, one for each blank."""
+        answers = self.masked.answers
+        for nth, right in enumerate(answers):
+            asked = LEARNED.prompt(self.context.turns, self.masked, answers[:nth])
+            yield Example(asked, answer(right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +119,8 @@ def train_infilling(
     if not learned:
         raise InputError("no context has a right response that can have blanks: there is nothing to learn")
     report = train_for(
-        FILL_BLANKS, model, [pair.example for pair in learned], out,
-        validation=[pair.example for pair in measured], seed=seed, **arguments,
+        FILL_BLANKS, model, [one for pair in learned for one in pair.examples], out,
+        validation=[one for pair in measured for one in pair.examples], seed=seed, **arguments,
     )  # fmt: skip
     return InfillingReport(
         measured=len(measured), filled=tuple(_filled(model, measured[:_SHOWN])), **asdict(report)
@@ -126,13 +129,7 @@ def train_infilling(
 
 def _filled(model: LanguageModel, pairs: Sequence[InfillingPair]) -> Iterator[Filled]:
     """What the model writes, without chance, in some blanks."""
-    if not pairs:
-        return
-    layout = Marked()
-    prompts = [Prompt(pair.example.source) for pair in pairs]
-    settings = GenerationSettings(max_new_tokens=32)
-    written = LocalWriter(model).complete(prompts, stop=layout.stop, settings=settings)
-    for pair, [one] in zip(pairs, written, strict=True):
-        filled = layout.answers(one.text, pair.masked)
-        text = one.text if filled is None else pair.masked.filled(filled)
-        yield Filled(pair.masked.marked, pair.masked.answers, text)
+    shown = [Filling(pair.context.turns, pair.masked, str(nth)) for nth, pair in enumerate(pairs)]
+    fill(LocalWriter(model), LEARNED, shown, GenerationSettings(max_new_tokens=32))
+    for one in shown:
+        yield Filled(one.masked.marked, one.masked.answers, one.text or "-")
