@@ -25,6 +25,7 @@ from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.stub_model import answered, stub_model
 from tests.tiny_lm import TinyModels
+from tests.tiny_ranker import encoder_folder
 
 GOOD = (
     "The boat of the pope has no engine.",
@@ -237,6 +238,14 @@ class TestCommand:
         again = run(*ask, "-o", tmp_path / "b.jsonl", *told)
         assert again.status == 0 and "0 requests" in again.err, again.err
         assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+        ranker = encoder_folder(tmp_path / "ranker", labels=1)
+        for most, given in ((1.0, 24), (0.0, 0)):  # what it scores over that answers
+            judged = ("--option", f"ranker={ranker}", "--option", f"max_score={most}")
+            ended = run(*ask, "-o", tmp_path / f"{most}.jsonl", *told, *judged)
+            assert ended.status == 0, ended.err
+            scored = list(read_jsonl(tmp_path / f"{most}.jsonl"))
+            assert len(scored) == given and all(0 < one.scores["answers"] <= most for one in scored)
+            assert given or "answers " in ended.err
 
     @pytest.mark.parametrize(
         ("name", "options"),

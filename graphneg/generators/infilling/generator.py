@@ -237,7 +237,7 @@ class MaskAndFillGenerator(WritingGenerator):
             shown = {word for turn in draft.turns for word in words_of(turn.text)}
             shown.update(word for part in masked.parts for word in words_of(part))
             weights = {word: weight for word, weight in weights.items() if word not in shown}
-        return Constraints(weights=weights)
+        return Constraints(weights={**weights, **dict.fromkeys(self._layout.forbidden, 0.0)})
 
     def _refusal(self, draft: _Draft) -> str | None:
         """Why a text is not to be given, as a name; None where it may be."""

@@ -54,11 +54,13 @@ _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
 class Layout(ABC):
     """Makes prompts and reads answers. ``shown`` stands before every prompt, the first of ``stop`` ends what
     is written, and the special tokens ``kept`` stay in it. So many blanks are filled ``at_once``; None: all.
+    What is ``forbidden`` is not written.
     """
 
     name: ClassVar[str]
     stop: ClassVar[tuple[str, ...]] = ()
     at_once: ClassVar[int | None] = None
+    forbidden: ClassVar[tuple[str, ...]] = ()
 
     shown: str = ""
     kept: tuple[str, ...] = ()
@@ -83,6 +85,7 @@ class OneByOne(Layout):
     name = "one by one"
     stop = ("\n",)
     at_once = 1
+    forbidden = ("[",)
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
         """See `Layout`."""
