@@ -17,6 +17,10 @@ class StoreError(GraphnegError):
     """The store can't be opened or used: no server, wrong credentials, no Java, another schema."""
 
 
+class OnlyReading(StoreError):
+    """A query is not known to read only, where nothing else is allowed."""
+
+
 class InputError(GraphnegError):
     """A file or an argument is not what it should be."""
 

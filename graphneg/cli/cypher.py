@@ -16,7 +16,7 @@ from graphneg.cli.commands import argument, command, completing, named_values, o
 from graphneg.cli.options import StoreOptions, TransformFolders
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import STANDARD, counted, messages, note, read_input, say, stopping, visible
-from graphneg.errors import InputError
+from graphneg.errors import InputError, OnlyReading, StoreError
 
 if TYPE_CHECKING:
     from graphneg.editing.transforms import Transform
@@ -56,7 +56,10 @@ def cypher(
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
     with where.opened() as graph, stopping("the query's transaction is rolled back"):
         ask = graph.explore if named else graph.cypher_write if write else graph.cypher
-        rows = ask(text, **parameters)
+        try:
+            rows = ask(text, **parameters)
+        except OnlyReading as error:
+            raise StoreError(f"{error}: say --write to allow it") from error
     _print(rows, format)
     if write:
         changes = [

@@ -111,6 +111,7 @@ def serve(
         "127.0.0.1", f"Where to listen; beyond this machine ${_PASSWORD} is asked for.", "ADDRESS"
     ),
     port: int = option(PORT, "0 is any that is free.", min=0, max=65535),
+    patience: float = option(30.0, "So long a query of the page may take.", "SECONDS", min=0.1),
     review: ReviewOptions,
     where: StoreOptions,
 ) -> None:
@@ -131,14 +132,14 @@ def serve(
     check_access(host, password)
     with ExitStack() as opened, stopping("the pages are closed"):
         listening = opened.enter_context(bound(host, port))
-        pages = Pages(tuple(_views(files or [], review, where, opened)))
+        pages = Pages(tuple(_views(files or [], review, where, opened, patience)))
         access = Access(host, listening.getsockname()[1], password)
         say(f"{access.address}  (Ctrl-C ends)")
         run(pages, access, listening)
 
 
 def _views(
-    files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack
+    files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack, patience: float
 ) -> list[View]:
     """The views of what there is: files to look through and to judge, a store to explore."""
     views: list[View] = []
@@ -152,7 +153,7 @@ def _views(
     if where.exists:
         from graphneg.pages.graph import GraphView
 
-        views.append(GraphView(opened.enter_context(where.opened()).store))
+        views.append(GraphView(opened.enter_context(where.opened()).store, patience))
     if not views:
         raise InputError("nothing to show: name files of negatives, or a store with --store")
     return views

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -18,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from graphneg.errors import GraphnegError, InputError, first_line
+from graphneg.errors import GraphnegError, InputError, StoreError, first_line
 from graphneg.pages.app import Pages
 from graphneg.shift.graphs import Edge, read_edges
 from graphneg.shift.page import Neighbourhood, neighbourhood
@@ -32,6 +34,9 @@ PAIRS = 50
 ROWS = 500
 TOPICS, MOST_SHIFTS = 5_000, 20_000
 DRAWN = 2_000
+SECONDS = 30.0
+"""So long a query may take."""
+ASKED_AT_ONCE = 8
 Drawn = dict[str, Any]
 """``{"topics": [{name, amount, side, detail}], "shifts": [{from, to, amount, label}]}``, for a drawing."""
 
@@ -42,8 +47,10 @@ class GraphView:
     title = "Graph"
     path = "/graph"
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, seconds: float = SECONDS) -> None:
         self._store = store
+        self._seconds = seconds
+        self._asking = ThreadPoolExecutor(ASKED_AT_ONCE)
         self._edges: Sequence[Edge] = ()
         self._reading = Lock()
 
@@ -59,7 +66,8 @@ class GraphView:
         ]
 
     def close(self) -> None:
-        """The store is closed by who has opened it."""
+        """Wait for no query; the store is closed by who has opened it, which ends them."""
+        self._asking.shutdown(wait=False, cancel_futures=True)
 
     def _topic(self, request: Request) -> Response:
         topic = request.query_params.get("topic", "").strip()
@@ -97,10 +105,12 @@ class GraphView:
         fault = ""
         try:
             if name:
-                answer = _answer(explore(self._store, name, values_of(named_query(name), given)))
+                values = values_of(named_query(name), given)
+                answer = _answer(self._in_time(lambda: explore(self._store, name, values)))
             elif text.strip():
                 parameters = _parameters(given.get("parameters", ""))
-                answer = _answer(Rows(self._store.query_read(text, parameters, most=ROWS + 1)))
+                read = partial(self._store.query_read, most=ROWS + 1, seconds=self._seconds + 1)
+                answer = _answer(self._in_time(lambda: Rows(read(text, parameters))))
         except GraphnegError as error:
             fault = first_line(error)
         return self._pages.render(
@@ -113,6 +123,20 @@ class GraphView:
             most=ROWS,
             **answer,
         )
+
+    def _in_time(self, ask: Callable[[], Rows]) -> Rows:
+        """The rows of a query.
+
+        Raises `StoreError`: they are not there in time; an embedded store works on, for it can't be stopped.
+        """
+        asked = self._asking.submit(ask)
+        try:
+            return asked.result(self._seconds)
+        except TimeoutError:
+            asked.cancel()
+            raise StoreError(
+                f"no answer in {self._seconds:g} s: ask for less, or serve with a longer --patience"
+            ) from None
 
 
 def _answer(rows: Rows) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from neo4j import (
     Record,
     ResultSummary,
     Session,
+    unit_of_work,
 )
 from neo4j.exceptions import (
     ClientError,
@@ -42,7 +43,7 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from graphneg.errors import StoreError, first_line
+from graphneg.errors import OnlyReading, StoreError, first_line
 from graphneg.store.statements import as_literal, send_text
 
 # The driver's options are untyped keywords.
@@ -232,7 +233,7 @@ def refuse_writes(query: str) -> None:
     ``:Create``, ``{merge: 1}``) is let by. Neo4j decodes ``\\uXXXX`` wherever it stands before it reads a
     query, other servers in strings alone; so one may stand for a letter in a string, and nowhere else.
 
-    Raises `StoreError`: it would write, or it is not known to read.
+    Raises `OnlyReading`: it would write, or it is not known to read.
     """
     tokens = list(TOKEN.finditer(query))
     strings = [token.span() for token in tokens if token.lastgroup == "quoted" and token[0][0] != "`"]
@@ -265,16 +266,12 @@ def refuse_writes(query: str) -> None:
                 raise _not_known(f"the procedure {name}")
 
 
-def _would_write(word: str) -> StoreError:
-    return StoreError(
-        f"this query would write ({word}), and only reading is allowed here: say `--write` to allow it"
-    )
+def _would_write(word: str) -> OnlyReading:
+    return OnlyReading(f"this query would write ({word}), and only reading is allowed here")
 
 
-def _not_known(what: str) -> StoreError:
-    return StoreError(
-        f"{what} is not known to read only, and only reading is allowed here: say `--write` to allow it"
-    )
+def _not_known(what: str) -> OnlyReading:
+    return OnlyReading(f"{what} is not known to read only, and only reading is allowed here")
 
 
 T = TypeVar("T")
@@ -359,16 +356,26 @@ class Store(AbstractContextManager["Store"]):
         return self._in_transaction(WRITE_ACCESS, work)
 
     def query_read(
-        self, text: str, parameters: Mapping[str, Any] | None = None, *, most: int | None = None
+        self,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        most: int | None = None,
+        seconds: float | None = None,
     ) -> EagerResult:
         """A user's own query: records, summary and keys. Nothing is written.
 
-        Of the records, only the first ``most`` are fetched.
+        Of the records, only the first ``most`` are fetched. Neo4j ends what takes longer than so many
+        ``seconds``; an embedded store has no such limit.
 
         Raises `StoreError`: the query is not known to read only, is not valid, or fails.
         """
         refuse_writes(text)
-        work = partial(_run_eagerly, text=text, parameters=parameters, most=most)
+
+        @unit_of_work(timeout=seconds)
+        def work(transaction: ManagedTransaction) -> EagerResult:
+            return _run_eagerly(transaction, text, parameters, most)
+
         return self._in_transaction(READ_ACCESS, work)
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:

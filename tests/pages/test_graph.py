@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Callable, Generator
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -188,6 +190,19 @@ class TestQueries:
         expect(page.get_by_role("alert")).to_contain_text(said)
         expect(page.get_by_label("Cypher that only reads")).to_have_value(given.get("cypher", ""))
         assert store.read("MATCH (n) RETURN count(n) AS amount")[0]["amount"] == amount
+
+    def test_a_query_that_takes_long_is_given_up_and_keeps_no_server_from_its_end(
+        self, visitor: Visit, served: Served, store: Store, tmp_path: Path
+    ) -> None:
+        numbers = "UNWIND range(1, 5000) AS"
+        long = f"{numbers} x {numbers} y WITH x, y WHERE x * y % 7 = 9 RETURN count(*)"
+        folder = Path(store.description.removeprefix("embedded store at "))
+        with serving(tmp_path, "--store", folder, "--patience", "0.2") as other:
+            page = visitor(other)
+            assert ask(page, other, cypher=long) == 400
+            expect(page.get_by_role("alert")).to_contain_text("no answer in 0.2 s: ask for less")
+            other.process.send_signal(signal.SIGINT)
+            assert other.process.wait(timeout=600) == 130
 
     def test_nodes_and_relationships_are_drawn_and_written(self, page: Page, served: Served) -> None:
         query = (
