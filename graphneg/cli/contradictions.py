@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, BadParameter
 
 from graphneg.cli import options
-from graphneg.cli.commands import argument, group, job, named_values, option
-from graphneg.cli.options import DialogueOptions, Json, Offline, OutFile, Overwrite, Seed, StoreOptions
-from graphneg.cli.tables import print_json
-from graphneg.cli.terminal import counted, keeps, note, say, working
+from graphneg.cli.commands import argument, group, job, named_values, option, shared
+from graphneg.cli.options import DialogueOptions, Offline, OutFile, Overwrite, Seed, StoreOptions
+from graphneg.cli.sheet import JUDGEMENTS, read_judged
+from graphneg.cli.terminal import counted, keeps, say, working
 
 if TYPE_CHECKING:
     from graphneg.generators.base import Generator
-    from graphneg.scorers.label_sheets import Agreement
 
 Responses = Annotated[Path, Argument(metavar="RESPONSES", help="What `responses` wrote.")]
-Sheets = Annotated[
+Judged = Annotated[
     list[Path],
-    Argument(
-        metavar="SHEET...", help="Label sheets (CSV): one that all filled, or a copy of each annotator."
-    ),
+    Argument(metavar="JUDGED...", help="Filled sheets, one of each annotator, or what the browser kept."),
 ]
+Key = Annotated[Path | None, shared("Of the sheets; else beside the first one.", "FILE")]
 
 
 @job(
@@ -128,56 +124,55 @@ def responses(
     say(f"{out}: {counted(amount, 'response')} to {counted(len(contexts), 'context')}")
 
 
-@job("graphneg contradictions sheet responses.jsonl -o labels.csv")
+@job(
+    "graphneg contradictions sheet responses.jsonl -o labels.csv",
+    "graphneg contradictions sheet responses.jsonl -o labels.sqlite",
+    "graphneg serve --judgements labels.sqlite",
+)
 def sheet(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
-    """Write a label sheet: a CSV table in which three annotators write 1 (contradictory) or 0."""
+    """Make ready what three people judge: a CSV sheet with its key, or a .sqlite for graphneg serve.
+
+    A sheet is copied for each; they write 1 (contradictory) or 0. graphneg sheet --read tells how they agree.
+    """
+    from graphneg.evaluation.review.contradictory import review_of
+    from graphneg.evaluation.review.exchange import write_blank_sheet
+    from graphneg.evaluation.review.judgements import Judgements
+    from graphneg.records.runs import check_new
     from graphneg.scorers.collection import read_responses_file
-    from graphneg.scorers.label_sheets import write_sheet
 
-    found = read_responses_file(file)
-    write_sheet(found, out, overwrite=overwrite)
-    say(f"{out}: {counted(len(found), 'response')} to label")
-
-
-@job("graphneg contradictions agreement ann.csv ben.csv cleo.csv")
-def agreement(sheets: Sheets, json: Json = False) -> None:
-    """Tell how annotators agree: Fleiss' kappa, and how many responses are of which class."""
-    from graphneg.scorers.label_sheets import agreement as agree
-    from graphneg.scorers.label_sheets import read_sheets
-
-    found = agree(read_sheets(sheets))
-    if json:
-        print_json(asdict(found))
+    found = review_of(read_responses_file(file))
+    if out.suffix == JUDGEMENTS:
+        check_new(out, overwrite)
+        out.unlink(missing_ok=True)
+        Judgements.create(out, found).close()
+        say(f"{out}: {counted(len(found.items), 'response')} to judge: graphneg serve --judgements {out}")
     else:
-        typer.echo(_agreement_line(found))
+        key = write_blank_sheet(found, out, overwrite=overwrite)
+        say(f"{out}: {counted(len(found.items), 'response')} to label; {key} keeps who made them")
 
 
-@job("graphneg contradictions export responses.jsonl labels.csv -o labelled.jsonl")
-def export(file: Responses, sheets: Sheets, out: OutFile, overwrite: Overwrite = False) -> None:
+@job(
+    "graphneg contradictions export responses.jsonl a.csv b.csv c.csv --key labels.key.json -o out.jsonl",
+    "graphneg contradictions export responses.jsonl labels.sqlite -o labelled.jsonl",
+)
+def export(
+    file: Responses, judged: Judged, out: OutFile, key: Key = None, overwrite: Overwrite = False
+) -> None:
     """Write labelled responses as JSON lines, to train and evaluate detectors on.
 
     Two of three annotators make a response contradictory, none makes it not; the rest is dropped.
     """
+    from graphneg.evaluation.review.contradictory import labelled_responses
     from graphneg.scorers.collection import read_responses_file, write_responses
-    from graphneg.scorers.label_sheets import agreement as agree
-    from graphneg.scorers.label_sheets import labelled_responses, read_sheets
 
-    votes = read_sheets(sheets)
-    found = labelled_responses(read_responses_file(file), votes)
+    found = labelled_responses(read_responses_file(file), *read_judged(judged, key))
     write_responses(found, out, overwrite=overwrite)
-    note(_agreement_line(agree(votes)))
-    say(f"{out}: {counted(len(found), 'response')}")
-
-
-def _agreement_line(found: Agreement) -> str:
-    return (
-        f"{counted(found.responses, 'response')}: {found.contradictory:,} contradictory, "
-        f"{found.not_contradictory:,} not, {found.dropped:,} dropped; Fleiss' kappa {found.kappa:.3f}"
-    )
+    contradictory = sum(one.label or 0 for one in found)
+    say(f"{out}: {contradictory:,} contradictory, {len(found) - contradictory:,} not; others were dropped")
 
 
 app = group(
     "contradictions",
     "Collect contradictory responses: questions that lead to them, responses, labels of three people.",
-    (contexts, responses, sheet, agreement, export),
+    (contexts, responses, sheet, export),
 )

@@ -68,6 +68,8 @@ class ReviewOptions:
         from graphneg.pages.review import ReviewView
 
         path = self.judgements or files[0].with_suffix(".judgements.sqlite")
+        if not files and not path.exists():
+            raise InputError(f"{path}: there is no such file; name the negatives that are to be judged")
         questions = load_questions(self.questions or "usable")
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
@@ -103,6 +105,7 @@ class ReviewOptions:
     "graphneg serve negatives.jsonl",
     "graphneg serve hard.jsonl edits.jsonl --questions contradiction --annotators 3",
     "graphneg serve hard.jsonl edits.jsonl --store graphneg-store --port 9000",
+    "graphneg serve --judgements labels.sqlite",
 )
 def serve(
     *,
@@ -149,6 +152,7 @@ def _views(
 
         with Bars() as bars:
             views.append(NegativesView([open_index(file, bars) for file in files]))
+    if files or review.judgements:
         views.append(review.view(files))
     if where.exists:
         from graphneg.pages.graph import GraphView

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphneg.statistics import Estimate
 
 _to_read = panel("Reading what was judged")
-_JUDGEMENTS = ".sqlite"
+JUDGEMENTS = ".sqlite"
 
 
 @job(
@@ -109,7 +109,7 @@ def _read(
     from graphneg.evaluation.review.exchange import write_judgements
     from graphneg.evaluation.review.results import results_of
 
-    results = results_of(*_judged(paths, key), rule)
+    results = results_of(*read_judged(paths, key), rule)
     if out is not None:
         write_judgements(results, out, overwrite=overwrite)
     tables = [_table("source", results.sources)]
@@ -125,12 +125,12 @@ def _read(
     say(f"{counted(len(results.labels), 'row')} read" + (f"; judgements are in {out}" if out else ""))
 
 
-def _judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:
+def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:
     """The set and the judgements of a file of `Judgements`, or of sheets that have one key."""
     from graphneg.evaluation.review.exchange import key_path, read_judgements, read_key
     from graphneg.evaluation.review.judgements import Judgements
 
-    if paths[0].suffix == _JUDGEMENTS:
+    if paths[0].suffix == JUDGEMENTS:
         if len(paths) > 1 or key is not None:
             raise BadParameter("a file of judgements is read alone, without a key", param_hint="--read")
         with Judgements.open(paths[0]) as kept:

@@ -3,7 +3,7 @@
 Contexts that end in a question about what was said are scored and the best kept; then generators, files and
 language models respond. Each step writes JSON lines, and goes on where it was stopped: a context's line has
 the fields of `graphneg.generators.base.Context`, ``referent`` and ``log_fqness``; a response's line a
-context, its ``generator`` and its ``response``. `graphneg.scorers.label_sheets` comes next.
+context, its ``generator`` and its ``response``. `graphneg.evaluation.review.contradictory` comes next.
 """
 
 from __future__ import annotations

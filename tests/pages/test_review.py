@@ -251,6 +251,18 @@ class TestTogether:
         with kept(tmp_path) as judged:
             assert {one.row for one in judged.all(ADJUDICATOR)} == {2, 3}
 
+    def test_what_was_drawn_before_is_served_without_its_files(
+        self, visitor: Visitor, tmp_path: Path
+    ) -> None:
+        Judgements.create(tmp_path / "own.sqlite", draw([str(written(tmp_path))], each=2).set).close()
+        with serving(tmp_path, "--judgements", "own.sqlite") as served:
+            page = visitor(served)
+            begin(page, served, "ann")
+        missing = serving(tmp_path, "--judgements", "no.sqlite")
+        refused = pytest.raises(AssertionError, match=r"no\.sqlite: there is no such file; name the negatives")
+        with refused, missing:
+            pass
+
     @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json"])
     def test_judgements_come_in_from_files(
         self, shared: tuple[Served, Path], visitor: Visitor, tmp_path: Path, suffix: str

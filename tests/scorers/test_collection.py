@@ -1,19 +1,24 @@
-"""Collecting contradictions: FQness, contexts, responses, label sheets, agreement."""
+"""Collecting contradictions: FQness, contexts, responses, judging, agreement."""
 
 from __future__ import annotations
 
 import csv
 import json
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as replace_struct
 
 from graphneg.errors import InputError
+from graphneg.evaluation.review.contradictory import labelled_responses, review_of
+from graphneg.evaluation.review.exchange import key_path, read_key
+from graphneg.evaluation.review.items import ReviewSet
+from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgement, Judgements
+from graphneg.evaluation.review.questions import load_questions
 from graphneg.generators.base import Candidate, Context
 from graphneg.ingest.labelled import read_labelled
 from graphneg.nn.language_models import CausalLM
@@ -31,14 +36,7 @@ from graphneg.scorers.collection import (
     write_responses,
 )
 from graphneg.scorers.followups import FollowUp, best, followups, fqness, written
-from graphneg.scorers.label_sheets import (
-    LABELS,
-    agreement,
-    fleiss_kappa,
-    labelled_responses,
-    read_sheets,
-    write_sheet,
-)
+from graphneg.statistics import fleiss_kappa
 from tests.cli_runs import Run
 from tests.contradiction_samples import followup
 from tests.tiny_lm import causal_folder
@@ -213,59 +211,39 @@ def responded() -> list[Responded]:
     ]
 
 
-VOTES = {"own/all/1#4~0": (1, 1, 0), "own/all/1#4~1": (0, 0, 0), "own/all/1#4~2": (0, 1, 0)}
-VOTES["own/all/1#4~3"] = (1, 1, 1)
+VOTES = {"own/all/1#4~0": "110", "own/all/1#4~1": "000", "own/all/1#4~2": "010", "own/all/1#4~3": "111"}
 
 
-class TestSheets:
-    def test_labels_go_out_and_come_back(self, tmp_path: Path) -> None:
-        write_sheet(responded(), tmp_path / "labels.csv", VOTES)
-        assert read_sheets([tmp_path / "labels.csv"]) == VOTES
+def judged_copies(sheet: Path, votes: Mapping[str, str]) -> list[Path]:
+    """Copies of a sheet, each filled by an annotator."""
+    ids = {row: item.id for row, item in enumerate(read_key(key_path(sheet)).items, 1)}
+    copies = [sheet.with_name(f"{name}.csv") for name in ("ann", "ben", "cleo")]
+    for at, path in enumerate(copies):
+        rows = list(csv.DictReader(sheet.open(newline="", encoding="utf-8")))
+        for row in rows:
+            row["contradictory"] = votes[ids[int(row["row"])]][at]
+        with path.open("w", newline="", encoding="utf-8") as file:
+            table = csv.DictWriter(file, list(rows[0]))
+            table.writeheader()
+            table.writerows(rows)
+    return copies
 
-    @given(st.lists(st.tuples(*[st.integers(0, 1)] * 3), min_size=4, max_size=4))
-    def test_any_labels_come_back(self, rows: list[tuple[int, int, int]]) -> None:
-        import tempfile
 
-        votes = {one.id: row for one, row in zip(responded(), rows, strict=True)}
-        with tempfile.TemporaryDirectory() as folder:
-            write_sheet(responded(), Path(folder) / "labels.csv", votes)
-            assert read_sheets([Path(folder) / "labels.csv"]) == votes
+def judgements(set: ReviewSet, votes: Mapping[str, str]) -> list[Judgement]:
+    return [
+        Judgement(row, name, {"contradictory": "yes" if votes[item.id][at] == "1" else "no"})
+        for row, item in enumerate(set.items, 1)
+        for at, name in enumerate(("ann", "ben", "cleo"))
+    ]
 
-    def test_annotators_may_fill_copies(self, tmp_path: Path) -> None:
-        paths = [tmp_path / f"{name}.csv" for name in LABELS]
-        for at, path in enumerate(paths):
-            write_sheet(responded(), path)
-            rows = list(csv.DictReader(path.open(newline="", encoding="utf-8")))
-            for row in rows:
-                row[LABELS[at]] = str(VOTES[row["id"]][at])
-            with path.open("w", newline="", encoding="utf-8") as file:
-                table = csv.DictWriter(file, list(rows[0]))
-                table.writeheader()
-                table.writerows(rows)
-        assert read_sheets(paths) == VOTES
-        with pytest.raises(InputError, match=r"label_1\.csv:.*label_2 is missing"):
-            read_sheets(paths[:1])
 
-    @pytest.mark.parametrize(
-        ("text", "reason"),
-        [
-            ("id,label_1,label_2\na,1,1\n", ":1: no column label_3"),
-            ("id,label_1,label_2,label_3\na,1,1,0\nb,1,2,0\n", ":3: label_2 is '2'; write 1"),
-            ("id,label_1,label_2,label_3\na,1,,0\n", ":2: label_2 is missing"),
-            ("id,label_1,label_2,label_3\na,1,1,0\na,1,1,0\n", ":3: the id 'a' comes a second time"),
-            ("id,label_1,label_2,label_3\na,1,1\n", ":2: another number of cells"),
-            ('id,label_1,label_2,label_3\n"a,1,1,1\n', "no CSV"),
-        ],
-    )
-    def test_a_bad_cell_is_named_with_its_place(self, tmp_path: Path, text: str, reason: str) -> None:
-        path = tmp_path / "labels.csv"
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(InputError) as refused:
-            read_sheets([path])
-        assert str(path) in str(refused.value) and reason in str(refused.value)
-
+class TestJudging:
     def test_two_of_three_decide_and_one_of_three_is_dropped(self, tmp_path: Path) -> None:
-        found = labelled_responses(responded(), VOTES)
+        asked = review_of(responded())
+        assert asked.annotators == 3 and {item.source for item in asked.items} == {"g0", "g1"}
+        said = judgements(asked, VOTES)
+        decided = Judgement(1, ADJUDICATOR, {"contradictory": "no"})
+        found = labelled_responses(responded(), asked, [*said, decided])
         assert [(one.label, one.generator, one.said) for one in found] == [
             (1, "g0", "My coat is red."),
             (0, "g1", "My coat is red."),
@@ -274,11 +252,19 @@ class TestSheets:
         write_responses(found, tmp_path / "labelled.jsonl")
         assert [one.votes for one in read_labelled([tmp_path / "labelled.jsonl"])] == [2, 0, 3]
 
-    def test_labels_of_other_responses_are_refused(self) -> None:
-        with pytest.raises(InputError, match="no label"):
-            labelled_responses(responded(), dict(list(VOTES.items())[:3]))
-        with pytest.raises(InputError, match="no response"):
-            labelled_responses(responded()[:3], VOTES)
+    def test_judgements_of_other_responses_or_people_are_refused(self) -> None:
+        asked = review_of(responded())
+        said = judgements(asked, VOTES)
+        with pytest.raises(InputError, match="no such response"):
+            labelled_responses(responded()[:3], asked, said)
+        few = review_of(responded()[:3])
+        with pytest.raises(InputError, match="it was not judged"):
+            labelled_responses(responded(), few, judgements(few, VOTES))
+        with pytest.raises(InputError, match=r"row 4 \(.*\): 2 annotators judged it, 3 have to"):
+            labelled_responses(responded(), asked, said[:-1])
+        usable = replace_struct(asked, questions=load_questions("usable"))
+        with pytest.raises(InputError, match="usable: one question with a positive answer"):
+            labelled_responses(responded(), usable, said)
 
 
 class TestAgreement:
@@ -294,12 +280,6 @@ class TestAgreement:
     def test_full_agreement_is_1_and_splits_are_below(self) -> None:
         assert fleiss_kappa([(0, 0, 0), (1, 1, 1)]) == 1 == fleiss_kappa([(0, 0, 0)])
         assert fleiss_kappa([(0, 1, 0), (1, 0, 1)]) < 0
-
-    def test_classes_are_counted(self) -> None:
-        found = agreement(VOTES)
-        assert (found.responses, found.contradictory, found.not_contradictory, found.dropped) == (4, 2, 1, 1)
-        assert found.kappa == pytest.approx(fleiss_kappa(list(VOTES.values())))
-        assert math.isfinite(found.kappa)
 
 
 class TestCommands:
@@ -318,15 +298,28 @@ class TestCommands:
         given.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
         ended = run("contradictions", "responses", contexts, "--given", f"people={given}", "-o", responses)
         assert ended.status == 0 and "2 responses to 2 contexts" in ended.err
-        assert run("contradictions", "sheet", responses, "-o", sheet).status == 0
-        assert run("contradictions", "agreement", sheet).status == 2
-        found = read_responses_file(responses)
-        write_sheet(found, sheet, {found[0].id: (1, 1, 0), found[1].id: (0, 0, 1)}, overwrite=True)
-        ended = run("contradictions", "agreement", sheet, "--json")
-        assert json.loads(ended.out)["dropped"] == 1
+        ended = run("contradictions", "sheet", responses, "-o", sheet)
+        assert ended.status == 0 and "2 responses to label; " in ended.err
         ended = run("contradictions", "export", responses, sheet, "-o", out)
-        assert ended.status == 0 and "1 contradictory, 0 not, 1 dropped" in ended.err
+        assert ended.status == 2 and "no row is filled" in ended.err and not out.exists()
+        first, second = (one.id for one in read_responses_file(responses))
+        copies = judged_copies(sheet, {first: "110", second: "001"})
+        told = run("sheet", "--read", *copies[:1], "--read", copies[1], "--key", key_path(sheet), "--json")
+        assert json.loads(told.out)["agreement"][0]["annotators"] == 2, told.err
+        ended = run("contradictions", "export", responses, *copies, "--key", key_path(sheet), "-o", out)
+        assert ended.status == 0 and "1 contradictory, 0 not; others were dropped" in ended.err, ended.err
         assert [one.generator for one in read_labelled([out])] == ["people"]
+
+        kept = tmp_path / "labels.sqlite"
+        ended = run("contradictions", "sheet", responses, "-o", kept)
+        assert ended.status == 0 and f"graphneg serve --judgements {kept}" in ended.err
+        assert run("contradictions", "sheet", responses, "-o", kept).status == 2
+        with Judgements.open(kept) as judged:
+            for name in ("ann", "ben", "cleo"):
+                while (row := judged.next_row(name)) is not None:
+                    judged.judge(row, name, {"contradictory": "yes"})
+        ended = run("contradictions", "export", responses, kept, "-o", out, "--overwrite")
+        assert ended.status == 0 and "2 contradictory, 0 not" in ended.err, ended.err
 
     def test_somebody_must_respond(self, run: Run, tmp_path: Path) -> None:
         ended = run("contradictions", "responses", tmp_path / "c.jsonl", "-o", tmp_path / "r.jsonl")

@@ -1,0 +1,83 @@
+"""Responses that may contradict, judged by three people: a review goes out, labelled responses come back.
+
+What two of three call contradictory is so, what nobody does is not, the rest is dropped (Sato et al. 2024,
+"A Large Collection of Model-generated Contradictory Responses for Consistency-aware Dialogue Systems",
+section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphneg.errors import InputError
+from graphneg.evaluation.review.items import FORMAT, Item, ReviewSet
+from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgement
+from graphneg.evaluation.review.questions import load_questions
+from graphneg.hashing import shuffled
+from graphneg.ingest.labelled import ANNOTATORS, Labelled
+from graphneg.scorers.collection import Responded
+
+RULE = "two-of-three"
+_QUESTIONS = "contradiction"
+
+
+def review_of(responses: Sequence[Responded], seed: int = 0) -> ReviewSet:
+    """The responses as items for three annotators, in an order that tells nothing of who responded."""
+    items = [
+        Item(
+            one.generator,
+            one.id,
+            tuple((turn.speaker, turn.text) for turn in one.followup.context.turns),
+            one.response,
+        )
+        for one in responses
+    ]
+    order = tuple(shuffled(items, seed, "sheet"))
+    return ReviewSet(FORMAT, seed, load_questions(_QUESTIONS), order, ANNOTATORS)
+
+
+def labelled_responses(
+    responses: Sequence[Responded], set: ReviewSet, judgements: Sequence[Judgement]
+) -> list[Labelled]:
+    """The responses with their votes, in order; those that one of three calls contradictory are left out.
+
+    Raises `InputError`: what was judged are not these responses, something else was asked, or three people
+    did not judge each.
+    """
+    [question, *others] = set.questions.questions
+    if others or not question.positive:
+        raise InputError(f"{set.questions.name}: one question with a positive answer makes labels here")
+    votes = _votes(set, judgements, question.name, question.positive)
+    known = {response.id for response in responses}
+    for ids, there, what in ((known, votes, "it was not judged"), (votes, known, "no such response")):
+        if missing := sorted(id for id in ids if id not in there):
+            raise InputError(f"{missing[0]!r}: {what} (and {len(missing) - 1:,} others alike)")
+    labelled: list[Labelled] = []
+    for response in responses:
+        followup = response.followup
+        turns, speaker = followup.context.turns, followup.context.speaker
+        item = Labelled(
+            id=response.id,
+            utterances=(*(turn.text for turn in turns), response.response),
+            speakers=(*(turn.speaker for turn in turns), speaker),
+            earlier=followup.referent,
+            generator=response.generator,
+            votes=sum(votes[response.id]),
+        )
+        if item.label is not None:
+            labelled.append(item)
+    return labelled
+
+
+def _votes(
+    set: ReviewSet, judgements: Sequence[Judgement], question: str, positive: str
+) -> Mapping[str, Sequence[bool]]:
+    """What three people say, by the id of the item."""
+    votes: dict[str, list[bool]] = {item.id: [] for item in set.items}
+    for one in judgements:
+        if one.annotator != ADJUDICATOR:
+            votes[set.item(one.row).id].append(one.answers[question] == positive)
+    for row, item in enumerate(set.items, 1):
+        if (said := len(votes[item.id])) != ANNOTATORS:
+            raise InputError(f"row {row} ({item.id}): {said} annotators judged it, {ANNOTATORS} have to")
+    return votes
