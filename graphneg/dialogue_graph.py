@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +14,7 @@ from graphneg.editing.generation import (
     Explanation,
     Negatives,
     explain,
+    kept_negatives,
     materialize,
     own_target,
 )
@@ -26,7 +27,7 @@ from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.lexicon import upgrade
 from graphneg.ingest.loader import LoadOptions, LoadReport
 from graphneg.ingest.writing import load_files
-from graphneg.model import Rejected
+from graphneg.model import Negative, Rejected
 from graphneg.parsers.base import Parser
 from graphneg.parsers.jobs import ParseReport, ParserPool, open_pool, parse_store
 from graphneg.parsers.stored import Existing, ParseScope, TextKind
@@ -340,6 +341,16 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         Raises `InputError`: there is no such negative in the store.
         """
         return explain(self.store, id, _decoder(decoder, {}))
+
+    def kept_negatives(
+        self, decoder: str | Decoder = "surface", *, progress: Progress | None = None
+    ) -> Iterator[Negative]:
+        """All negatives that were made from this store, once more, by a decoder of choice, in the order of
+        their ids: also those that were refused for being like another one.
+
+        What fits its dialogue no more, or gets no text, is passed over.
+        """
+        return kept_negatives(self.store, _decoder(decoder, {}), progress)
 
     def materialize(self, ids: Sequence[str]) -> int:
         """Write the edited graphs of negatives as graphs of their own, to explore in Cypher.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphneg import __version__
 from graphneg.cli.commands import argument, job, option, shared
 from graphneg.cli.options import StoreOptions
 from graphneg.cli.sheet import tell_drawn
@@ -21,6 +22,7 @@ from graphneg.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from graphneg.dialogue_graph import DialogueGraph
     from graphneg.evaluation.review.items import Item
     from graphneg.evaluation.review.judgements import Judgements
     from graphneg.evaluation.review.questions import Questions
@@ -120,6 +122,8 @@ def serve(
 ) -> None:
     """Serve pages to judge negatives, look through them and explore the store, until Ctrl-C.
 
+    A store without files shows the negatives that were made from it.
+
     The address that is printed has a token, without which nobody gets in.
 
     What is judged is drawn once, as graphneg sheet does, and kept with every answer beside the first file:
@@ -145,22 +149,46 @@ def _views(
     files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack, patience: float
 ) -> list[View]:
     """The views of what there is: files to look through and to judge, a store to explore."""
+    graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
-    if files:
+    shown = files or (review.judgements is None and graph is not None and _of_store(graph)) or ()
+    if shown:
         from graphneg.pages.index import open_index
         from graphneg.pages.negatives import NegativesView
 
         with Bars() as bars:
-            views.append(NegativesView([open_index(file, bars) for file in files]))
+            views.append(NegativesView([open_index(file, bars) for file in shown]))
     if files or review.judgements:
         views.append(review.view(files))
-    if where.exists:
+    if graph is not None:
         from graphneg.pages.graph import GraphView
 
-        views.append(GraphView(opened.enter_context(where.opened()).store, patience))
+        views.append(GraphView(graph.store, patience))
     if not views:
         raise InputError("nothing to show: name files of negatives, or a store with --store")
     return views
+
+
+def _of_store(graph: DialogueGraph) -> list[Path]:
+    """A file of the negatives that were made from a store, among the user's caches; none where none were."""
+    from platformdirs import user_cache_path
+
+    from graphneg.editing.generation import variants_digest
+    from graphneg.hashing import fingerprint
+    from graphneg.records.files import write_jsonl
+    from graphneg.store.dialogues import Selection, content_digest
+
+    if not (made := variants_digest(graph.store)):
+        return []
+    content = content_digest(graph.store, Selection())
+    folder = user_cache_path("graphneg") / "stores" / fingerprint([__version__, made, content])
+    path = folder / "store.jsonl"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with Bars() as bars:
+            write_jsonl(graph.kept_negatives(progress=bars), path)
+    note(f"the negatives of the store are in {path}")
+    return [path]
 
 
 def _password(host: str) -> str:

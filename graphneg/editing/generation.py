@@ -61,6 +61,7 @@ from graphneg.store.statements import cypher_text, run
 from graphneg.workers import ahead, fewer_collections
 
 PREVIEWED = 100
+AGAIN = 200
 """Dialogues that `preview` looks at."""
 MAX_WAVES = 4
 _Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
@@ -270,19 +271,57 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
 
     Raises `InputError`: the store holds no edits under this id, or they fit the dialogue no more.
     """
-    found = store.read(cypher_text("edit/described"), id=id)
-    if not found:
-        raise InputError(
-            f"{id}: no negative of this id was made from this store; ids stand in the output file"
-        )
-    row = found[0]
-    dialogue = read_dialogues(store, [row["dialogue"]])[0]
-    variant = read_variants(store, GraphCache(store), [id])[0]
-    if variant.fault is not None:
-        raise InputError(f"{id}: {variant.fault}")
-    recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
-    plan = EditPlan(id, dialogue, row["slot"], row["turn"], ())
-    return _realised(EditSettings(recipe, row["target"], row["seed"]), plan, variant, decoder)
+    [found] = _again(store, GraphCache(store), [id], decoder)
+    if isinstance(found, str):
+        raise InputError(f"{id}: {found}")
+    return found
+
+
+def variants_digest(store: Store) -> str:
+    """Tells the edits that a store holds from others; empty where it holds none."""
+    rows = store.read(cypher_text("edit/every"))
+    return digest(sorted((row["id"], row["digest"]) for row in rows)) if rows else ""
+
+
+def kept_negatives(store: Store, decoder: Decoder, progress: Progress | None = None) -> Iterator[Negative]:
+    """Make all negatives again whose edits the store holds, in the order of their ids.
+
+    Those that fit their dialogue no more, or that get no text, are passed over.
+    """
+    ids = sorted((row["id"] for row in store.read(cypher_text("edit/every"))), key=natural_order)
+    graph_cache, bar = GraphCache(store), progress or NoProgress()
+    bar.start("negatives of the store", len(ids), "negatives")
+    for start in range(0, len(ids), AGAIN):
+        batch = ids[start : start + AGAIN]
+        for found in _again(store, graph_cache, batch, decoder):
+            if not isinstance(found, str) and not found.refused:
+                yield found.negative
+        bar.advance(len(batch))
+    bar.finish()
+
+
+def _again(
+    store: Store, graph_cache: GraphCache, ids: Sequence[str], decoder: Decoder
+) -> Iterator[Explanation | str]:
+    """Each negative from the edits that the store holds, or why there is none."""
+    described = {row["id"]: row for row in store.read(cypher_text("edit/described"), ids=list(ids))}
+    known = [id for id in ids if id in described]
+    of = sorted({described[id]["dialogue"] for id in known})
+    dialogues = {dialogue.id: dialogue for dialogue in read_dialogues(store, of)}
+    variants = {variant.id: variant for variant in read_variants(store, graph_cache, known)}
+    planned: list[tuple[EditSettings, EditPlan, Variant]] = []
+    for id, variant in variants.items():
+        if variant.fault is None:
+            row = described[id]
+            recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
+            plan = EditPlan(id, dialogues[row["dialogue"]], row["slot"], row["turn"], ())
+            planned.append((EditSettings(recipe, row["target"], row["seed"]), plan, variant))
+    made = {one.negative.id: one for one in _realised(planned, decoder)}
+    for id in ids:
+        if id not in variants:
+            yield "no negative of this id was made from this store; ids stand in the output file"
+        else:
+            yield made[id] if id in made else variants[id].fault or ""
 
 
 def materialize(store: Store, ids: Sequence[str]) -> int:
@@ -307,9 +346,10 @@ def preview(store: Store, transform: Transform) -> Negative | None:
     graph_cache, decoder = GraphCache(store), get_decoder("surface")
     for plan in plans:
         for variant in planned_variants(store, graph_cache, {plan.id: plan.edits} if plan.edits else {}):
-            made = _realised(settings, plan, variant, decoder) if variant.fault is None else None
-            if made is not None and not made.refused:
-                return made.negative
+            if variant.fault is None:
+                [made] = _realised([(settings, plan, variant)], decoder)
+                if not made.refused:
+                    return made.negative
     return None
 
 
@@ -352,13 +392,18 @@ class _Batch:
         return None
 
 
-def _realised(settings: EditSettings, plan: EditPlan, variant: Variant, decoder: Decoder) -> Explanation:
-    """The negative of one variant, with the decoder's text for each edited turn that it gives one for."""
-    utterances = edited_utterances(plan.dialogue, variant)
-    answers = dict(zip(utterances, decoder.decode(list(utterances.values())), strict=True))
-    texts = {turn: answer.text for turn, answer in answers.items() if answer.text is not None}
-    refused = {turn: answer.reason or "" for turn, answer in answers.items() if answer.text is None}
-    return Explanation(negative_of(settings, plan, variant, texts, decoder.name), refused)
+def _realised(
+    planned: Sequence[tuple[EditSettings, EditPlan, Variant]], decoder: Decoder
+) -> Iterator[Explanation]:
+    """The negatives of variants, with the decoder's text for each edited turn that it gives one for."""
+    turns = [edited_utterances(plan.dialogue, variant) for _, plan, variant in planned]
+    asked = [utterance for some in turns for utterance in some.values()]
+    answers = iter([answer for _, answer in zip(asked, decoder.decode(asked), strict=True)])
+    for (settings, plan, variant), utterances in zip(planned, turns, strict=True):
+        own = dict(zip(utterances, answers, strict=False))
+        texts = {turn: answer.text for turn, answer in own.items() if answer.text is not None}
+        refused = {turn: answer.reason or "" for turn, answer in own.items() if answer.text is None}
+        yield Explanation(negative_of(settings, plan, variant, texts, decoder.name), refused)
 
 
 def _materialize(tx: ManagedTransaction, variant: Variant) -> int:

@@ -247,6 +247,13 @@ class TestTheStore:
             assert negative_to_json(explained.negative) == negative_to_json(one)
             assert explained.refused == {}
 
+    def test_gives_all_that_was_made_once_more(self, dialogues: DialogueGraph) -> None:
+        new = {one.id: one for one in dialogues.negatives("deam", splits=["train"], limit=5, seed=8)}
+        kept = [one for one in dialogues.kept_negatives() if one.seed == 8]
+        assert new and [one for one in kept if one.id in new] == [
+            new[id] for id in sorted(new, key=natural_order)
+        ]
+
     def test_knows_no_negative_that_it_did_not_make(self, dialogues: DialogueGraph) -> None:
         with pytest.raises(InputError, match="no negative of this id"):
             dialogues.explain("everyday/train/1#1~deam.999.0")

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from graphneg.amr.penman import parse_graph
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.model import Negative
 from graphneg.pages.drawing import HEIGHT, Drawing, draw_edited, paired_nodes
@@ -20,6 +21,8 @@ from graphneg.pages.index import STEPS, Filter, NegativesIndex, open_index
 from graphneg.records import write_jsonl, write_parquet
 from graphneg.records.files import read_negatives
 from graphneg.scorers.choosing import Choice, Chosen
+from graphneg.shards import natural_order
+from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE
 from tests.pages.conftest import Served, serving
@@ -324,6 +327,22 @@ class TestThresholds:
         expect(page.locator("#command")).to_have_text(
             "graphneg select made.jsonl -o chosen.jsonl --judge MODEL --max-score 0.99"
         )
+
+
+def test_a_store_shows_what_was_made_from_it(
+    visitor: Visit, everyday: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with DialogueGraph(open_store(everyday)) as graph:
+        made = list(graph.negatives("deam", limit=4))
+    with serving(tmp_path, "--store", everyday) as served:
+        page = visitor(served)
+        page.goto(f"{served.origin}/negatives")
+        expect(page.get_by_role("status").first).to_contain_text(f"{len(made)} negatives, 1 to {len(made)}")
+        first = min(made, key=lambda one: natural_order(one.id))
+        page.locator("tbody a").first.press("Enter")
+        expect(page.get_by_text(first.id).first).to_be_visible()
+        assert page.goto(f"{served.origin}/graph").status == 200
 
 
 class TestNegative:
