@@ -218,6 +218,24 @@ class PerplexityFilter:
             found[at] = losses if self.bounds.hold(losses) else None
         return found
 
+    def beside(
+        self, texts: Sequence[str], originals: Sequence[str], margin: float
+    ) -> list[TextLosses | None]:
+        """The losses of each text alone; None of one whose mean is above that of the text that it was made
+        of by more than ``margin`` nats a token, or that has a token over ``worst`` where that has none.
+
+        Raises:
+            ModelError: memory does not suffice for one text.
+        """
+        said = [f" {closed_up(text)}" for text in (*texts, *originals)]
+        losses = self.model.score_tokens(said, ["\n"] * len(said))
+        found: list[TextLosses | None] = []
+        for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
+            one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
+            worst = max([self.bounds.worst, *before])
+            found.append(one if one.alone <= _mean(before) + margin and one.worst <= worst else None)
+        return found
+
     def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[float]:
         """The mean loss of each text after its history."""
         said = [f" {closed_up(text)}" for text in texts]

@@ -6,7 +6,9 @@ becomes a gerund where a noun was, and so on. An adjective never stands for a no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from graphneg.decoders.surface import agreement
 from graphneg.decoders.surface.clauses import VerbGroup
@@ -131,10 +133,19 @@ def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -
         after=tokens.at(target.end),
         name=name,
         twice=said and donor.kind == "nominal" and donor.head.tag in NOUNS,
+        saying=donor.kind == "nominal" and _says_something(donor.tokens),
         same=[token.low for token in donor.tokens]
         == [token.low for token in tokens[target.start : target.end]],
         determined=sum(token.tag in ("DT", "PS") for token in before) == 1,
     )
+
+
+def _says_something(phrase: Sequence[Token]) -> bool:
+    """Whether a form of be stands in a noun phrase that is of no clause in it: *the fern is nearly*, read
+    wrong."""
+    before = list(takewhile(lambda token: not token.is_be, phrase))
+    begins_clause = any(token.tag in ("PRS", "WP", "WDT", "WRB", "IN") for token in before)
+    return len(before) < len(phrase) and not begins_clause
 
 
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:

@@ -65,7 +65,8 @@ class MaskAndFillOptions(WritingOptions):
     has ``retrieved`` for it; so many ``texts`` of each, with blanks in ``versions`` ways, each filled
     ``drafts`` times. ``top_p`` bounds what is drawn from. Of all, the ``best`` are kept by the model's score,
     or as many as are asked for. A right response's loss after its context must rise by ``apart`` nats a
-    token. ``vectors`` are static word vectors that tell which words are near.
+    token; no text's own loss may rise by more than ``rougher``: filled well, it reads as well as before.
+    ``vectors`` are static word vectors that tell which words are near.
 
     Raises:
         InputError: a number is out of range, or there is no such source.
@@ -80,6 +81,7 @@ class MaskAndFillOptions(WritingOptions):
     best: int = 5
     top_p: float = 0.9
     apart: float = 0.3
+    rougher: float = 0.0
     vectors: str | Path = BUNDLED
 
     def __post_init__(self) -> None:
@@ -266,7 +268,8 @@ class MaskAndFillGenerator(WritingGenerator):
             (one, {"infilling": round(one.loss / len(one.given), 3)}) for one in drafts
         ]
         if self.judge is not None:
-            losses = self.judge.read([one.text for one in drafts], [None] * len(drafts))
+            texts, originals = [one.text for one in drafts], [one.original.text for one in drafts]
+            losses = self.judge.beside(texts, originals, self._options.rougher)
             read = zip(found, losses, strict=True)
             found = [
                 (one, {**scores, "perplexity": loss.perplexity})

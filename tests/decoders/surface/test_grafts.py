@@ -16,6 +16,11 @@ TIRED = ("She is tired.", "(t / tire-01 :ARG1 (s / she))")
 SWIM = ("I swim.", "(s / swim-01 :ARG0 (i / i))")
 THERE = ("There is an owl.", "(o / owl)")
 SEEN = ("An owl sees me.", "(s / see-01 :ARG0 (o / owl) :ARG1 (i / i))")
+FERN = ("The fern is nearly dead.", "(f / fern :ARG1-of (n / near-02))")
+OLD_MAN = (
+    "I know the man who is old.",
+    "(k / know-01 :ARG0 (i / i) :ARG1 (m / man :domain-of (o / old)))",
+)
 Said = tuple[str, str]
 
 
@@ -30,6 +35,7 @@ def grafted(said: Said, at: str, source: Said, label: str) -> str:
         (OWL, "owl", CAT, "cat", "I saw a big cat."),
         (OWL, "i", CAT, "cat", "A big cat saw an old owl."),
         (OWL, "owl", CAT, "we", "I saw us."),
+        (OWL, "owl", OLD_MAN, "man", "I saw the man who is old."),
         (OWL, "old", CAT, "big", "I saw a big owl."),
         (OWL, "see-01", CAT, "have-03", "We have a big cat."),
         (OWL, "see-01", CAT, "cat", "I had a big cat."),
@@ -53,6 +59,7 @@ def test_a_phrase_stands_where_another_stood(
     [
         (OWL, "owl", CAT, "big", "no-form"),
         (OWL, "owl", OWL, "owl", "unchanged"),
+        (OWL, "owl", FERN, "fern", "unclear-clause"),
         (OWL, "old", CAT, "we", "no-form"),
         (("Take it easy.", "(t / take-01 :ARG1 (i / it))"), "it", CAT, "cat", "kind-mismatch"),
         (
