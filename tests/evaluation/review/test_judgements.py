@@ -1,0 +1,109 @@
+"""Judgements: orders, skipping, undoing, and what is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphneg.errors import InputError
+from graphneg.evaluation.review.judgements import ADJUDICATOR, CLAIMED, Judgements
+from graphneg.evaluation.review.results import results_of
+from tests.review_samples import RIGHT, USABLE, small_set
+
+
+class TestJudgements:
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        return tmp_path / "j.sqlite"
+
+    def test_each_annotator_has_an_order_of_their_own(self) -> None:
+        set = small_set(items=30)
+        assert set.order("ann") == set.order("ann") != set.order("ben")
+        assert sorted(set.order("ann")) == list(range(1, 31))
+
+    def test_a_session_goes_on_where_it_was(self, path: Path) -> None:
+        with Judgements.create(path, small_set()) as judged:
+            order = judged.set.order("ann")
+            assert judged.next_row("ann") == order[0] == judged.next_row("ann")
+            judged.judge(order[0], "ann", USABLE, " so ")
+            assert judged.next_row("ann") == order[1]
+        with Judgements.open(path) as again:
+            assert again.set == small_set()
+            assert again.next_row("ann") == order[1]
+            assert [(one.row, one.comment) for one in again.all()] == [(order[0], "so")]
+
+    def test_what_was_skipped_comes_last_and_undo_brings_back(self, path: Path) -> None:
+        with Judgements.create(path, small_set(items=3)) as judged:
+            first, second, third = judged.set.order("ann")
+            judged.skip(first, "ann")
+            judged.judge(second, "ann", USABLE, "kept")
+            assert judged.next_row("ann") == third
+            assert judged.undo("ann") == second == judged.next_row("ann")
+            assert judged.comment(second, "ann") == "kept" and not judged.all()
+            for row in (second, third):
+                judged.judge(row, "ann", USABLE)
+            assert judged.next_row("ann") == first
+            judged.judge(first, "ann", USABLE)
+            assert judged.next_row("ann") is None and judged.standing("ann").open == 0
+            assert judged.undo("ben") is None
+
+    def test_an_item_goes_to_as_many_as_were_asked_for(self, path: Path) -> None:
+        with Judgements.create(path, small_set(annotators=2, gold=1)) as judged:
+            for name in ("ann", "ben", "cleo", "dora"):
+                while (row := judged.next_row(name)) is not None:
+                    judged.judge(row, name, USABLE)
+            counts = [len(said) for said in results_of(judged.set, judged.all()).by_row.values()]
+        assert counts == [4, 2, 2, 2, 2, 2]  # the gold item, which everybody judges, and the others
+
+    def test_what_somebody_sees_is_kept_for_them_for_a_while(self, path: Path) -> None:
+        with Judgements.create(path, small_set(annotators=1, items=1)) as judged:
+            judged.now = lambda: 1000.0
+            assert judged.next_row("ann") == 1 and judged.next_row("ben") is None
+            judged.now = lambda: 1001.0 + CLAIMED
+            assert judged.next_row("ben") == 1
+
+    def test_gold_items_measure_an_annotator(self, path: Path) -> None:
+        with Judgements.create(path, small_set(gold=2)) as judged:
+            judged.judge(1, "ann", USABLE)
+            judged.judge(2, "ann", RIGHT)
+            judged.judge(3, "ann", RIGHT)
+            assert judged.standing("ann") == (3, 0, 3, 5, 6)
+
+    def test_two_open_files_see_each_other(self, path: Path) -> None:
+        with Judgements.create(path, small_set(annotators=1)) as one, Judgements.open(path) as other:
+            rows = {one.next_row("ann"), other.next_row("ben")}
+            assert len(rows) == 2
+            one.judge(3, "ann", USABLE)
+            assert [judgement.row for judgement in other.all()] == [3]
+
+    @pytest.mark.parametrize(
+        ("row", "answers", "message"),
+        [
+            (9, USABLE, "row 9: there are rows 1 to 6"),
+            (1, {"grammatical": "yes"}, "row 1: sensible is not answered"),
+            (1, {**USABLE, "verdict": "bad"}, "verdict is 'bad'; write wrong or arguable or right"),
+            (1, {**USABLE, "more": "x"}, "no question is called 'more'"),
+        ],
+    )
+    def test_wrong_answers_are_refused(
+        self, path: Path, row: int, answers: dict[str, str], message: str
+    ) -> None:
+        with Judgements.create(path, small_set()) as judged:
+            with pytest.raises(InputError, match=message):
+                judged.judge(row, "ann", answers)
+            assert not judged.all()
+
+    @pytest.mark.parametrize("name", ["", "  ", "a" * 61, "a/b", "<b>", ADJUDICATOR])
+    def test_names_are_plain(self, path: Path, name: str) -> None:
+        with Judgements.create(path, small_set()) as judged, pytest.raises(InputError, match="is no name"):
+            judged.next_row(name)
+
+    def test_other_files_are_refused(self, path: Path) -> None:
+        with pytest.raises(InputError, match="there is no such file of judgements"):
+            Judgements.open(path)
+        path.write_text("no database, but a text that is long enough to be taken for one" * 50)
+        with pytest.raises(InputError, match=r"j\.sqlite: no file of judgements, or damaged"):
+            Judgements.open(path)
+        with pytest.raises(InputError, match="such a file already"):
+            Judgements.create(path, small_set())

@@ -1,0 +1,132 @@
+"""Sheets: that nothing in them gives a source away, what comes of them, the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from graphneg.errors import InputError
+from graphneg.evaluation.review.drawing import PEOPLE, draw
+from graphneg.evaluation.review.exchange import key_path, write_blank_sheet
+from graphneg.evaluation.review.judgements import Judgements
+from tests.cli_runs import command_line
+from tests.review_samples import COLUMNS, USABLE, filled, read, small_set
+
+
+class TestTheSheet:
+    def test_it_is_blind(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
+        files, human = sources
+        write_blank_sheet(draw(files, [human], each=6).set, tmp_path / "sheet.csv")
+        with (tmp_path / "sheet.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert tuple(rows[0]) == COLUMNS and len(rows) == 18
+        assert [row["row"] for row in rows] == [str(at) for at in range(1, 19)]
+        for row in rows:  # speakers have the same names in all sources
+            assert [line[:3] for line in row["context"].split("\n")] == ["A: ", "B: "]
+            assert not any(row[name] for name in ("grammatical", "sensible", "verdict"))
+
+    def test_nothing_is_written_over(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
+        drawn = draw(sources[0], each=2)
+        write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
+        with pytest.raises(InputError, match="such a file already"):
+            write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
+        write_blank_sheet(drawn.set, tmp_path / "sheet.csv", overwrite=True)
+
+
+class TestReading:
+    @pytest.fixture
+    def sheet(self, sources: tuple[list[str], Path], tmp_path: Path) -> Path:
+        """A sheet in which the last row is not filled."""
+        files, human = sources
+        write_blank_sheet(draw(files, [human], each=6).set, tmp_path / "sheet.csv")
+        return filled(tmp_path / "sheet.csv", grammatical="Yes", sensible="y", verdict="WRONG")
+
+    def test_shares_come_by_source_and_by_transform(self, sheet: Path) -> None:
+        found = read(sheet)
+        assert [line.name for line in found.sources] == ["edits", "hard", PEOPLE]
+        assert [line.name for line in found.transforms] == ["negate"]
+        assert len(found.labels) == 17 and found.unfilled == 1
+        full = next(line for line in found.sources if line.read == 6)
+        assert (
+            full.shares["usable"].value == full.shares["grammatical"].value == 1
+            and full.shares["right"].value == 0
+        )
+        assert full.shares["usable"].low == pytest.approx(0.6097, abs=1e-4)  # Wilson's for six of six
+
+    def test_usable_is_grammatical_and_sensible_and_wrong(self, sheet: Path) -> None:
+        for faulty in ({"grammatical": "no"}, {"sensible": "n"}, {"verdict": "arguable"}):
+            good = {"grammatical": "yes", "sensible": "yes", "verdict": "w"}
+            found = read(filled(sheet, **{**good, **faulty}))
+            assert all(line.shares["usable"].value == 0 for line in found.sources)
+            is_arguable = faulty.get("verdict") == "arguable"
+            assert all(line.shares["arguable"].value == is_arguable for line in found.sources)
+
+    def test_a_strange_word_is_named_with_its_line(self, sheet: Path) -> None:
+        with pytest.raises(InputError, match=r"sheet\.csv:3: verdict is 'so-so'; write wrong or arg"):
+            read(filled(sheet, verdict="so-so"))
+
+    def test_the_key_must_be_there_and_be_one(self, sheet: Path) -> None:
+        key = key_path(sheet)
+        kept = key.rename(key.with_name("kept.json"))
+        with pytest.raises(InputError, match=r"sheet\.key\.json: there is no such key; .* --key"):
+            read(sheet)
+        assert len(read(sheet, kept).labels) == 17
+        key.write_text("[]", encoding="utf-8")
+        with pytest.raises(InputError, match="no key of a sheet"):
+            read(sheet)
+
+    def test_texts_must_be_those_that_were_drawn(self, sheet: Path) -> None:
+        with pytest.raises(InputError, match="row 1 has another context or response"):
+            read(filled(sheet, response="Other."))
+
+    def test_rows_that_were_cut_off_are_unfilled(self, sheet: Path) -> None:
+        whole = sheet.read_text(encoding="utf-8").splitlines(keepends=True)
+        sheet.write_text("".join(whole[: 1 + 2 * 5]), encoding="utf-8")
+        found = read(sheet)
+        assert len(found.labels) == 5 and found.unfilled == 13
+
+    def test_an_empty_sheet_says_what_to_write(self, sheet: Path) -> None:
+        with pytest.raises(InputError, match="no row is filled; write yes or no"):
+            read(filled(sheet, verdict=""))
+
+
+class TestTheCommand:
+    def test_draws_and_reads(
+        self, sources: tuple[list[str], Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        run, (files, human) = command_line(capfd), sources
+        out = tmp_path / "sheet.csv"
+        drawn = run("sheet", *files, "--human", human, "--n", "20", "-o", out)
+        assert drawn.status == 0 and "32 rows to be read" in drawn.err
+        assert "edits: 12 fewer than the 20 asked for" in drawn.err
+        told = run("sheet", "--read", filled(out, grammatical="no", sensible="yes", verdict="right"))
+        assert told.status == 0 and "1 row not filled" in told.err
+        assert "usable" in told.out and "negate" in told.out and "100%" in told.out
+        as_json = json.loads(run("sheet", "--read", out, "--json").out)
+        assert {line["name"] for line in as_json["sources"]} == {"hard", "edits", PEOPLE}
+
+    def test_draws_or_reads(self, capfd: pytest.CaptureFixture[str]) -> None:
+        run = command_line(capfd)
+        assert run("sheet", "a.jsonl").status == 2
+        assert run("sheet", "a.jsonl", "--read", "sheet.csv").status == 2
+
+    def test_reads_several_sheets_and_what_the_browser_kept(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        run = command_line(capfd)
+        set = small_set()
+        write_blank_sheet(set, tmp_path / "ann.csv")
+        (tmp_path / "ben.csv").write_bytes((tmp_path / "ann.csv").read_bytes())
+        filled(tmp_path / "ann.csv", grammatical="y", sensible="y", verdict="w")
+        filled(tmp_path / "ben.csv", grammatical="y", sensible="y", verdict="r")
+        told = run("sheet", "--read", tmp_path / "ann.csv", "--read", tmp_path / "ben.csv", "--json")
+        (found,) = [json.loads(told.out)] if told.status == 0 else [told]
+        assert found["disagreements"] == 5 and found["agreement"][0]["alpha"] == 1.0
+        with Judgements.create(tmp_path / "j.sqlite", set) as judged:
+            judged.judge(1, "ann", USABLE)
+        told = run("sheet", "--read", tmp_path / "j.sqlite", "-o", tmp_path / "j.jsonl")
+        assert told.status == 0 and "1 row read; judgements are in" in told.err.replace("\n", " ")
+        assert json.loads((tmp_path / "j.jsonl").read_text(encoding="utf-8"))["answers"] == USABLE
