@@ -15,7 +15,7 @@ import pickle
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -28,7 +28,7 @@ from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.export import Exported
 from graphneg.editing.recipes import GENERATED, chosen_recipe
-from graphneg.errors import InputError, PenmanError
+from graphneg.errors import GraphnegError, InputError, PenmanError, first_line
 from graphneg.hashing import files_digest, fingerprint
 from graphneg.ingest.echoes import dialogue_of
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
@@ -37,7 +37,7 @@ from graphneg.ingest.writing import write_records
 from graphneg.merging import merge
 from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.parsers.base import Parsed
-from graphneg.parsers.jobs import ParserPool, open_pool
+from graphneg.parsers.jobs import LastingParser, ParserPool
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeStream
 from graphneg.records.runs import atomic_folder, check_output, finished_run, note_finished, unwritable
@@ -162,9 +162,16 @@ def _wrong(reason: str) -> InputError:
     return error
 
 
-Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[Sequence[Rejected]]]
-"""Does some blocks, and says of each that is done what was refused in it: makes its file in a folder, or,
-where there is none yet, parses it into the store of all."""
+class Done(NamedTuple):
+    """A block that was at work: what was refused in it, and the ``fault`` by which it could not be done."""
+
+    refused: Sequence[Rejected] = ()
+    fault: str = ""
+
+
+Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[Done]]
+"""Does some blocks, and says of each what became of it: makes its file in a folder, or, where there is none
+yet, parses it into the store of all."""
 Listener = Callable[[Rejected], None]
 
 
@@ -179,10 +186,12 @@ def run_pipeline(
     """Do all of a pipeline, block by block, and write its file; returns how many negatives it has.
 
     ``mapped`` is what does the blocks; by default this process, one after the other. Stopped at any moment,
-    the same call makes only blocks that are not done. ``on_rejected`` is told what is refused of the files.
+    the same call makes only blocks that are not done. ``on_rejected`` is told what is refused of the files,
+    and each text that ends its parser, which gets no graph.
 
     Raises:
-        InputError: a file can't be read or written, or there is another one, which ``overwrite`` replaces.
+        InputError: a file can't be read or written, or there is another one, which ``overwrite`` replaces;
+            or a block could not be done, once all others are.
         StoreError: the store is gone.
     """
     bar, each = progress or NoProgress(), mapped or in_turn
@@ -220,11 +229,20 @@ def _each_block(
         left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(left))
-    for refused in each(pipeline, left, folder) if left else ():
-        for one in refused:
+    faults: list[str] = []
+    for done in each(pipeline, left, folder) if left else ():
+        for one in done.refused:
             tell(one)
-        progress.advance(1)
+        if done.fault:
+            faults.append(done.fault)
+        else:
+            progress.advance(1)
     progress.finish()
+    if faults:
+        raise InputError(
+            f"{len(faults)} of {pipeline.blocks} blocks could not be done: {sorted(faults)[0]}; "
+            "the others are kept, and the same command does what is left"
+        )
 
 
 def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) -> str:
@@ -247,16 +265,32 @@ def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) 
         return content_digest(graph.store, Selection())
 
 
-def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Sequence[Rejected]]:
+def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
     """Do the blocks in this process, one after the other."""
     with closing(Reader(pipeline)) as reader:
-        maker = None if folder is None else Maker(pipeline, folder)
         for shard in shards:
-            if maker is None or folder is None:
-                reader.into_store(shard)
-                yield ()
+            if folder is None:
+                yield attempted(shard, reader.into_store, shard)
             else:
-                yield maker.make(shard, reader.parse(shard, folder))
+                yield attempted(shard, _read_and_make, reader, Maker(pipeline, folder), shard, folder)
+
+
+def _read_and_make(reader: Reader, maker: Maker, shard: Shard, folder: Path, refused: list[Rejected]) -> None:
+    maker.make(shard, reader.parse(shard, folder, refused), refused)
+
+
+def attempted(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done:
+    """A block by ``work``, whose last argument takes what it refuses. What it raises by mistake is a fault of
+    the block; what is raised on purpose, and what the system says (no room, no permission), would come of
+    all blocks, and is raised here as well."""
+    refused, fault = list[Rejected](), ""
+    try:
+        work(*arguments, refused)
+    except (GraphnegError, OSError):
+        raise
+    except Exception as error:
+        fault = f"block {shard}: {type(error).__name__}: {first_line(error)}"
+    return Done(refused, fault)
 
 
 class Parses(NamedTuple):
@@ -276,20 +310,20 @@ class Reader:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
-        self._opened = ExitStack()
-        self._pool: ParserPool | None = None
+        self._parser: LastingParser | None = None
         if (asked := pipeline.parse) is not None:
-            self._pool = self._opened.enter_context(open_pool(asked.parser, asked.options, 1))
+            self._parser = LastingParser(asked.parser, asked.options)
 
-    def into_store(self, shard: Shard) -> None:
+    def into_store(self, shard: Shard, refused: list[Rejected]) -> None:
         """Parse a block in the store of all blocks."""
-        assert self._pipeline.store is not None and self._pool is not None
+        assert self._pipeline.store is not None and self._parser is not None
         with _opened(self._pipeline.store) as graph:
-            graph.parse(self._pool, shard=shard)
+            graph.parse(self._parser.pool, shard=shard)
+        self._tell(refused)
 
-    def parse(self, shard: Shard, folder: Path) -> Parses | None:
+    def parse(self, shard: Shard, folder: Path, refused: list[Rejected]) -> Parses | None:
         """What the parser made of the texts of a block; nothing where the store of all has it."""
-        if self._pool is None or self._pipeline.store is not None:
+        if self._parser is None or self._pipeline.store is not None:
             return None
         texts = dict.fromkeys(
             turn.text
@@ -298,12 +332,22 @@ class Reader:
             for turn in record.utterances
             if not _has_graph(turn)
         )
-        answers = (parsed for batch in self._pool.parse(_in_batches(list(texts))) for parsed in batch)
-        return Parses(self._pool.name, self._pool.version, dict(zip(texts, answers, strict=True)))
+        pool = self._parser.pool
+        answers = (parsed for batch in pool.parse(_in_batches(list(texts))) for parsed in batch)
+        found = dict(zip(texts, answers, strict=True))
+        self._tell(refused)
+        return Parses(pool.name, pool.version, found)
+
+    def _tell(self, refused: list[Rejected]) -> None:
+        """Which texts of this block ended the parser."""
+        assert self._parser is not None
+        crashes, self._parser.crashes = self._parser.crashes, []
+        refused += [Rejected(f"the text {text[:60]!r}", f"not parsed: {reason}") for text, reason in crashes]
 
     def close(self) -> None:
         """Let go of the parser."""
-        self._opened.close()
+        if self._parser is not None:
+            self._parser.close()
 
 
 def _has_graph(turn: Utterance) -> bool:
@@ -324,20 +368,19 @@ class Maker:
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
         self._pipeline, self._folder = pipeline, folder
 
-    def make(self, shard: Shard, parsed: Parses | None) -> list[Rejected]:
+    def make(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> None:
         """Write the file of the block; one that is there already, in whole or in part, is gone on with.
-        Returns what was refused of its dialogues."""
-        out, refused = self._folder / Path(self._pipeline.write).name, list[Rejected]()
+        ``refused`` takes what is of its dialogues."""
+        out = self._folder / Path(self._pipeline.write).name
         if self._pipeline.block(shard, self._folder).exists():
-            return refused
+            return
         if self._pipeline.store is not None:
             with _opened(self._pipeline.store) as graph:
                 self._stream(graph, shard).to_shard(out)
-            return refused
+            return
         with tempfile.TemporaryDirectory(prefix="graphneg-block-") as own, _opened(own) as graph:
             self._gather(graph, shard, parsed, refused)
             _write_alone(self._stream(graph, shard), out, self._folder.name)
-        return refused
 
     def _gather(
         self, graph: DialogueGraph, shard: Shard, parsed: Parses | None, refused: list[Rejected]

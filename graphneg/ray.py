@@ -15,7 +15,7 @@ import platform
 import socket
 import time
 import warnings
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,22 @@ from graphneg import __version__
 from graphneg.editing.export import Exported
 from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.model import Rejected
-from graphneg.pipeline import Actors, Listener, Maker, Pipeline, Reader, checked, run_pipeline
+from graphneg.pipeline import (
+    Actors,
+    Done,
+    Listener,
+    Maker,
+    Parses,
+    Pipeline,
+    Reader,
+    attempted,
+    checked,
+    run_pipeline,
+)
 from graphneg.progress import Progress
 from graphneg.shards import Shard
 from graphneg.store.opening import ADDRESS, facts_fingerprint
+from graphneg.workers import portable
 
 if TYPE_CHECKING:
     import ray.data
@@ -38,8 +50,10 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """A cluster of this machine alone, for as long as the pipeline runs."""
 _ANSWER_SECONDS = 10.0
-_ATTEMPTS = 5
-"""Times that a block is begun again: one that ends each actor that takes it would go on for ever."""
+_ATTEMPTS = 3
+"""Times that what is left is begun: a block that ends each actor that takes it would go on for ever."""
+_RETRIES = 1
+"""Times that a block is done again at once, where its actor ended."""
 _PAUSE_SECONDS = 5.0
 """Before all that is left is begun again, where actors of a node that went were out of reach for too long."""
 _SIGNING_IN = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
@@ -181,24 +195,34 @@ def _alike_nodes() -> int:
     return alive
 
 
-def _by_actors(
-    pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None
-) -> Iterator[Sequence[Rejected]]:
-    ray = _ray()
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
-    ray.data.DataContext.get_current().enable_progress_bars = False
+def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+    _ray().data.DataContext.get_current().enable_progress_bars = False
     left = {str(shard): None for shard in shards}
     with _told():
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                for row in _blocks(pipeline, list(left), folder).iter_rows():
-                    left.pop(row["block"], None)
-                    yield pickle.loads(row["refused"]) if "refused" in row else ()
+        for attempt in range(_ATTEMPTS):
+            time.sleep(_PAUSE_SECONDS * bool(attempt))
+            for name, done in _rows(pipeline, list(left), folder):
+                del left[name]
+                if isinstance(done, Exception):
+                    raise done
+                yield done
+            if not left:
                 return
-            except ray.exceptions.ActorUnavailableError:
-                if attempt == _ATTEMPTS:
-                    raise
-                time.sleep(_PAUSE_SECONDS)
+    for name in left:
+        yield Done(fault=f"block {name}: its actor ended each of {_ATTEMPTS * (1 + _RETRIES)} times")
+
+
+def _rows(
+    pipeline: Pipeline, names: Sequence[str], folder: Path | None
+) -> Iterator[tuple[str, Done | Exception]]:
+    """What became of blocks; nothing of those whose actors ended or could not be reached any more."""
+    ray = _ray()
+    try:
+        for row in _blocks(pipeline, names, folder).iter_rows():
+            yield row["block"], pickle.loads(row["done"])
+    except ray.exceptions.ActorUnavailableError:
+        return
 
 
 def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
@@ -214,6 +238,7 @@ def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ra
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
             found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(names)))
+    found.context.max_errored_blocks = -1  # those whose actors end, as all else is an answer
     return found
 
 
@@ -226,7 +251,7 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
         "num_cpus": actors.cpus,
         "num_gpus": actors.gpus or None,
         "fn_constructor_args": arguments,
-        "max_task_retries": _ATTEMPTS,
+        "max_task_retries": _RETRIES,
     }
 
 
@@ -239,10 +264,15 @@ class _ParseActor:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         shard = Shard.parse(str(batch["block"][0]))
+        parses: list[Parses | None] = []
+        done = _tried(shard, self._parse, shard, parses)
+        return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
+
+    def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
         if self._folder is None:
-            self._stage.into_store(shard)
-            return {"block": [str(shard)]}
-        return {"block": [str(shard)], "parses": [pickle.dumps(self._stage.parse(shard, self._folder))]}
+            self._stage.into_store(shard, refused)
+        else:
+            parses.append(self._stage.parse(shard, self._folder, refused))
 
 
 class _MakeActor:
@@ -254,8 +284,21 @@ class _MakeActor:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         shard = Shard.parse(str(batch["block"][0]))
-        parsed = pickle.loads(batch["parses"][0]) if "parses" in batch else None
-        return {"block": [str(shard)], "refused": [pickle.dumps(self._stage.make(shard, parsed))]}
+        done = before = pickle.loads(batch["done"][0]) if "done" in batch else Done()
+        if isinstance(before, Done) and not before.fault:
+            [parsed] = pickle.loads(batch["parses"][0]) if "parses" in batch else [None]
+            done = _tried(shard, self._stage.make, shard, parsed)
+            if isinstance(done, Done):
+                done = Done([*before.refused, *done.refused], done.fault)
+        return {"block": [str(shard)], "done": [pickle.dumps(done)]}
+
+
+def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done | Exception:
+    """What became of a block, or what ends the run, which the driver raises."""
+    try:
+        return attempted(shard, work, *arguments)
+    except (GraphnegError, OSError) as error:
+        return portable(error)
 
 
 @contextmanager

@@ -190,7 +190,7 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
     try:
         return True, function(*arguments)
     except Exception as error:
-        return False, _portable(error)
+        return False, portable(error)
 
 
 def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
@@ -198,7 +198,7 @@ def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
     return getattr(importlib.import_module(module), name)(*arguments)
 
 
-def _portable(error: Exception) -> Exception:
+def portable(error: Exception) -> Exception:
     """The error, or one that says the same, where it can't be pickled; with where it came from."""
     where = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:

@@ -56,7 +56,7 @@ def filled(path: Path, **words: str) -> Path:
     for row in rows[:-1]:
         row.update(words)
     with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, COLUMNS)
+        table = csv.DictWriter(file, [*COLUMNS])
         table.writeheader()
         table.writerows(rows)
     return path

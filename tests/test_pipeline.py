@@ -21,6 +21,7 @@ from graphneg.pipeline import Pipeline, read_pipeline, run_pipeline
 from graphneg.progress import NoProgress
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
+from tests.poison import UNDECODED, UNPARSED, PoisonParser, install
 from tests.servers import Neo4jServer, wipe
 
 CHATS = [
@@ -43,7 +44,10 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "id": "malformed",
         "turns": [{"text": "I like tea.", "amr": "(l / like-01"}, {"text": "No."}],
     }
-    path.write_text("".join([*lines, json.dumps(malformed) + "\n", '{"id": "empty", "turns": []}\n']))
+    odd = [["I want tea.", f"I want {UNPARSED}."], [text.replace("tea", UNDECODED) for text in CHATS[0]]]
+    poison = [{"id": f"p{n}", "turns": [{"text": text} for text in texts]} for n, texts in enumerate(odd)]
+    more = [json.dumps(one) + "\n" for one in (malformed, {"id": "empty", "turns": []}, *poison)]
+    path.write_text("".join([*lines, *more]))
     return path
 
 
@@ -145,12 +149,72 @@ def test_what_there_is_no_cluster_at_is_one_line(tmp_path: Path, chats: Path, ru
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Generator[Any]:
+def poison(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """Parts that a text ends are installed, before a cluster is told where Python looks."""
+    with pytest.MonkeyPatch.context() as patch:
+        install(folder := tmp_path_factory.mktemp("poison"))
+        patch.syspath_prepend(folder)
+        yield
+
+
+@pytest.fixture(scope="module")
+def without(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What one process gives of the file alone, where the poison has no graph."""
+    folder = tmp_path_factory.mktemp("without")
+    with DialogueGraph(open_store(folder / "store")) as graph:
+        graph.load("dialogues", chats, name="own", split="all")
+        graph.parse(PoisonParser())
+        graph.negatives(**RECIPE).to_jsonl(folder / "negatives.jsonl")
+    return (folder / "negatives.jsonl").read_bytes()
+
+
+def alone(folder: Path, chats: Path, **more: Any) -> Pipeline:
+    """A pipeline of the file alone."""
+    load = {"corpus": "dialogues", "paths": [str(chats)], "name": "own", "split": "all"}
+    return read_pipeline(written(folder, chats, load=[load], **more))
+
+
+def poisoned(run_one: Any, folder: Path, chats: Path, expected: bytes, how: str, told: str) -> None:
+    """A text that ends its parser has no graph and is told. A block that can't be made is told when all
+    others are; once it can, the same call makes it alone. All else is as ever."""
+    cure, refused = folder / "cure", list[Rejected]()
+    decoder = {"decoder": "poison", "decoder_options": {"how": how, "cure": str(cure)}}
+    parse = {"parser": "poison", "options": {"how": "exit"}}
+    pipeline = alone(folder, chats, negatives=RECIPE | decoder, parse=parse)
+    with pytest.raises(InputError, match=f"1 of 3 blocks could not be done: block ./3: {told}; the others"):
+        run_one(pipeline, on_rejected=refused.append)
+    assert [one.reason for one in refused if UNPARSED in one.place] == [
+        "not parsed: a worker process was ended with status 3"
+    ]
+    assert len(list(folder.glob("*.blocks/*/*-of-3"))) == 2
+    cure.touch()
+    run_one(pipeline, progress=(again := Stopping()))
+    assert again.first == 2
+    assert (folder / "negatives.jsonl").read_bytes() == expected
+
+
+@pytest.mark.usefixtures("poison")
+def test_poison_in_one_process_is_told_and_all_else_is_made(
+    tmp_path: Path, chats: Path, without: bytes
+) -> None:
+    poisoned(run_pipeline, tmp_path, chats, without, "raise", "LookupError: it is nowhere")
+
+
+@pytest.fixture(scope="module")
+def cluster(poison: None) -> Generator[Any]:
     pytest.importorskip("ray")
     from tests.ray_cluster import cluster_of
 
     with cluster_of(2) as running:
         yield running
+
+
+def test_poison_on_a_cluster_is_told_and_all_else_is_made(
+    cluster: Any, tmp_path: Path, chats: Path, without: bytes
+) -> None:
+    from graphneg.ray import run_on
+
+    poisoned(run_on, tmp_path, chats, without, "exit", "its actor ended each of . times")
 
 
 def test_a_node_that_goes_changes_nothing(cluster: Any, tmp_path: Path, chats: Path, expected: bytes) -> None:

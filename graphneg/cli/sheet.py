@@ -33,6 +33,7 @@ JUDGEMENTS = ".sqlite"
     "graphneg sheet --read sheet.csv",
     "graphneg sheet --read filled.csv --key sheet.key.json --json",
     "graphneg sheet --read hard.judgements.sqlite --rule two-of-three -o judged.jsonl",
+    "graphneg sheet --read ann.csv --read label-studio.json --into hard.judgements.sqlite",
 )
 def sheet(
     files: list[str] | None = argument(
@@ -56,6 +57,9 @@ def sheet(
     read: list[Path] | None = _to_read(
         None, "Filled sheets, or what graphneg serve kept (.sqlite): tell what was said.", "FILE"
     ),
+    into: Path | None = _to_read(
+        None, "The review that takes in what is read: .csv, .jsonl or .json (Label Studio).", "FILE.sqlite"
+    ),
     key: Path | None = _to_read(None, "The key of sheets, where it does not lie beside the first.", "FILE"),
     rule: Literal["majority", "two-of-three", "all-of-three"] = _to_read(
         "majority", "How the answers of several annotators become one."
@@ -71,7 +75,13 @@ def sheet(
 
     Read back, usable is what is grammatical, sensible and wrong; intervals are Wilson's, 95%. Rows with
     an empty column are counted apart. Each of several sheets is an annotator's, who is called as the file.
+
+    --into takes all of it in or nothing, in place of what an annotator said of a row before, and tells what
+    the review says then.
     """
+    if into is not None:
+        _take_in(read or [], into, key)
+        read, key = [into], None
     if read:
         if files or human:
             raise BadParameter("a sheet that is read needs no files", param_hint="--read")
@@ -125,9 +135,20 @@ def _read(
     say(f"{counted(len(results.labels), 'row')} read" + (f"; judgements are in {out}" if out else ""))
 
 
+def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
+    from graphneg.evaluation.review.exchange import read_several
+    from graphneg.evaluation.review.judgements import Judgements
+
+    if not paths or key is not None:
+        raise BadParameter("name files with --read; the review is their key", param_hint="--into")
+    with Judgements.open(into) as kept:
+        amount = kept.put(read_several(kept.set, paths))
+    note(f"{into}: {counted(amount, 'judgement')} taken in")
+
+
 def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:
     """The set and the judgements of a file of `Judgements`, or of sheets that have one key."""
-    from graphneg.evaluation.review.exchange import key_path, read_judgements, read_key
+    from graphneg.evaluation.review.exchange import key_path, read_key, read_several
     from graphneg.evaluation.review.judgements import Judgements
 
     if paths[0].suffix == JUDGEMENTS:
@@ -136,7 +157,7 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
     known = read_key(key or key_path(paths[0]))
-    return known, [one for path in paths for one in read_judgements(known, path, path.stem)]
+    return known, read_several(known, paths)
 
 
 def _table(what: str, lines: Sequence[Line]) -> Table:

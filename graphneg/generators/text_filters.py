@@ -221,8 +221,9 @@ class PerplexityFilter:
     def beside(
         self, texts: Sequence[str], originals: Sequence[str], margin: float
     ) -> list[TextLosses | None]:
-        """The losses of each text alone; None of one whose mean is above that of the text that it was made
-        of by more than ``margin`` nats a token, or that has a token over ``worst`` where that has none.
+        """The losses of each text alone; None of one that is out of bounds, or whose mean is above that of
+        the text that it was made of by more than ``margin`` nats a token. A token over ``worst`` passes where
+        that text has such a one.
 
         Raises:
             ModelError: memory does not suffice for one text.
@@ -233,7 +234,8 @@ class PerplexityFilter:
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
             worst = max([self.bounds.worst, *before])
-            found.append(one if one.alone <= _mean(before) + margin and one.worst <= worst else None)
+            most = min(log(self.bounds.alone), _mean(before) + margin)
+            found.append(one if one.alone <= most and one.worst <= worst else None)
         return found
 
     def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[float]:

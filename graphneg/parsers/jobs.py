@@ -16,6 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+from graphneg.errors import GraphnegError, ParserError, first_line
 from graphneg.ingest.rows import amr_id, digest
 from graphneg.model import AmrGraph
 from graphneg.parsers import stored
@@ -23,7 +24,7 @@ from graphneg.parsers.base import PLUGINS, Parsed, Parser, checked, get_parser, 
 from graphneg.parsers.stored import NewGraph, ParseScope, PendingText
 from graphneg.progress import Progress
 from graphneg.store.connection import Store
-from graphneg.workers import Workers
+from graphneg.workers import WorkerError, Workers, ahead
 
 MOST_PROCESSES = 8
 """Where no number is given: more are pending before the one process that writes."""
@@ -32,6 +33,7 @@ Texts = Sequence[str]
 Kept = TypeVar("Kept")
 BATCH = 100
 """Texts that a worker gets at a time."""
+MOST_CRASHES = 20
 KEPT_EXAMPLES = 3
 UNPARSED = "(a / amr-unintelligible)"
 """What stands for a text without a graph, so that graphs and lines keep one count (AMR guidelines 1.2.6)."""
@@ -97,6 +99,45 @@ def open_pool(
         workers.close()
         raise
     return ParserPool(name, version, workers.map, workers.close)
+
+
+class LastingParser:
+    """A parser in a process of its own, which is made anew where a text ends it.
+
+    A batch that fails is halved until that text is found: it gets no graph, and stands in ``crashes`` with
+    the reason. Answers that are none of a parser (`ParserError`) end the run as ever, and so do more than
+    20 crashes that nobody has taken out: then it is not for the texts.
+    """
+
+    def __init__(self, parser: str, options: Mapping[str, Any]) -> None:
+        self._open = partial(open_pool, parser, options, 1)
+        self._inner = self._open()
+        self.crashes: list[tuple[str, str]] = []
+        parsed = partial(ahead, self._parsed, at_once=1)  # while what was parsed is written
+        self.pool = ParserPool(self._inner.name, self._inner.version, parsed, self.close)
+
+    def close(self) -> None:
+        """End its process."""
+        self._inner.close()
+
+    def _parsed(self, texts: Texts) -> list[Parsed]:
+        try:
+            return next(self._inner.parse([texts]))
+        except WorkerError as error:
+            reason = first_line(error)
+            self._inner.close()
+            self._inner = self._open()
+        except GraphnegError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {first_line(error)}"
+        if len(texts) > 1:
+            half = len(texts) // 2
+            return [*self._parsed(texts[:half]), *self._parsed(texts[half:])]
+        if len(self.crashes) == MOST_CRASHES:
+            raise ParserError(f"parser {self.pool.name} fails at one text after another: {reason}")
+        self.crashes.append((texts[0], reason))
+        return [Parsed(None, (f"crash: {reason}",))]
 
 
 def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | None], Any]:

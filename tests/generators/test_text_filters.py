@@ -47,6 +47,19 @@ class TestJudge:
         )
         assert sum(one is not None for one in strict) == 1
 
+    def test_a_text_may_be_no_rougher_than_the_one_that_it_was_made_of(self, model: CausalLM):
+        judge = PerplexityFilter(model, OPEN)
+        losses = [one.alone for one in judge.read(TEXTS, [None] * 3) if one is not None]
+        rough, smooth = TEXTS[losses.index(max(losses))], TEXTS[losses.index(min(losses))]
+        apart = max(losses) - min(losses)
+        assert apart > 0.01
+        found = judge.beside([rough, smooth, rough, rough], [smooth, rough, rough, smooth], 0.0)
+        assert [one is None for one in found] == [True, False, False, True]
+        [near] = judge.beside([rough], [smooth], apart + 0.01)
+        assert near is not None and near.alone == max(losses)
+        strict = PerplexityFilter(model, Bounds(surprise=1e30, alone=exp(min(losses) + apart / 2), worst=1e3))
+        assert strict.beside([rough], [rough], 0.0) == [None]
+
     def test_nothing_is_read_where_nothing_was_written(self, model: CausalLM):
         assert PerplexityFilter(model).read([], []) == []
 

@@ -172,6 +172,22 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
     return list(found.values())
 
 
+def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
+    """The judgements of several files; who is named nowhere in a file is called as the file.
+
+    Raises `InputError`: as `read_judgements`, or two files have one annotator's judgements of a row.
+    """
+    found: dict[tuple[int, str], Path] = {}
+    judgements: list[Judgement] = []
+    for path in paths:
+        for one in read_judgements(set, path, path.stem):
+            before = found.setdefault((one.row, one.annotator), path)
+            if before is not path:
+                raise InputError(f"{path}: row {one.row} from {one.annotator} stands in {before} already")
+            judgements.append(one)
+    return judgements
+
+
 def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
     """Items whose answers are known, from files of labels or of judgements in JSON lines.
 

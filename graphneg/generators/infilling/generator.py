@@ -74,6 +74,8 @@ class MaskAndFillOptions(WritingOptions):
 
     least_words: ClassVar[int] = 4
 
+    alone: float = 100.0
+    """People's own words, which stay in a text, surprise a model more than what it writes itself."""
     sources: Sequence[str] = get_args(Source)
     texts: int = 2
     versions: int = VERSIONS

@@ -10,10 +10,11 @@ import pytest
 
 from graphneg.errors import InputError
 from graphneg.evaluation.review.drawing import PEOPLE, draw
-from graphneg.evaluation.review.exchange import key_path, write_blank_sheet
-from graphneg.evaluation.review.judgements import Judgements
+from graphneg.evaluation.review.exchange import FORMS, key_path, write_blank_sheet, write_judgements
+from graphneg.evaluation.review.judgements import Judgement, Judgements
+from graphneg.evaluation.review.results import Results
 from tests.cli_runs import command_line
-from tests.review_samples import COLUMNS, USABLE, filled, read, small_set
+from tests.review_samples import COLUMNS, RIGHT, USABLE, filled, read, small_set
 
 
 class TestTheSheet:
@@ -123,10 +124,47 @@ class TestTheCommand:
         filled(tmp_path / "ann.csv", grammatical="y", sensible="y", verdict="w")
         filled(tmp_path / "ben.csv", grammatical="y", sensible="y", verdict="r")
         told = run("sheet", "--read", tmp_path / "ann.csv", "--read", tmp_path / "ben.csv", "--json")
-        (found,) = [json.loads(told.out)] if told.status == 0 else [told]
+        assert told.status == 0, told.err
+        found = json.loads(told.out)
         assert found["disagreements"] == 5 and found["agreement"][0]["alpha"] == 1.0
         with Judgements.create(tmp_path / "j.sqlite", set) as judged:
             judged.judge(1, "ann", USABLE)
         told = run("sheet", "--read", tmp_path / "j.sqlite", "-o", tmp_path / "j.jsonl")
         assert told.status == 0 and "1 row read; judgements are in" in told.err.replace("\n", " ")
         assert json.loads((tmp_path / "j.jsonl").read_text(encoding="utf-8"))["answers"] == USABLE
+
+    @pytest.mark.parametrize("suffix", list(FORMS))
+    def test_takes_answers_into_a_review(
+        self, suffix: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        run, set = command_line(capfd), small_set()
+        review, sent = tmp_path / "j.sqlite", tmp_path / f"sent{suffix}"
+        some = [Judgement(1, "ann", RIGHT), Judgement(2, "ben", USABLE, 'so "so"')]
+        write_judgements(Results(set, some), sent)
+        with Judgements.create(review, set) as judged:
+            judged.judge(1, "ann", USABLE)
+            judged.judge(3, "cleo", USABLE)
+        told = run("sheet", "--read", sent, "--into", review, "--json")
+        assert told.status == 0 and "2 judgements taken in" in told.err
+        assert json.loads(told.out)["read"] == 3
+        with Judgements.open(review) as judged:
+            found = [(one.row, one.annotator, one.answers, one.comment) for one in judged.all()]
+        assert found == [(1, "ann", RIGHT, ""), (2, "ben", USABLE, 'so "so"'), (3, "cleo", USABLE, "")]
+
+    def test_takes_in_all_or_nothing(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        run, set, review = command_line(capfd), small_set(), tmp_path / "j.sqlite"
+        Judgements.create(review, set).close()
+        good, broken, twice = (tmp_path / name for name in ("good.jsonl", "broken.jsonl", "twice.csv"))
+        write_judgements(Results(set, [Judgement(1, "ann", USABLE)]), good)
+        write_judgements(Results(set, [Judgement(1, "ann", RIGHT)]), twice)
+        broken.write_text(good.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
+        into = ("--into", review)
+        for faulty, message in ((broken, "broken.jsonl:2: not JSON"), (twice, "row 1 from ann stands in")):
+            told = run("sheet", "--read", good, "--read", faulty, *into)
+            assert told.status == 2 and message in told.err.replace("\n", " ")
+        for wrong in (into, ("--read", good, *into, "--key", good)):
+            assert run("sheet", *wrong).status == 2
+        assert run("sheet", "--read", good, "--into", tmp_path / "none.sqlite").status == 2
+        assert not (tmp_path / "none.sqlite").exists()
+        with Judgements.open(review) as judged:
+            assert not judged.all()
