@@ -7,6 +7,7 @@ them, and several processes may share the file."""
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from graphneg.errors import InputError, first_line
 
 _AT_ONCE = 500
 _WAIT_SECONDS = 60
+_PAUSE_SECONDS = 0.02
 
 
 class Answer(NamedTuple):
@@ -48,12 +50,25 @@ class Answers:
         with self._using():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
-            self._file.execute("PRAGMA journal_mode = WAL")
+            self._share()
             self._file.execute("PRAGMA synchronous = NORMAL")
             with self._file:
                 self._file.execute(
                     "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID"
                 )
+
+    def _share(self) -> None:
+        """Let others read while one writes. Of several that ask for this at once SQLite refuses some, and
+        lets none of them wait."""
+        until = time.monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                self._file.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(_PAUSE_SECONDS)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
         """The answers that are here, by their keys."""

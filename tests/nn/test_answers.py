@@ -1,0 +1,31 @@
+"""Answers on disk: several that make their file at once."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+from graphneg.nn.answers import Answer, Answers
+
+
+def test_who_comes_while_another_makes_the_file_waits(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    other = sqlite3.connect(path, check_same_thread=False)
+    other.execute("CREATE TABLE notes (note TEXT)")
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("INSERT INTO notes VALUES ('at work')")
+
+    def end() -> None:
+        time.sleep(0.3)
+        other.commit()
+        other.close()
+
+    ending = threading.Thread(target=end)
+    ending.start()
+    answers = Answers(path)
+    ending.join()
+    answers.put(b"key", Answer("Yes.", True))
+    assert answers.get([b"key"]) == {b"key": Answer("Yes.", True)}
+    answers.close()
