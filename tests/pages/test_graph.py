@@ -136,6 +136,8 @@ class TestTopic:
         ):
             page.goto(f"{served.origin}/graph{path}")
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.goto(f"{served.origin}/graph")
+        assert page.locator(".wide").evaluate("(table) => table.scrollWidth <= table.clientWidth")
 
 
 class TestAll:

@@ -65,7 +65,11 @@ def negatives() -> list[Negative]:
             )
         )
     found[5] = replace(
-        found[5], id=f"own/test/{HOSTILE}", corpus=HOSTILE, response=HOSTILE, scores={f"<b>{HOSTILE}": 2.5}
+        found[5],
+        id=f"own/test/{HOSTILE}",
+        corpus=f"{HOSTILE}{'long' * 20}",
+        response=HOSTILE,
+        scores={f"<b>{HOSTILE}": 2.5},
     )
     found[6] = replace(found[6], label=1, edits=(), amr={}, categories=())
     found[7] = replace(found[7], recipe="hard", amr={}, response="A cup of tea for the painter, please.")

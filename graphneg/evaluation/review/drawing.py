@@ -66,7 +66,10 @@ def draw(
         sources[name], others = _items(name, path)
         left_out += others
         if not sources[name]:
-            raise InputError(f"{path}: no wrong response in it (label 0, target response)")
+            raise InputError(
+                f"{path}: no wrong response in it (label 0, target response); whole dialogues that were edited"
+                " are not judged: graphneg negatives --target response edits responses"
+            )
     if human:
         sources[PEOPLE] = list(_by_people(human))
         if not sources[PEOPLE]:
