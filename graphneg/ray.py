@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 LOCAL = "local"
 """A cluster of this machine alone, for as long as the pipeline runs."""
 _ANSWER_SECONDS = 10.0
-_ATTEMPTS = 3
+_ATTEMPTS = 2
 """Times that what is left is begun: a block that ends each actor that takes it would go on for ever."""
 _RETRIES = 1
 """Times that a block is done again at once, where its actor ended."""
@@ -196,8 +196,8 @@ def _alike_nodes() -> int:
 
 
 def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     _ray().data.DataContext.get_current().enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # which importing it has set
     left = {str(shard): None for shard in shards}
     with _told():
         for attempt in range(_ATTEMPTS):
@@ -210,7 +210,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
             if not left:
                 return
     for name in left:
-        yield Done(fault=f"block {name}: its actor ended each of {_ATTEMPTS * (1 + _RETRIES)} times")
+        yield Done(fault=f"block {name}: its actor ended each time")
 
 
 def _rows(

@@ -104,7 +104,7 @@ def open_pool(
 class LastingParser:
     """A parser in a process of its own, which is made anew where a text ends it.
 
-    A batch that fails is halved until that text is found: it gets no graph, and stands in ``crashes`` with
+    A batch that fails is parsed again text by text: that text gets no graph, and stands in ``crashes`` with
     the reason. Answers that are none of a parser (`ParserError`) end the run as ever, and so do more than
     20 crashes that nobody has taken out: then it is not for the texts.
     """
@@ -132,8 +132,7 @@ class LastingParser:
         except Exception as error:
             reason = f"{type(error).__name__}: {first_line(error)}"
         if len(texts) > 1:
-            half = len(texts) // 2
-            return [*self._parsed(texts[:half]), *self._parsed(texts[half:])]
+            return [parsed for text in texts for parsed in self._parsed([text])]
         if len(self.crashes) == MOST_CRASHES:
             raise ParserError(f"parser {self.pool.name} fails at one text after another: {reason}")
         self.crashes.append((texts[0], reason))
