@@ -67,8 +67,8 @@ def draw(
         left_out += others
         if not sources[name]:
             raise InputError(
-                f"{path}: no wrong response in it (label 0, target response); whole dialogues that were edited"
-                " are not judged: graphneg negatives --target response edits responses"
+                f"{path}: no wrong response in it (label 0, target response); edited dialogues are"
+                " not judged: graphneg negatives --target response edits responses"
             )
     if human:
         sources[PEOPLE] = list(_by_people(human))
