@@ -17,7 +17,6 @@ from graphneg.hashing import shuffled
 from graphneg.ingest.labelled import ANNOTATORS, Labelled
 from graphneg.scorers.collection import Responded
 
-RULE = "two-of-three"
 _QUESTIONS = "contradiction"
 
 
