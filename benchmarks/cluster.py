@@ -1,11 +1,14 @@
-"""What a cluster adds: writers at once on one Neo4j, actors beside a slow server, memory of a large corpus.
+"""What a cluster adds: writers at once on one Neo4j, actors on cores and beside a slow server, what Ray costs
+beside one process, memory of a large corpus.
 
-``python -m benchmarks.cluster`` prints all three; ``... writers``, ``... actors`` and ``... memory`` one.
-``... load TARGET FILE`` is one of the writers: it loads when its standard input ends, and prints the seconds.
+``python -m benchmarks.cluster [PART...] [--quick] [--out DATA]`` measures all parts or some, and keeps each
+in the data of the docs as soon as it is measured. ``... load TARGET FILE`` is one of the writers: it loads
+when its standard input ends. ``... sort SIZE`` sorts so many dialogues into blocks.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -13,29 +16,46 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 from benchmarks.corpus import bundled, write_jsonl
 from benchmarks.instances import Host, Instance
-from benchmarks.results import Table, table_text
+from benchmarks.report import keep
+from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.pipeline import Actors, Load, Pipeline, run_pipeline
+from graphneg.pipeline import Actors, Load, Parse, Pipeline, run_pipeline
 from graphneg.store.opening import open_store
 from tests.stub_model import answered, stub_model
 
 WRITERS = 4
-DIALOGUES = 1_000
-BLOCKS, CONTEXTS = 8, 960
+BLOCKS = 8
 SECONDS = 0.01
-AMOUNTS = (1, 2, 4)
-SIZES = (10_000, 200_000)
+LEAST_RATE, LEAST_EFFICIENCY, MOST_OVERHEAD, MOST_MEMORY = 1.5, 0.9, 0.15, 1.15
 
 
-def writers(dialogues: int = DIALOGUES) -> Table:
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """How much is measured: ``dialogues`` of each writer; ``contexts`` of a slow server; ``parsed`` and
+    ``edited`` dialogues in blocks on cores; by so many ``actors``; memory of two ``sizes`` in dialogues."""
+
+    dialogues: int = 1_000
+    contexts: int = 960
+    parsed: int = 2_400
+    edited: int = 6_000
+    actors: tuple[int, ...] = (1, 2, 4)
+    sizes: tuple[int, int] = (10_000, 200_000)
+
+
+QUICK = Amounts(dialogues=40, contexts=96, parsed=80, edited=80, actors=(1, 2), sizes=(200, 2_000))
+
+
+def writers(amounts: Amounts) -> Result:
     """Four corpora loaded into one Neo4j, one after another and at once."""
+    dialogues = amounts.dialogues
     with tempfile.TemporaryDirectory() as folder:
         host = Host("neo4j", Path(folder))
         try:
@@ -53,7 +73,24 @@ def writers(dialogues: int = DIALOGUES) -> Table:
         for at_once, (seconds, there) in found.items()
     )
     about = f"{WRITERS} corpora of {dialogues:,} dialogues with graphs, a process each, into one Neo4j."
-    return Table("Writers", about, ("writers", "seconds", "dialogues/s", "times the rate", "there"), rows)
+    columns = ("writers", "seconds", "dialogues/s", "times the rate", "there")
+    gain = found[False][0] / found[True][0]
+    all_there = all(there == WRITERS * dialogues for _, there in found.values())
+    return Result(
+        (Table("Four writers on one Neo4j", about, columns, rows),),
+        (
+            _least("four writers at once to one after another", gain, LEAST_RATE, "Neo4j"),
+            Goal("what four writers load is there", "Neo4j", rows[1][-1], "all", verdict(all_there)),
+        ),
+    )
+
+
+def _least(what: str, measured: float, least: float, server: str = "-") -> Goal:
+    return Goal(what, server, f"{measured:.2f}", f">= {least}", verdict(measured >= least))
+
+
+def _most(what: str, measured: float, most: float) -> Goal:
+    return Goal(what, "-", f"{measured:.2f}", f"<= {most}", verdict(measured <= most))
 
 
 def _loads(host: Host, folder: Path, dialogues: int, at_once: bool) -> tuple[float, int]:
@@ -92,23 +129,22 @@ def load(target: str, file: str) -> None:
 
 
 class _Watch(Thread):
-    """How many answers a stub has given, from time to time."""
+    """How much is done, from time to time."""
 
-    def __init__(self, stub: Path) -> None:
+    def __init__(self, count: Callable[[], int]) -> None:
         super().__init__(daemon=True)
         self.seen: list[tuple[float, int]] = []
-        self._stub, self._over = stub, Event()
+        self._count, self._over = count, Event()
 
     def run(self) -> None:
         while not self._over.wait(0.05):
-            self.seen.append((time.monotonic(), len(answered(self._stub))))
+            self.seen.append((time.monotonic(), self._count()))
 
-    def middle(self) -> float:
-        """Answers a second in the middle half of all, when each actor is at work."""
-        total = self.seen[-1][1]
-        (began, before), *_, (ended, after) = [
-            one for one in self.seen if total / 4 <= one[1] <= 3 * total / 4
-        ]
+    def rate(self, first: int, last: int) -> float:
+        """So much a second, from when ``first`` are done until ``last`` are, or as many as were seen."""
+        most = min(last, max(amount for _, amount in self.seen))
+        began, before = next(one for one in self.seen if one[1] >= first)
+        ended, after = next(one for one in self.seen if one[1] >= most)
         return (after - before) / (ended - began)
 
     def __enter__(self) -> Self:
@@ -120,24 +156,36 @@ class _Watch(Thread):
         self.join()
 
 
-def actors(contexts: int = CONTEXTS, amounts: Sequence[int] = AMOUNTS) -> Table:
+def servers(amounts: Amounts) -> Result:
     """`pneg` of a served model that answers in 10 ms, one question of each actor at a time: this process, and
     actors on a cluster of this machine."""
     from graphneg.ray import run_on
     from tests.ray_cluster import cluster_of
 
     with tempfile.TemporaryDirectory() as folder:
-        chats = _chats(Path(folder) / "chats.jsonl", contexts)
-        alone, expected = _rate(Path(folder), chats, 1, "alone", run_pipeline)
-        rows = [("this process", f"{alone:.1f}", "1.00", "yes")]
-        with cluster_of(0, num_cpus=max(amounts)):
-            for amount in amounts:
-                rate, ids = _rate(Path(folder), chats, amount, f"by{amount}", run_on)
+        chats = _chats(Path(folder) / "chats.jsonl", amounts.contexts)
+        alone, expected = _answers(Path(folder), chats, 1, "alone", run_pipeline)
+        rows, found = [("this process", f"{alone:.1f}", "1.00", "yes")], dict[int, float]()
+        with cluster_of(0, num_cpus=max(amounts.actors)):
+            for amount in amounts.actors:
+                found[amount], ids = _answers(Path(folder), chats, amount, f"by{amount}", run_on)
                 alike = "yes" if ids == expected else "no"
-                rows.append((f"{amount} actors", f"{rate:.1f}", f"{rate / (alone * amount):.2f}", alike))
-    about = f"{contexts} contexts in {BLOCKS} blocks, {SECONDS * 1000:.0f} ms an answer."
-    columns = ("by", "answers/s", "of so many times this process", "ids alike")
-    return Table("Actors beside a slow server", about, columns, tuple(rows))
+                times = f"{found[amount] / alone:.2f}"
+                rows.append((f"{amount} actors", f"{found[amount]:.1f}", times, alike))
+    about = f"{amounts.contexts} contexts in {BLOCKS} blocks, {SECONDS * 1000:.0f} ms an answer."
+    columns = ("by", "answers/s", "times this process", "ids alike")
+    return Result(
+        (Table("Actors beside a slow server", about, columns, tuple(rows)),),
+        tuple(
+            _least(
+                f"{amount} actors beside a slow server, of linear",
+                rate / (found[1] * amount),
+                LEAST_EFFICIENCY,
+            )
+            for amount, rate in found.items()
+            if amount > 1
+        ),
+    )
 
 
 def _chats(path: Path, amount: int) -> Path:
@@ -147,34 +195,109 @@ def _chats(path: Path, amount: int) -> Path:
     return path
 
 
-def _pipeline(folder: Path, url: str, chats: Path, amount: int, name: str) -> Pipeline:
-    served = {"base_url": url, "concurrency": 1, "cache": str(folder / f"{name}.answers")}
-    return Pipeline(
-        write=str(folder / f"{name}.jsonl"),
-        load=(Load("dialogues", (str(chats),), "b", "all"),),
-        store=str(folder / f"{name}-store"),
-        generate={"generator": "pneg", "model": "stub", "served": served},
-        blocks=BLOCKS,
-        makers=Actors(amount),
-    )
-
-
-def _rate(
+def _answers(
     folder: Path, chats: Path, amount: int, name: str, run: Callable[..., object]
 ) -> tuple[float, list[str]]:
-    """Answers a second, and the ids of what was made; a stub gives no text twice, and has some thousands."""
+    """Answers a second in the middle half of all, when each actor is at work, and the ids of what was made; a
+    stub gives no text twice, and has some thousands."""
     with stub_model(stub := folder / f"{name}-stub", seconds=SECONDS) as url:
-        pipeline = _pipeline(folder, url, chats, amount, name)
-        with open_store(pipeline.store), _Watch(stub) as watch:
+        served = {"base_url": url, "concurrency": 1, "cache": str(folder / f"{name}.answers")}
+        pipeline = Pipeline(
+            write=str(folder / f"{name}.jsonl"),
+            load=(Load("dialogues", (str(chats),), "b", "all"),),
+            store=str(folder / f"{name}-store"),
+            generate={"generator": "pneg", "model": "stub", "served": served},
+            blocks=BLOCKS,
+            makers=Actors(amount),
+        )
+        with open_store(pipeline.store), _Watch(lambda: len(answered(stub))) as watch:
             run(pipeline)
+        total = len(answered(stub))
     lines = Path(pipeline.write).read_text().splitlines()
-    return watch.middle(), sorted(json.loads(line)["id"] for line in lines)
+    return watch.rate(total // 4, 3 * total // 4), sorted(json.loads(line)["id"] for line in lines)
 
 
-def memory(sizes: Sequence[int] = SIZES) -> Table:
+def cores(amounts: Amounts) -> Result:
+    """Dialogues parsed and edited by actors on the cores of this machine."""
+    from graphneg.ray import run_on
+    from tests.ray_cluster import cluster_of
+
+    with tempfile.TemporaryDirectory() as folder:
+        chats = _chats(Path(folder) / "chats.jsonl", amounts.parsed)
+        parsing = {"parse": Parse()}
+        rows, found = list[tuple[str, ...]](), dict[int, float]()
+        expected = _blocks(Path(folder), chats, "alone", run_pipeline, 1, **parsing).content
+        with cluster_of(0, num_cpus=2 * max(amounts.actors)):
+            for amount in amounts.actors:
+                pools = {"parsers": Actors(amount), "makers": Actors(amount)}
+                ran = _blocks(Path(folder), chats, f"by{amount}", run_on, amount, **parsing, **pools)
+                found[amount] = ran.rate
+                alike = "yes" if ran.content == expected else "no"
+                rows.append((f"{amount}", f"{ran.rate:.1f}", f"{ran.rate / found[1]:.2f}", alike))
+    about = f"{amounts.parsed:,} dialogues of three turns in {BLOCKS} blocks: so many actors that parse, "
+    about += f"and so many that edit; {os.cpu_count()} cores."
+    columns = ("actors of each kind", "dialogues/s", "times one", "bytes alike")
+    return Result((Table("Actors on cores", about, columns, tuple(rows)),))
+
+
+def overhead(amounts: Amounts) -> Result:
+    """What Ray costs beside one process: graphs that are there are edited, by one actor."""
+    from graphneg.ray import run_on
+    from tests.ray_cluster import cluster_of
+
+    with tempfile.TemporaryDirectory() as folder:
+        given = write_jsonl(bundled().several(amounts.edited, "o-"), Path(folder) / "given.jsonl")
+        alone = _blocks(Path(folder), given, "alone", run_pipeline, 1)
+        with cluster_of(0, num_cpus=2):
+            by_ray = _blocks(Path(folder), given, "ray", run_on, 1, makers=Actors(1))
+    rows = tuple(
+        (name, f"{ran.seconds:.1f}", f"{ran.rate:.1f}", "yes" if ran.content == alone.content else "no")
+        for name, ran in (("one process", alone), ("Ray, one actor", by_ray))
+    )
+    about = f"{amounts.edited:,} dialogues with graphs in {BLOCKS} blocks, each in a store of its own."
+    columns = ("by", "seconds", "dialogues/s once begun", "bytes alike")
+    goals = (_most("Ray's time to one process's", by_ray.seconds / alone.seconds, 1 + MOST_OVERHEAD),)
+    return Result((Table("Ray beside one process", about, columns, rows),), goals)
+
+
+class _Ran(NamedTuple):
+    """Seconds in all, dialogues a second from the first blocks on, and the file that was written."""
+
+    seconds: float
+    rate: float
+    content: bytes
+
+
+def _blocks(
+    folder: Path, given: Path, name: str, run: Callable[..., object], actors: int, **more: Any
+) -> _Ran:
+    """A pipeline in blocks with stores of their own. The rate is that from the first block of each actor on:
+    before, actors are made."""
+    pipeline = Pipeline(
+        write=str(folder / f"{name}.jsonl"),
+        load=(Load("dialogues", (str(given),), "b", "all"),),
+        negatives={"recipe": "contradiction"},
+        blocks=BLOCKS,
+        **more,
+    )
+    began = time.monotonic()
+    with _Watch(lambda: len(list(folder.glob(f"{name}.jsonl.blocks/*/*-of-{BLOCKS}")))) as watch:
+        run(pipeline)
+    seconds = time.monotonic() - began
+    with open(given, "rb") as file:
+        dialogues = sum(1 for _ in file)
+    rate = watch.rate(actors, BLOCKS) * dialogues / BLOCKS
+    return _Ran(seconds, rate, Path(pipeline.write).read_bytes())
+
+
+def memory(amounts: Amounts) -> Result:
     """The largest resident set of a process that reads so many dialogues and sorts them into blocks."""
-    rows = tuple((f"{size:,}", *_sorted(size)) for size in sizes)
-    return Table("Memory", "A corpus sorted into 100 blocks.", ("dialogues", "peak MB", "seconds"), rows)
+    rows = tuple((f"{size:,}", *_sorted(size)) for size in amounts.sizes)
+    about = "A corpus sorted into 100 blocks, by a process of its own."
+    table = Table("Memory of a pipeline", about, ("dialogues", "peak MB", "seconds"), rows)
+    few, many = (float(row[1]) for row in rows)
+    goal = _most("memory of a pipeline, many dialogues to few", many / few, MOST_MEMORY)
+    return Result((table,), (goal,))
 
 
 def _sorted(size: int) -> Iterator[str]:
@@ -195,18 +318,33 @@ def sort(size: str) -> None:
         print(f"{peak:.0f} {time.monotonic() - began:.1f}")
 
 
-PARTS: Mapping[str, Callable[[], Table]] = {"writers": writers, "actors": actors, "memory": memory}
+PARTS: Mapping[str, Callable[[Amounts], Result]] = {
+    "memory": memory,
+    "overhead": overhead,
+    "cores": cores,
+    "servers": servers,
+    "writers": writers,
+}
 CHILDREN: Mapping[str, Callable[..., None]] = {"load": load, "sort": sort}
 
 
 def main() -> None:
     """Measure what was asked for."""
-    name, *rest = sys.argv[1:] or [""]
-    if name in CHILDREN:
-        CHILDREN[name](*rest)
+    if sys.argv[1:2] and sys.argv[1] in CHILDREN:
+        CHILDREN[sys.argv[1]](*sys.argv[2:])
         return
-    for part in [PARTS[name]] if name else PARTS.values():
-        print(table_text(part()), flush=True)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--quick", action="store_const", dest="amounts", const=QUICK, default=Amounts())
+    parser.add_argument("--out", type=Path, help="data to keep the tables in: docs/data/benchmarks.json")
+    asked = parser.parse_args()
+    for part in asked.parts or PARTS:
+        began = time.monotonic()
+        result = PARTS[part](asked.amounts)
+        print(f"{part} took {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        print(goals_text(result.goals), *map(table_text, result.tables), sep="\n", flush=True)
+        if asked.out:
+            keep(asked.out, result.tables, result.goals)
 
 
 if __name__ == "__main__":
