@@ -21,7 +21,7 @@ from graphneg.editing.generation import (
 from graphneg.editing.planning import EditSettings
 from graphneg.editing.recipes import CANDIDATES, GENERATED, Recipe, Target, check_target, chosen_recipe
 from graphneg.editing.transforms import load_transforms, version_of
-from graphneg.errors import InputError, listed
+from graphneg.errors import InputError, OnlyReading, listed
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
 from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.lexicon import upgrade
@@ -274,9 +274,13 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
     def cypher(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that only reads.
 
-        Raises `StoreError`: the query would write, or is not valid.
+        Raises `StoreError`: the query would write (`cypher_write` lets it), or is not valid.
         """
-        return Rows(self.store.query_read(query, parameters))
+        try:
+            return Rows(self.store.query_read(query, parameters))
+        except OnlyReading as error:
+            error.add_note("DialogueGraph.cypher_write runs queries that may write.")
+            raise
 
     def cypher_write(self, query: str, **parameters: Any) -> Rows:
         """The rows of a query that may write."""
