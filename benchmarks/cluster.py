@@ -22,11 +22,14 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple, Self
 
+import psutil
+
 from benchmarks.corpus import bundled, write_jsonl
 from benchmarks.instances import Host, Instance
 from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.model import Rejected
 from graphneg.pipeline import Actors, Load, Parse, Pipeline, run_pipeline
 from graphneg.store.opening import open_store
 from tests.stub_model import answered, stub_model
@@ -45,7 +48,7 @@ class Amounts:
     dialogues: int = 1_000
     contexts: int = 960
     parsed: int = 2_400
-    edited: int = 6_000
+    edited: int = 12_000
     actors: tuple[int, ...] = (1, 2, 4)
     sizes: tuple[int, int] = (10_000, 200_000)
 
@@ -128,24 +131,34 @@ def load(target: str, file: str) -> None:
         graph.load("dialogues", file)
 
 
+class _Look(NamedTuple):
+    """When it was, how much was done, and for how long all cores together had been idle, in seconds."""
+
+    at: float
+    amount: int
+    idle: float
+
+
 class _Watch(Thread):
     """How much is done, from time to time."""
 
     def __init__(self, count: Callable[[], int]) -> None:
         super().__init__(daemon=True)
-        self.seen: list[tuple[float, int]] = []
+        self.seen: list[_Look] = []
         self._count, self._over = count, Event()
 
     def run(self) -> None:
         while not self._over.wait(0.05):
-            self.seen.append((time.monotonic(), self._count()))
+            self.seen.append(_Look(time.monotonic(), self._count(), psutil.cpu_times().idle))
 
-    def rate(self, first: int, last: int) -> float:
-        """So much a second, from when ``first`` are done until ``last`` are, or as many as were seen."""
-        most = min(last, max(amount for _, amount in self.seen))
-        began, before = next(one for one in self.seen if one[1] >= first)
-        ended, after = next(one for one in self.seen if one[1] >= most)
-        return (after - before) / (ended - began)
+    def rate(self, first: int, last: int) -> tuple[float, float]:
+        """So much a second, and cores busy, from when ``first`` are done until ``last``, or all seen, are."""
+        most = min(last, max(look.amount for look in self.seen))
+        began = next(look for look in self.seen if look.amount >= first)
+        ended = next(look for look in self.seen if look.amount >= most)
+        seconds = ended.at - began.at
+        busy = (os.cpu_count() or 1) - (ended.idle - began.idle) / seconds
+        return (ended.amount - began.amount) / seconds, busy
 
     def __enter__(self) -> Self:
         self.start()
@@ -164,16 +177,16 @@ def servers(amounts: Amounts) -> Result:
 
     with tempfile.TemporaryDirectory() as folder:
         chats = _chats(Path(folder) / "chats.jsonl", amounts.contexts)
-        alone, expected = _answers(Path(folder), chats, 1, "alone", run_pipeline)
-        rows, found = [("this process", f"{alone:.1f}", "1.00", "yes")], dict[int, float]()
+        alone, busy, expected = _answers(Path(folder), chats, 1, "alone", run_pipeline)
+        rows, found = [("this process", f"{alone:.1f}", "1.00", f"{busy:.2f}", "yes")], dict[int, float]()
         with cluster_of(0, num_cpus=max(amounts.actors)):
             for amount in amounts.actors:
-                found[amount], ids = _answers(Path(folder), chats, amount, f"by{amount}", run_on)
+                found[amount], busy, ids = _answers(Path(folder), chats, amount, f"by{amount}", run_on)
                 alike = "yes" if ids == expected else "no"
                 times = f"{found[amount] / alone:.2f}"
-                rows.append((f"{amount} actors", f"{found[amount]:.1f}", times, alike))
+                rows.append((f"{amount} actors", f"{found[amount]:.1f}", times, f"{busy:.2f}", alike))
     about = f"{amounts.contexts} contexts in {BLOCKS} blocks, {SECONDS * 1000:.0f} ms an answer."
-    columns = ("by", "answers/s", "times this process", "ids alike")
+    columns = ("by", "answers/s", "times this process", "cores busy", "ids alike")
     return Result(
         (Table("Actors beside a slow server", about, columns, tuple(rows)),),
         tuple(
@@ -197,9 +210,9 @@ def _chats(path: Path, amount: int) -> Path:
 
 def _answers(
     folder: Path, chats: Path, amount: int, name: str, run: Callable[..., object]
-) -> tuple[float, list[str]]:
-    """Answers a second in the middle half of all, when each actor is at work, and the ids of what was made; a
-    stub gives no text twice, and has some thousands."""
+) -> tuple[float, float, list[str]]:
+    """Answers a second and cores busy in the middle half of all, when each actor is at work, and the ids of
+    what was made; a stub gives no text twice, and has some thousands."""
     with stub_model(stub := folder / f"{name}-stub", seconds=SECONDS) as url:
         served = {"base_url": url, "concurrency": 1, "cache": str(folder / f"{name}.answers")}
         pipeline = Pipeline(
@@ -214,7 +227,7 @@ def _answers(
             run(pipeline)
         total = len(answered(stub))
     lines = Path(pipeline.write).read_text().splitlines()
-    return watch.rate(total // 4, 3 * total // 4), sorted(json.loads(line)["id"] for line in lines)
+    return *watch.rate(total // 4, 3 * total // 4), sorted(json.loads(line)["id"] for line in lines)
 
 
 def cores(amounts: Amounts) -> Result:
@@ -233,10 +246,11 @@ def cores(amounts: Amounts) -> Result:
                 ran = _blocks(Path(folder), chats, f"by{amount}", run_on, amount, **parsing, **pools)
                 found[amount] = ran.rate
                 alike = "yes" if ran.content == expected else "no"
-                rows.append((f"{amount}", f"{ran.rate:.1f}", f"{ran.rate / found[1]:.2f}", alike))
+                times = f"{ran.rate / found[1]:.2f}"
+                rows.append((f"{amount}", f"{ran.rate:.1f}", times, f"{ran.busy:.2f}", alike))
     about = f"{amounts.parsed:,} dialogues of three turns in {BLOCKS} blocks: so many actors that parse, "
     about += f"and so many that edit; {os.cpu_count()} cores."
-    columns = ("actors of each kind", "dialogues/s", "times one", "bytes alike")
+    columns = ("actors of each kind", "dialogues/s", "times one", "cores busy", "bytes alike")
     return Result((Table("Actors on cores", about, columns, tuple(rows)),))
 
 
@@ -261,10 +275,11 @@ def overhead(amounts: Amounts) -> Result:
 
 
 class _Ran(NamedTuple):
-    """Seconds in all, dialogues a second from the first blocks on, and the file that was written."""
+    """Seconds in all; dialogues a second and cores busy from the first blocks on; the file that was written."""
 
     seconds: float
     rate: float
+    busy: float
     content: bytes
 
 
@@ -275,19 +290,23 @@ def _blocks(
     before, actors are made."""
     pipeline = Pipeline(
         write=str(folder / f"{name}.jsonl"),
-        load=(Load("dialogues", (str(given),), "b", "all"),),
+        load=(Load("dialogues", (str(given),)),),
         negatives={"recipe": "contradiction"},
         blocks=BLOCKS,
         **more,
     )
     began = time.monotonic()
     with _Watch(lambda: len(list(folder.glob(f"{name}.jsonl.blocks/*/*-of-{BLOCKS}")))) as watch:
-        run(pipeline)
+        run(pipeline, on_rejected=_refuse)
     seconds = time.monotonic() - began
     with open(given, "rb") as file:
         dialogues = sum(1 for _ in file)
-    rate = watch.rate(actors, BLOCKS) * dialogues / BLOCKS
-    return _Ran(seconds, rate, Path(pipeline.write).read_bytes())
+    rate, busy = watch.rate(actors, BLOCKS)
+    return _Ran(seconds, rate * dialogues / BLOCKS, busy, Path(pipeline.write).read_bytes())
+
+
+def _refuse(one: Rejected) -> None:
+    raise AssertionError(f"this should have been read: {one}")
 
 
 def memory(amounts: Amounts) -> Result:
