@@ -29,8 +29,9 @@ from benchmarks.instances import Host, Instance
 from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.ingest.blocks import Load
 from graphneg.model import Rejected
-from graphneg.pipeline import Actors, Load, Parse, Pipeline, run_pipeline
+from graphneg.pipeline import Actors, Parse, Pipeline, run_pipeline
 from graphneg.store.opening import open_store
 from tests.stub_model import answered, stub_model
 
@@ -71,14 +72,15 @@ def writers(amounts: Amounts) -> Result:
             f"{seconds:.1f}",
             f"{WRITERS * dialogues / seconds:,.0f}",
             f"{found[False][0] / seconds:.2f}",
+            f"{busy:.2f}",
             f"{there:,} of {WRITERS * dialogues:,}",
         )
-        for at_once, (seconds, there) in found.items()
+        for at_once, (seconds, busy, there) in found.items()
     )
     about = f"{WRITERS} corpora of {dialogues:,} dialogues with graphs, a process each, into one Neo4j."
-    columns = ("writers", "seconds", "dialogues/s", "times the rate", "there")
+    columns = ("writers", "seconds", "dialogues/s", "times the rate", "cores busy", "there")
     gain = found[False][0] / found[True][0]
-    all_there = all(there == WRITERS * dialogues for _, there in found.values())
+    all_there = all(there == WRITERS * dialogues for *_, there in found.values())
     return Result(
         (Table("Four writers on one Neo4j", about, columns, rows),),
         (
@@ -96,14 +98,14 @@ def _most(what: str, measured: float, most: float) -> Goal:
     return Goal(what, "-", f"{measured:.2f}", f"<= {most}", verdict(measured <= most))
 
 
-def _loads(host: Host, folder: Path, dialogues: int, at_once: bool) -> tuple[float, int]:
-    """Seconds that the loads take together, and how many dialogues are there then."""
+def _loads(host: Host, folder: Path, dialogues: int, at_once: bool) -> tuple[float, float, int]:
+    """Seconds that the loads take together, cores busy meanwhile, and how many dialogues are there then."""
     instance, corpus = host.fresh(), bundled()
     files = [
         write_jsonl(corpus.several(dialogues, f"writer{n}-"), folder / f"{n}.jsonl") for n in range(WRITERS)
     ]
     ready = [_writer(instance, file) for file in files]
-    seconds = 0.0
+    seconds, idle = 0.0, psutil.cpu_times().idle
     for some in [ready] if at_once else [[one] for one in ready]:
         began = time.monotonic()
         for process in some:
@@ -111,8 +113,9 @@ def _loads(host: Host, folder: Path, dialogues: int, at_once: bool) -> tuple[flo
             process.stdin.close()
         assert all(process.wait() == 0 for process in some)
         seconds += time.monotonic() - began
+    busy = (os.cpu_count() or 1) - (psutil.cpu_times().idle - idle) / seconds
     [row] = instance.store.read("MATCH (d:Dialogue) RETURN count(d) AS amount")
-    return seconds, row["amount"]
+    return seconds, busy, row["amount"]
 
 
 def _writer(instance: Instance, file: Path) -> subprocess.Popen[bytes]:
@@ -275,7 +278,7 @@ def overhead(amounts: Amounts) -> Result:
 
 
 class _Ran(NamedTuple):
-    """Seconds in all; dialogues a second and cores busy from the first blocks on; the file that was written."""
+    """Seconds in all; dialogues a second and cores busy from the first blocks on; what was written."""
 
     seconds: float
     rate: float
@@ -326,13 +329,13 @@ def _sorted(size: int) -> Iterator[str]:
 
 def sort(size: str) -> None:
     """What that process does: prints megabytes and seconds."""
-    from graphneg.pipeline import sort_records
+    from graphneg.ingest.blocks import sort_records
 
     with tempfile.TemporaryDirectory() as folder:
         chats = _chats(Path(folder) / "chats.jsonl", int(size))
         began = time.monotonic()
         loads = (Load("dialogues", (str(chats),), "b", "all"),)
-        sort_records(Pipeline(write="-", load=loads, blocks=100), Path(folder) / "records", lambda _: None)
+        sort_records(loads, 100, Path(folder) / "records", lambda _: None)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"{peak:.0f} {time.monotonic() - began:.1f}")
 

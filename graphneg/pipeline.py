@@ -5,18 +5,16 @@ In: a `Pipeline`, as a YAML file describes it. Out: the file of negatives that `
 done is a file in ``OUT.blocks`` and is not made again, and `graphneg.merging` puts them together.
 
 There are two layouts. With a ``store`` (a Neo4j) all blocks are in it; parses are all written before the
-first negative is made. Without one, each block has an embedded store of its own for as long as it is at work,
-which holds the block's dialogues and what looks across dialogues from a ``snapshot``.
+first negative is made. Without one, each worker has an embedded store of its own, which holds the dialogues
+of its blocks and what looks across dialogues from a ``snapshot``.
 """
 
 from __future__ import annotations
 
-import pickle
-import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
@@ -30,44 +28,26 @@ from graphneg.editing.export import Exported
 from graphneg.editing.recipes import GENERATED, chosen_recipe
 from graphneg.errors import GraphnegError, InputError, PenmanError, first_line
 from graphneg.hashing import files_digest, fingerprint
-from graphneg.ingest.echoes import dialogue_of
-from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
+from graphneg.ingest.blocks import Load, block_records, sort_records
+from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
 from graphneg.merging import merge
-from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
+from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.parsers.base import Parsed
 from graphneg.parsers.jobs import LastingParser, ParserPool
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeStream
-from graphneg.records.runs import atomic_folder, check_output, finished_run, note_finished, unwritable
+from graphneg.records.runs import check_output, finished_run, note_finished
 from graphneg.records.shards import open_shard, write_batches
 from graphneg.shards import Shard
 from graphneg.store.dialogues import Selection, content_digest
-from graphneg.store.opening import open_store
+from graphneg.store.opening import open_store, open_temporary
 
 ACROSS = frozenset({"graft", "perspective"})
 """Transforms that look at other dialogues."""
-
-
-class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One load: a loader with its files and options, as of ``graphneg load``."""
-
-    corpus: str
-    paths: tuple[str, ...] = ()
-    name: str | None = None
-    split: str | None = None
-    language: str = "en"
-    turns: int = 8
-    map: dict[str, str] = {}
-    encoding: str | None = None
-    clean: bool = False
-
-    def options(self) -> LoadOptions:
-        """What the loader is told."""
-        return LoadOptions(
-            self.name, self.split, self.language, map=self.map, encoding=self.encoding, clean=self.clean
-        )
+_DIALOGUES = 2_000
+"""An embedded store that has so many takes no further block: a new one is faster then."""
 
 
 class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -202,7 +182,7 @@ def run_pipeline(
         return Exported(done["items"], was_complete=True)
     folder = Path(f"{out}.blocks") / run
     if pipeline.store is None:
-        sort_records(pipeline, folder / "records", tell)
+        sort_records(pipeline.load, pipeline.blocks, folder / "records", tell)
     folder.mkdir(parents=True, exist_ok=True)
     _each_block(pipeline, each, folder, "negatives", bar, tell)
     files = [pipeline.block(shard, folder) for shard in pipeline.shards]
@@ -268,11 +248,11 @@ def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) 
 def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
     """Do the blocks in this process, one after the other."""
     with closing(Reader(pipeline)) as reader:
-        for shard in shards:
-            if folder is None:
-                yield attempted(shard, reader.into_store, shard)
-            else:
-                yield attempted(shard, _read_and_make, reader, Maker(pipeline, folder), shard, folder)
+        if folder is None:
+            yield from (attempted(shard, reader.into_store, shard) for shard in shards)
+            return
+        with closing(Maker(pipeline, folder)) as maker:
+            yield from (attempted(shard, _read_and_make, reader, maker, shard, folder) for shard in shards)
 
 
 def _read_and_make(reader: Reader, maker: Maker, shard: Shard, folder: Path, refused: list[Rejected]) -> None:
@@ -327,7 +307,7 @@ class Reader:
             return None
         texts = dict.fromkeys(
             turn.text
-            for record in _records(folder / "records", shard)
+            for record in block_records(folder / "records", shard)
             if isinstance(record, Dialogue)
             for turn in record.utterances
             if not _has_graph(turn)
@@ -363,10 +343,13 @@ def _in_batches(texts: Sequence[str], size: int = 100) -> Iterator[Sequence[str]
 
 
 class Maker:
-    """The second stage: makes the negatives of a block."""
+    """The second stage: makes the negatives of a block. Where there is no store of all, it has an embedded
+    one of its own, for as many blocks as come to ``_DIALOGUES``: warm, a server does more in a second."""
 
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
         self._pipeline, self._folder = pipeline, folder
+        self._own: DialogueGraph | None = None
+        self._held = 0
 
     def make(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> None:
         """Write the file of the block; one that is there already, in whole or in part, is gone on with.
@@ -378,23 +361,36 @@ class Maker:
             with _opened(self._pipeline.store) as graph:
                 self._stream(graph, shard).to_shard(out)
             return
-        with tempfile.TemporaryDirectory(prefix="graphneg-block-") as own, _opened(own) as graph:
-            self._gather(graph, shard, parsed, refused)
-            _write_alone(self._stream(graph, shard), out, self._folder.name)
+        try:
+            _write_alone(self._stream(self._filled(shard, parsed, refused), shard), out, self._folder.name)
+        except BaseException:
+            self.close()  # it may have half of the block
+            raise
+        if self._held >= _DIALOGUES or self._pipeline.snapshot is not None:
+            self.close()
 
-    def _gather(
-        self, graph: DialogueGraph, shard: Shard, parsed: Parses | None, refused: list[Rejected]
-    ) -> None:
-        """Fill the store of a block: its dialogues, what all blocks have, its parses, the snapshot."""
-        records = _records(self._folder / "records", shard)
+    def close(self) -> None:
+        """Let go of the own store."""
+        own, self._own = self._own, None
+        if own is not None:
+            own.close()
+
+    def _filled(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
+        """The own store with a block in it: its dialogues, what all blocks have, its parses, the snapshot."""
+        records = block_records(self._folder / "records", shard)
+        if self._own is None:
+            self._own, self._held = DialogueGraph(open_temporary()), 0
+            records = chain(block_records(self._folder / "records", None), records)
         report = LoadReport("block", on_rejected=refused.append)
-        write_records(graph.store, records, report, Grouping("", "", 1))
+        write_records(self._own.store, records, report, Grouping("", "", 1))
+        self._held += report.written["dialogues"]
         if parsed is not None:
-            graph.parse(ParserPool(parsed.name, parsed.version, parsed.again, _nothing))
+            self._own.parse(ParserPool(parsed.name, parsed.version, parsed.again, _nothing), shard=shard)
         if self._pipeline.snapshot is not None:
             from graphneg.snapshots import Snapshot
 
-            Snapshot.read(self._pipeline.snapshot).load(graph.store)
+            Snapshot.read(self._pipeline.snapshot).load(self._own.store)
+        return self._own
 
     def _stream(self, graph: DialogueGraph, shard: Shard) -> NegativeStream:
         if self._pipeline.negatives is not None:
@@ -407,10 +403,10 @@ def _nothing() -> None:
 
 
 def _write_alone(stream: NegativeStream, out: Path, content: str) -> None:
-    """`NegativeStream.to_shard` of a store that holds the block alone: what the blocks have in common is the
+    """`NegativeStream.to_shard` of a store that holds some blocks alone: what these have in common is the
     ``content`` of all."""
     header = replace(stream.shard_header(), content=content)
-    with open_shard(out, header, stream.made_of()) as writer:
+    with open_shard(out, header, content) as writer:
         stream.resumed = writer.resumed
         write_batches(writer, stream.run_shard(writer.resumed.dialogues))
 
@@ -419,81 +415,3 @@ def _write_alone(stream: NegativeStream, out: Path, content: str) -> None:
 def _opened(target: str) -> Generator[DialogueGraph]:
     with DialogueGraph(open_store(target)) as graph:
         yield graph
-
-
-# Records in blocks
-
-_COMMON = "common"
-_WAITING = 16_000_000
-"""Bytes of records that wait in memory to be written."""
-
-
-def sort_records(pipeline: Pipeline, folder: Path, tell: Listener) -> None:
-    """Sort what is loaded into a file for each block, and one for all of them, of what is in no dialogue.
-
-    Raises `InputError`: a file can't be read or written, or a graph does not say of which utterance it is.
-    """
-    if folder.is_dir():
-        return
-    try:
-        with atomic_folder(folder) as unfinished:
-            for name in (_COMMON, *map(_name, pipeline.shards)):
-                (unfinished / name).touch()
-            waiting, size = defaultdict[str, list[bytes]](list), 0
-            for record in _loaded(pipeline, tell):
-                id = _dialogue(record)
-                name = _COMMON if id is None else _name(Shard.of(id, pipeline.blocks))
-                waiting[name].append(pickle.dumps(record, protocol=pickle.HIGHEST_PROTOCOL))
-                size += len(waiting[name][-1])
-                if size > _WAITING:
-                    _append(unfinished, waiting)
-                    size = 0
-            _append(unfinished, waiting)
-    except OSError as error:
-        raise unwritable(folder, error, "nothing is kept of it") from error
-
-
-def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:
-    """Write what waits, file by file: there are more blocks than a process may have files open."""
-    for name, records in waiting.items():
-        with (folder / name).open("ab") as file:
-            file.writelines(records)
-    waiting.clear()
-
-
-def _loaded(pipeline: Pipeline, tell: Listener) -> Iterator[Record]:
-    for load in pipeline.load:
-        loader = get_loader(load.corpus)
-        for record in loader.read([Path(path) for path in load.paths], load.options()):
-            if isinstance(record, Rejected):
-                tell(record)
-            else:
-                yield record
-
-
-def _dialogue(record: Record) -> str | None:
-    """The dialogue that a record belongs to, if to one.
-
-    Raises `InputError`: only a store of all dialogues can tell.
-    """
-    if isinstance(record, Dialogue):
-        return record.id
-    if not isinstance(record, GraphText):
-        return None
-    if record.id is None or "#" not in record.id:
-        raise _wrong(
-            f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "
-            "which dialogue has it, a store of all can tell; name one"
-        )
-    return dialogue_of(record.id)
-
-
-def _name(shard: Shard) -> str:
-    return f"{shard.index}-of-{shard.amount}"
-
-
-def _records(folder: Path, shard: Shard) -> Iterator[Record]:
-    for name in (_COMMON, _name(shard)):
-        with (folder / name).open("rb") as file:
-            while file.peek(1):
-                yield pickle.load(file)

@@ -282,6 +282,10 @@ class _MakeActor:
         os.environ.update(signing_in)
         self._stage = Maker(pickle.loads(pipeline), folder)
 
+    def __del__(self) -> None:
+        """Called by Ray when the actor is not needed any more."""
+        self._stage.close()
+
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         shard = Shard.parse(str(batch["block"][0]))
         done = before = pickle.loads(batch["done"][0]) if "done" in batch else Done()

@@ -262,12 +262,25 @@ def test_a_driver_that_was_killed_goes_on(
     assert made.count() == expected.count(b"\n")
 
 
-def test_a_node_with_another_graphneg_is_refused(cluster: Any, tmp_path: Path, chats: Path) -> None:
+@pytest.mark.parametrize(
+    ("module", "content", "told"),
+    [
+        ("graphneg/__init__.py", "", "has no graphneg that can be imported"),
+        (
+            "sitecustomize.py",
+            "import platform; platform.python_version = lambda: '3.9.1'",
+            "Python 3.9.1, this one",
+        ),
+    ],
+)
+def test_a_node_with_another_graphneg_or_python_is_refused(
+    cluster: Any, tmp_path: Path, chats: Path, module: str, content: str, told: str
+) -> None:
     """By a process of its own: the path by which this one imports would be the node's, too."""
     from tests.ray_cluster import node_arguments
 
-    (tmp_path / "other" / "graphneg").mkdir(parents=True)
-    (tmp_path / "other" / "graphneg" / "__init__.py").write_text("")
+    (tmp_path / "other" / module).parent.mkdir(parents=True)
+    (tmp_path / "other" / module).write_text(content)
     other = cluster.add_node(env_vars={"PYTHONPATH": str(tmp_path / "other")}, **node_arguments())
     command = [Path(sys.executable).with_name("graphneg"), "run", str(written(tmp_path, chats))]
     try:
@@ -277,7 +290,7 @@ def test_a_node_with_another_graphneg_is_refused(cluster: Any, tmp_path: Path, c
     finally:
         cluster.remove_node(other)
     assert ended.returncode == 2
-    assert "has no graphneg that can be imported" in " ".join(ended.stderr.split())
+    assert told in " ".join(ended.stderr.split())
 
 
 def test_a_directory_is_no_store_for_several_nodes(cluster: Any, tmp_path: Path, chats: Path) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -127,6 +130,26 @@ def test_shards_of_one_store_make_what_one_run_makes(
     shards = [made(whole, name, shard=Shard(index, 3), batch=7) for index in (1, 2, 3)]
     assert _merged(shards, tmp_path) == ones[name]
     assert ones[name]
+
+
+def test_shards_at_once_of_which_one_is_killed_make_what_one_run_makes(
+    whole: DialogueGraph, ones: dict[str, bytes], everyday: Path, tmp_path: Path, run: Run
+) -> None:
+    """By processes of their own, on one store; the one that was killed goes on."""
+    out = tmp_path / "all.jsonl"
+    asked = ("--store", everyday, "negatives", "--recipe", "all", "--per-dialogue", "2", "-o", out, "--shard")
+    first, second = (
+        subprocess.Popen([Path(sys.executable).with_name("graphneg"), *asked, str(shard)]) for shard in SHARDS
+    )
+    begun = SHARDS[0].file(out).with_name(f"{SHARDS[0].file(out).name}.part")
+    while not (begun.exists() and begun.stat().st_size) and first.poll() is None:
+        time.sleep(0.02)
+    first.kill()
+    first.wait()
+    assert second.wait() == 0
+    assert run(*asked, str(SHARDS[0])).status == 0
+    merge([shard.file(out) for shard in SHARDS], out)
+    assert out.read_bytes() == ones["recipe all"]
 
 
 def test_texts_that_two_shards_give_are_given_once(ones: dict[str, bytes]) -> None:

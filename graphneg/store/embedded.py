@@ -294,8 +294,9 @@ class Membership:
         self.control.close()
 
 
-def join(directory: Path) -> Membership:
-    """Join the server of ``directory``; make the store and start the server where there is none.
+def join(directory: Path, is_temporary: bool = False) -> Membership:
+    """Join the server of ``directory``; make the store and start the server where there is none. One that is
+    temporary removes the directory when it ends.
 
     Raises `StoreError`: the directory is no store, the engine is missing, or the server does not start.
     """
@@ -329,7 +330,7 @@ def join(directory: Path) -> Membership:
                 starting = None
             if starting is None and _lock_is_free(directory):
                 _check_named_java()
-                starting = _start_supervisor(directory, engine, errors)
+                starting = _start_supervisor(directory, engine, errors, is_temporary)
             time.sleep(POLL_SECONDS)
     raise StoreError(
         f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
@@ -360,9 +361,12 @@ def _check_named_java() -> None:
         raise StoreError(f"GRAPHNEG_JAVA={named} will not do ({words or 'it says nothing'}): {advice}")
 
 
-def _start_supervisor(directory: Path, engine: dict[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start_supervisor(
+    directory: Path, engine: dict[str, str], errors: IO[bytes], is_temporary: bool
+) -> subprocess.Popen[bytes]:
     """Start a supervisor in a session of its own, so that Ctrl-C here does not reach the server."""
-    order = {**engine, "directory": str(directory), "graphneg": importlib.metadata.version("graphneg")}
+    version = importlib.metadata.version("graphneg")
+    order = {**engine, "directory": str(directory), "graphneg": version, "temporary": is_temporary}
     process = subprocess.Popen(
         [sys.executable, "-I", supervisor.__file__],
         cwd=directory,

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
+import tempfile
 import time
 from contextlib import ExitStack, suppress
 from functools import cache, partial
@@ -216,13 +218,28 @@ def name_of_server(uri: str, auth: Auth | None) -> str:
         return server_version(server_agent(uri, driver, auth), uri)
 
 
-def open_embedded(directory: Path, upgrading: bool = False, keep_warm: int = 0) -> Store:
-    """Join the directory's server, starting it where none runs.
+def open_temporary() -> Store:
+    """An embedded store in a new directory, which goes with its server, however this process ends.
+
+    Raises `StoreError`: the engine is missing, or the server does not start.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="graphneg-store-"))
+    try:
+        return open_embedded(directory, is_temporary=True)
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
+def open_embedded(
+    directory: Path, upgrading: bool = False, keep_warm: int = 0, *, is_temporary: bool = False
+) -> Store:
+    """Join the directory's server, starting it where none runs; a temporary one takes its directory along.
 
     A server that was killed a moment ago can still be joined; when it is gone, the next one is.
     """
     for _ in range(3):
-        membership = embedded.join(directory)
+        membership = embedded.join(directory, is_temporary)
         with ExitStack() as opened:
             opened.callback(membership.leave, keep_warm)
             uri = f"bolt://127.0.0.1:{membership.bolt_port}"

@@ -4,9 +4,9 @@
 starts Java, and serves a control socket on 127.0.0.1. Each process that uses the store holds
 one control connection open for as long as it does; the kernel closes it however that process
 ends. When the last one is gone the supervisor stops Java and exits, after so many seconds as that one
-asked for when it left: one that was killed asked for none. Java can't outlive the supervisor: on Linux
-the kernel kills it with its parent, elsewhere a watchdog does. The lock is inherited by Java, so it is
-held until Java is gone.
+asked for when it left: one that was killed asked for none. A temporary directory goes with it. Java
+can't outlive the supervisor: on Linux the kernel kills it with its parent, elsewhere a watchdog
+does. The lock is inherited by Java, so it is held until Java is gone.
 
 This file uses the standard library alone and runs isolated, so that it starts in an instant
 and imports nothing from the user's working directory.
@@ -267,7 +267,9 @@ class Supervisor:
             self._watchdog.communicate(b"done")
         if is_there:
             (self._directory / PASSWORD).unlink(missing_ok=True)
-            shutil.rmtree(self._directory / ROOT, ignore_errors=True)
+            shutil.rmtree(
+                self._directory if self._order["temporary"] else self._directory / ROOT, ignore_errors=True
+            )
 
 
 def _send(user: socket.socket, line: bytes) -> None:

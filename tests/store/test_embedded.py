@@ -449,6 +449,29 @@ def test_a_write_waits_for_its_turn_and_reading_does_not(embedded: Store, shared
     writer.join()
 
 
+def test_a_temporary_store_goes_with_its_server_however_its_user_ends(tmp_path: Path) -> None:
+    program = (
+        "import sys; from graphneg.store.opening import open_temporary\n"
+        "with open_temporary() as store: print(store.description, flush=True); sys.stdin.read()\n"
+    )
+    for end in (lambda user: user.communicate(), lambda user: user.kill()):
+        user = subprocess.Popen(
+            [sys.executable, "-c", program],
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert user.stdout
+        assert user.stdout.readline().startswith("embedded store at ")
+        [directory] = tmp_path.iterdir()
+        server = processes(directory)
+        end(user)
+        await_end(*server)
+        user.communicate()
+        assert not directory.exists()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
 def test_a_full_disk_is_told_in_place_of_what_the_server_says(
     directory: Path, monkeypatch: pytest.MonkeyPatch
