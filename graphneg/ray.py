@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg import __version__
 from graphneg.editing.export import Exported
-from graphneg.errors import GraphnegError, InputError, first_line
+from graphneg.errors import GraphnegError, InputError, StoppedError, StoreError, first_line
 from graphneg.model import Rejected
 from graphneg.pipeline import (
     Actors,
@@ -39,7 +39,6 @@ from graphneg.pipeline import (
 from graphneg.progress import Progress
 from graphneg.shards import Shard
 from graphneg.store.opening import ADDRESS, facts_fingerprint
-from graphneg.workers import portable
 
 if TYPE_CHECKING:
     import ray.data
@@ -298,11 +297,15 @@ class _MakeActor:
 
 
 def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done | Exception:
-    """What became of a block, or what ends the run, which the driver raises."""
+    """What became of a block, or what ends the run, which the driver raises: it may be so on this node only,
+    whose disk is full, say."""
     try:
         return attempted(shard, work, *arguments)
     except (GraphnegError, OSError) as error:
-        return portable(error)
+        kind = next((kind for kind in (StoreError, StoppedError) if isinstance(error, kind)), InputError)
+        told = kind(f"{first_line(error)} (on the node {_ray().util.get_node_ip_address()})")
+        told.status = getattr(error, "status", told.status)
+        return told
 
 
 @contextmanager

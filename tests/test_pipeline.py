@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -14,11 +16,12 @@ from typing import Any
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.errors import InputError
+from graphneg.errors import InputError, StoreError
 from graphneg.ingest.bulk import BulkFiles
 from graphneg.model import Rejected
 from graphneg.pipeline import Pipeline, read_pipeline, run_pipeline
 from graphneg.progress import NoProgress
+from graphneg.shards import Shard
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.poison import UNDECODED, UNPARSED, PoisonParser, install
@@ -292,6 +295,26 @@ def test_a_node_with_another_graphneg_or_python_is_refused(
         cluster.remove_node(other)
     assert ended.returncode == 2
     assert told in " ".join(ended.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (StoreError("its disk is full: make room"), StoreError),
+        (OSError(28, "No space left on device", "x"), InputError),
+    ],
+)
+def test_what_ends_a_run_says_on_which_node(error: Exception, kind: type[Exception]) -> None:
+    pytest.importorskip("ray")
+    from graphneg.ray import _tried  # pyright: ignore[reportPrivateUsage]
+
+    def fail(refused: list[Rejected]) -> None:
+        raise error
+
+    told = _tried(Shard(1, 2), fail)
+    assert isinstance(told, kind)
+    assert re.search(r"(full|No space).* \(on the node \d+\.\d+\.\d+\.\d+\)$", str(told))
+    assert str(pickle.loads(pickle.dumps(told))) == str(told)
 
 
 def test_a_directory_is_no_store_for_several_nodes(cluster: Any, tmp_path: Path, chats: Path) -> None:
