@@ -454,7 +454,7 @@ def test_a_temporary_store_goes_with_its_server_however_its_user_ends(tmp_path: 
         "import sys; from graphneg.store.opening import open_temporary\n"
         "with open_temporary() as store: print(store.description, flush=True); sys.stdin.read()\n"
     )
-    for end in (lambda user: user.communicate(), lambda user: user.kill()):
+    for is_killed in (False, True):
         user = subprocess.Popen(
             [sys.executable, "-c", program],
             env={**os.environ, "TMPDIR": str(tmp_path)},
@@ -466,9 +466,10 @@ def test_a_temporary_store_goes_with_its_server_however_its_user_ends(tmp_path: 
         assert user.stdout.readline().startswith("embedded store at ")
         [directory] = tmp_path.iterdir()
         server = processes(directory)
-        end(user)
-        await_end(*server)
+        if is_killed:
+            user.kill()
         user.communicate()
+        await_end(*server)
         assert not directory.exists()
 
 
