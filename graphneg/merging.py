@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from graphneg.datasets.groups import CONTEXTS
+from graphneg.datasets.groups import DAILYDIALOG_PP, ContextWriter
 from graphneg.editing.export import FORMS, Exported
 from graphneg.errors import InputError
 from graphneg.generators.drafts import DRAFTS, choosing, chosen
@@ -23,7 +23,7 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
 from graphneg.records.shards import RECORDS, ShardFile, read_shards
 
-_FORMS = {form.kind: form for form in (*FORMS.values(), CONTEXTS)}
+_FORMS = {form.kind: form for form in (*FORMS.values(), ContextWriter().form)}
 
 
 def merge(
@@ -61,7 +61,7 @@ def merge(
 
 def _suffixes(kind: str) -> list[str]:
     """What a result of this kind may end in."""
-    if kind == CONTEXTS.kind:
+    if kind == DAILYDIALOG_PP:
         return [".json", ".jsonl"]
     suffixes = [
         suffix for suffix, form in FORMS.items() if form.kind == (RECORDS if kind == DRAFTS else kind)

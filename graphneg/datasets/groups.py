@@ -200,7 +200,7 @@ class ContextWriter:
     @property
     def form(self) -> Form:
         """The form that `graphneg.editing.export.export` writes; what is counted is so of the last use."""
-        return replace(CONTEXTS, items=self._lines())
+        return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
         self.incomplete = self.edited = 0
@@ -266,13 +266,6 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
             "that has wrong responses"
         )
     return count
-
-
-def _no_contexts(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
-    raise NotImplementedError("a ContextWriter knows the negatives that go in")
-
-
-CONTEXTS = Form(DAILYDIALOG_PP, _no_contexts, _write_contexts)
 
 
 def export_contexts(

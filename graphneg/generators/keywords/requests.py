@@ -147,8 +147,8 @@ class Histories:
     def _ids(self) -> list[str]:
         if stored_snapshot(self._store) is not None:
             raise GeneratorError(
-                "key-context and key-sem show what was said in any other dialogue, and this store has "
-                "those of a shard: let all shards read one store"
+                "this generator shows what was said in any other dialogue, and this store has those of a "
+                "shard: let all shards read one store"
             )
         return list(dialogue_ids(self._store, Selection()))
 
