@@ -190,7 +190,8 @@ def servers(amounts: Amounts) -> Result:
                 rate, busy, ids = _answers(Path(folder), chats, amount, f"by{amount}", run_on)
                 first = first if amount > 1 else rate
                 share, alike = rate / (first * amount), "yes" if ids == expected else "no"
-                rows.append((f"{amount} actors", f"{rate:.1f}", f"{rate / alone:.2f}", f"{busy:.2f}", alike))
+                name = "1 actor" if amount == 1 else f"{amount} actors"
+                rows.append((name, f"{rate:.1f}", f"{rate / alone:.2f}", f"{busy:.2f}", alike))
                 if amount > 1 and busy < SATURATED * (os.cpu_count() or 1):
                     goals.append(
                         _least(f"{amount} actors beside a slow server, of linear", share, LEAST_EFFICIENCY)
