@@ -15,7 +15,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, get_generator
 from graphneg.generators.pneg import PnegGenerator, PnegOptions, list_items, read_examples
-from graphneg.generators.text_filters import LENGTHS, refusal
+from graphneg.generators.text_filters import LENGTHS, TextLosses, refusal
 from graphneg.nn.writers import Completion, Prompt
 from graphneg.progress import NoProgress
 from graphneg.records.files import read_jsonl
@@ -55,8 +55,19 @@ def numbered(*texts: str) -> str:
     return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
 
 
-def made_by(writer: Says, **options: object) -> PnegGenerator:
-    generator = PnegGenerator(PnegOptions(**options), read_examples(), writer, None)  # type: ignore[arg-type]
+class Finds:
+    """A judge who finds a text as likely after the context as the share of its loss that is given says."""
+
+    def __init__(self, expected: float) -> None:
+        self.losses = TextLosses(2.0, 2.0 * (1 - expected), 3.0)
+
+    def read(self, texts: Sequence[str], histories: Sequence[object]) -> list[TextLosses | None]:
+        assert all(histories)
+        return [None if text == GOOD[0] else self.losses for text in texts]
+
+
+def made_by(writer: Says, judge: Finds | None = None, **options: object) -> PnegGenerator:
+    generator = PnegGenerator(PnegOptions(**options), read_examples(), writer, judge)  # type: ignore[arg-type]
     generator.begin([], NoProgress())
     return generator
 
@@ -178,6 +189,15 @@ class TestWhatIsRefused:
         [found] = generator.generate([context], 5, 0)
         assert {one.text for one in found} == set(GOOD[:4])
         assert generator.refused == {reason: 1} and codes(generator) == [reason]
+
+    @pytest.mark.parametrize(("expected", "given"), [(0.2, 4), (0.3, 0)])
+    def test_what_the_context_makes_likelier_may_answer_it(
+        self, context: Context, expected: float, given: int
+    ) -> None:
+        generator = made_by(Says(numbered(*GOOD)), Finds(expected), draws=1)
+        [found] = generator.generate([context], 5, 0)
+        assert [one.scores["expected"] for one in found] == pytest.approx([expected] * given)
+        assert generator.refused["surprising"] == 1 and generator.refused["fits"] == 4 - given
 
     def test_a_copy_of_an_example_is_none(self, context: Context) -> None:
         told = "Friday is the busiest day at the fish market."
