@@ -51,6 +51,7 @@ NEAR = 0.7
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
 _SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
+_STATEMENT = re.compile(r"[^.!?]+(?=[.!](?:\s|$))")
 _POSSESSIVE = re.compile("['’]s?$")
 _LONG_WORD = 3
 _COPIED_RUN = 5
@@ -60,6 +61,8 @@ _SENTENCES = 2
 
 FUNCTION_WORDS = word_class("function-words")
 """Words that a sentence may well have twice."""
+NO_ENDINGS, LEADING = word_class("no-endings"), word_class("leading")
+"""Words that end no statement, and those after which they may."""
 WORDS_OF_TALK = word_class("words-of-talk")
 """Words of greeting, thanks and the like: what is said with one of them is about nothing."""
 
@@ -92,7 +95,7 @@ def refusal(
 def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str | None:
     """Why a text is none that anybody says, whatever it was written for, as a name; None where it is one."""
     words = words_of(text)
-    if not text.endswith(_ENDINGS):
+    if not text.endswith(_ENDINGS) or breaks_off(text):
         return "unfinished"
     if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
         return "not-plain-text"
@@ -107,6 +110,19 @@ def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str 
     if goes_round(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
     return None
+
+
+def breaks_off(text: str) -> bool:
+    """Whether a statement ends with a word that none ends with.
+
+    >>> breaks_off("You can use the calendar for."), breaks_off("It is what I came for.")
+    (True, False)
+    """
+    for said in _STATEMENT.findall(text):
+        *before, last = words_of(said) or [""]
+        if last in NO_ENDINGS and LEADING.isdisjoint(before):
+            return True
+    return False
 
 
 def goes_round(words: Sequence[str]) -> bool:

@@ -174,6 +174,7 @@ class TestPrompts:
     [
         ("We missed the train because the lake road was closed.", None),
         ("We missed the train because of", "unfinished"),
+        ("We missed the train because of.", "unfinished"),
         ("See http://x.y for the train to the lake.", "not-plain-text"),
         ("Well, the train ... it left us here.", "not-plain-text"),
         ("The train left.", "too-short"),
