@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
+from inspect import signature
 from math import inf, log
 from typing import Any
 
@@ -246,7 +247,7 @@ def _step(model: Any, past: Any, read: Mapping[str, Any]) -> tuple[Any, Any]:
     import torch
 
     with torch.inference_mode():
-        output = model(**read, past_key_values=past, use_cache=True)
+        output = model(**read, **as_cache(model, past), use_cache=True)
     return output.past_key_values, output.logits[:, -1].double()
 
 
@@ -384,3 +385,13 @@ def forms_of(keyword: str) -> tuple[str, ...]:
     by_tag: Mapping[str, Sequence[str]] = getAllInflections(last)
     others = {form for forms in by_tag.values() for form in forms} - {last}
     return tuple(f"{first} {form}".strip() for form in (last, *sorted(others)))
+
+
+def as_cache(model: Any, past: Any) -> dict[str, Any]:
+    """Keys and values by the name that a model takes them by: transformers 5.23 has another one."""
+    return {"cache" if _has_cache(type(model)) else "past_key_values": past}
+
+
+@lru_cache
+def _has_cache(kind: type[Any]) -> bool:
+    return "cache" in signature(kind.forward).parameters

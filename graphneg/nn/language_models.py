@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar
 
 from graphneg.errors import InputError
 from graphneg.nn.batching import longest_first, padded
-from graphneg.nn.generation import CausalSteps, Seq2SeqSteps, generate
+from graphneg.nn.generation import CausalSteps, Seq2SeqSteps, as_cache, generate
 
 Tokens = Sequence[int]
 Result = TypeVar("Result")
@@ -279,7 +279,7 @@ class CausalLM(LanguageModel):
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
-                    past_key_values=past,
+                    **as_cache(self.model, past),
                     use_cache=True,
                 ).past_key_values
         which = torch.tensor([distinct.index(tuple(source)) for source in batch], device=self.device)
@@ -287,7 +287,7 @@ class CausalLM(LanguageModel):
         if past is None:
             return rows
         past.batch_select_indices(which)
-        return {**rows, "past_key_values": past}
+        return {**rows, **as_cache(self.model, past)}
 
     def _keys_of(self, shown: tuple[int, ...]) -> Any:
         """The model's keys and values of what is shown (one row), kept from the last time; None of

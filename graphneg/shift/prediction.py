@@ -22,6 +22,7 @@ from graphneg.hashing import number
 from graphneg.nn.batching import padded
 from graphneg.nn.embedders import Embedder, get_embedder
 from graphneg.nn.fine_tuning import Example
+from graphneg.nn.generation import as_cache
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.plugins import Plugins
@@ -287,12 +288,12 @@ class CausalPredictor:
                 some = longer[start : start + self._batch]
                 rows = padded([targets[text] for text in some], 0, "right", device)
                 ids, mask = rows["input_ids"], rows["attention_mask"][:, 1:]
-                cache = copy.deepcopy(read.past_key_values)
-                cache.batch_repeat_interleave(len(some))
+                past = copy.deepcopy(read.past_key_values)
+                past.batch_repeat_interleave(len(some))
                 logits = model(
                     input_ids=ids[:, :-1],
                     attention_mask=torch.cat([mask.new_ones(len(some), len(source)), mask], -1),
-                    past_key_values=cache,
+                    **as_cache(model, past),
                     use_cache=True,
                 ).logits
                 rests = logits.float().log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
