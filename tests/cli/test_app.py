@@ -21,6 +21,10 @@ from tests.cli_runs import Run
 from tests.servers import Neo4jServer, wipe
 
 PROGRAM = shutil.which("graphneg", path=str(Path(sys.executable).parent))
+OF_TYPER = {
+    *("annotated_doc", "attr", "attrs", "click", "colorama", "markdown_it", "mdurl", "pygments", "rich"),
+    *("shellingham", "typer", "typing_extensions"),
+}
 ILL_FORMED = "# ::id twice\n(l / like-01\n   :polarity -\n   :polarity -\n   :ARG0 (i / i))\n"
 
 
@@ -37,17 +41,19 @@ def place(request: pytest.FixtureRequest) -> list[str]:
 
 
 class TestHelp:
-    def test_the_program_answers_in_half_a_second(self) -> None:
-        assert PROGRAM, "graphneg is not installed in this environment"
-        seconds = [processor_seconds([PROGRAM, "--help"]) for _ in range(3)]
-        assert min(seconds) < 0.5
-
-    def test_nothing_heavy_is_imported_for_the_help(self) -> None:
-        code = "import sys, graphneg.cli; print(*sys.modules)"
-        loaded = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout
-        assert not {"neo4j", "pandas", "torch", "penman"} & set(loaded.split())
+    def test_the_help_needs_what_prints_it_and_no_more(self) -> None:
+        """It is there at once; how fast depends on the machine, on what is imported it does not."""
+        code = (
+            "import sys; from graphneg.cli.app import main\n"
+            "try: main(['--help'])\n"
+            "except SystemExit as ended: assert not ended.code\n"
+            "print(*sys.modules, file=sys.stderr)"
+        )
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert "graphneg" in ended.stdout
+        loaded = {name.partition(".")[0] for name in ended.stderr.split()} - sys.stdlib_module_names
+        others = {name for name in loaded if not name.startswith("_")} - {"graphneg", *OF_TYPER}
+        assert others <= {"msgspec"}
 
     def test_a_store_is_asked_without_what_only_data_frames_need(self, everyday: Path) -> None:
         """The driver imports pandas and pyarrow where it finds them; later they can be imported as ever."""
@@ -410,14 +416,6 @@ class TestStopping:
             process.stdout.readline()
             process.stdout.close()
             assert process.stderr.read() == b""
-
-
-def processor_seconds(command: list[str]) -> float:
-    """What a command costs, whatever else the machine does meanwhile."""
-    before = os.times()
-    subprocess.run(command, check=True, capture_output=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def doubting(folder: Path) -> Path:
