@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from graphneg.parsers.base import Parsed, get_parser
 
 UNPARSED, UNDECODED = "arsenic", "cyanide"
 """The words of the texts at which they end."""
+SLOW = {"POISON_SECONDS": "1"}
+"""The environment of a node where each batch of texts takes so long."""
 
 
 def end(how: str) -> None:
@@ -32,6 +35,7 @@ class PoisonParser:
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed | None]:
         if self._how and any(UNPARSED in text for text in texts):
             end(self._how)
+        time.sleep(float(os.environ.get("POISON_SECONDS", "0")))
         parsed = self._parser.parse_batch(texts)
         return [None if UNPARSED in text else one for text, one in zip(texts, parsed, strict=True)]
 

@@ -24,7 +24,7 @@ from graphneg.progress import NoProgress
 from graphneg.shards import Shard
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
-from tests.poison import UNDECODED, UNPARSED, PoisonParser, install
+from tests.poison import SLOW, UNDECODED, UNPARSED, PoisonParser, install
 from tests.servers import Neo4jServer, wipe
 
 CHATS = [
@@ -84,16 +84,16 @@ def written(folder: Path, chats: Path, **more: Any) -> Path:
 
 
 class Stopping(NoProgress):
-    """Does something when a block is done, and notes how many were done at the start."""
+    """Does something when a block of a stage is done, and notes how many were done at the start."""
 
-    def __init__(self, act: Any = None) -> None:
-        self._act, self._at, self.first = act, "", 0
+    def __init__(self, act: Any = None, stage: str = "negatives") -> None:
+        self._act, self._stage, self._at, self.first = act, stage, "", 0
 
     def start(self, label: str, total: int | None, unit: str) -> None:
         self._at, self._calls = label, 0
 
     def advance(self, amount: int) -> None:
-        if self._at == "negatives":
+        if self._at == self._stage:
             self._calls += 1
             if self._calls == 1:
                 self.first = amount
@@ -220,19 +220,34 @@ def test_poison_on_a_cluster_is_told_and_all_else_is_made(
     poisoned(run_on, tmp_path, chats, without, "exit", "its actor ended each time")
 
 
-def test_a_node_that_goes_changes_nothing(cluster: Any, tmp_path: Path, chats: Path, expected: bytes) -> None:
+@pytest.mark.parametrize("stage", ["parse", "negatives"])
+def test_a_node_that_goes_and_one_that_is_slow_change_nothing(
+    stage: str,
+    cluster: Any,
+    tmp_path: Path,
+    chats: Path,
+    poison: Path,
+    without: bytes,
+    neo4j_instance: Neo4jServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With all blocks in one Neo4j each stage ends before the next one; else both are at work."""
     from graphneg.ray import run_on
     from tests.ray_cluster import node_arguments
 
-    pipeline = read_pipeline(written(tmp_path, chats, blocks=4))
-    spare = cluster.add_node(**node_arguments())
-
-    def lose_a_node() -> None:
-        cluster.remove_node(spare, allow_graceful=False)
-
-    made = run_on(pipeline, Stopping(lose_a_node))
-    assert (tmp_path / "negatives.jsonl").read_bytes() == expected
-    assert made.items == expected.count(b"\n")
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_instance.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_instance.password)
+    with neo4j_instance.open() as store:
+        wipe(store)
+    place = {"store": neo4j_instance.uri} if stage == "parse" else {}
+    pipeline = alone(tmp_path, chats, parse={"parser": "poison"}, blocks=4, **place)
+    path = {"PYTHONPATH": str(poison)}
+    spare, slow = (cluster.add_node(**node_arguments(env_vars=path | more)) for more in ({}, SLOW))
+    try:
+        run_on(pipeline, Stopping(lambda: cluster.remove_node(spare, allow_graceful=False), stage))
+    finally:
+        cluster.remove_node(slow)
+    assert (tmp_path / "negatives.jsonl").read_bytes() == without
 
 
 def test_a_driver_that_was_killed_goes_on(
