@@ -55,6 +55,11 @@ class TestHelp:
         others = {name for name in loaded if not name.startswith("_")} - {"graphneg", *OF_TYPER}
         assert others <= {"msgspec"}
 
+    def test_the_package_shows_what_is_public(self) -> None:
+        shown = {name for name in dir(graphneg) if not name.startswith("__")}
+        assert shown == {"DialogueGraph", "GraphnegError", "Info", "Negative", "open"}
+        assert all(getattr(graphneg, name).__doc__ for name in shown)
+
     def test_a_store_is_asked_without_what_only_data_frames_need(self, everyday: Path) -> None:
         """The driver imports pandas and pyarrow where it finds them; later they can be imported as ever."""
         code = (

@@ -218,6 +218,14 @@ class TestTopics:
         with pytest.raises(InputError, match=r"'cofee' is not in the shift graph: did you mean coffee\?"):
             graph.explore("perspectives", focus="cofee")
 
+    def test_one_whose_form_is_in_no_letter_alike_is_told_by_its_lemma(self, graph: DialogueGraph) -> None:
+        graph.cypher_write("CREATE (:Term {text: 'go'})-[:SHIFTS_TO {own: true}]->(:Term {text: 'way off'})")
+        try:
+            with pytest.raises(InputError, match=r"'went' is not in the shift graph: did you mean go"):
+                graph.explore("perspectives", focus="went")
+        finally:
+            graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
+
     def test_one_that_is_like_no_other_is_told_with_where_to_look(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match=r"'xylophone' is not in the shift graph: .*--named hubs"):
             graph.explore("paths", start="coffee", end="xylophone")
@@ -287,6 +295,14 @@ class TestFiles:
     def test_an_unknown_name_is_told_with_what_may_be_meant(self) -> None:
         with pytest.raises(InputError, match=r"'hub'; did you mean hubs\?"):
             named_query("hub")
+
+    def test_one_whose_form_is_in_no_letter_alike_is_told_by_its_lemma(self, graph: DialogueGraph) -> None:
+        graph.cypher_write("CREATE (:Term {text: 'go'})-[:SHIFTS_TO {own: true}]->(:Term {text: 'way off'})")
+        try:
+            with pytest.raises(InputError, match=r"'went' is not in the shift graph: did you mean go"):
+                graph.explore("perspectives", focus="went")
+        finally:
+            graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
     def test_one_that_is_like_no_other_is_told_with_all(self) -> None:
         with pytest.raises(InputError, match="'xyz'; there are: behind, contested, "):
