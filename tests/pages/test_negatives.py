@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -331,6 +332,25 @@ class TestThresholds:
         expect(page.locator("#command")).to_have_text(
             "graphneg select made.jsonl -o chosen.jsonl --judge MODEL --max-score 0.99"
         )
+
+
+@pytest.mark.slow
+def test_of_a_hundred_thousand_some_are_read_at_a_time(
+    visitor: Visit, served: Served, tmp_path: Path
+) -> None:
+    many, found = 100_000, negatives()
+    path = tmp_path / "many.jsonl"
+    write_jsonl((replace(found[n % SIZE], id=f"many/test/{n}", scores={"answers": n}) for n in range(many)), path)
+    with serving(tmp_path, path) as other:
+        page = visitor(other)
+        page.goto(f"{other.origin}/negatives?sort=answers&start={many - 50}")
+        expect(page.get_by_role("status").first).to_contain_text("100,000 negatives, 99,951 to 100,000")
+        page.locator("tbody a").last.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"many/test/{many - 1}")
+        page.goto(f"{other.origin}/negatives?text=painter&least.answers=50000")
+        expect(page.get_by_role("status").first).to_contain_text("385 of 100,000 negatives")
+        of_many, of_few = (psutil.Process(one.process.pid).memory_info().rss for one in (other, served))
+    assert of_many - of_few < path.stat().st_size / 2
 
 
 def test_a_store_shows_what_was_made_from_it(
