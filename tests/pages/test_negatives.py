@@ -340,7 +340,8 @@ def test_of_a_hundred_thousand_some_are_read_at_a_time(
 ) -> None:
     many, found = 100_000, negatives()
     path = tmp_path / "many.jsonl"
-    write_jsonl((replace(found[n % SIZE], id=f"many/test/{n}", scores={"answers": n}) for n in range(many)), path)
+    texts = (replace(found[n % SIZE], id=f"many/test/{n}", scores={"answers": n}) for n in range(many))
+    write_jsonl(texts, path)
     with serving(tmp_path, path) as other:
         page = visitor(other)
         page.goto(f"{other.origin}/negatives?sort=answers&start={many - 50}")
