@@ -312,6 +312,38 @@ def test_a_node_with_another_graphneg_or_python_is_refused(
     assert told in " ".join(ended.stderr.split())
 
 
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Generator[Path]:
+    """A folder on a disk that has no room for a store."""
+    (folder := tmp_path / "small").mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("only who may mount a file system can have a small disk")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+def test_a_full_disk_on_one_node_is_one_line_and_the_same_command_goes_on(
+    cluster: Any, tmp_path: Path, chats: Path, poison: Path, without: bytes, small_disk: Path
+) -> None:
+    """Each node has room for two actors: with one parser some of the five makers are on the small one."""
+    from graphneg.ray import run_on
+    from tests.ray_cluster import node_arguments
+
+    few = {"parsers": {"amount": 1}, "makers": {"amount": 5}}
+    pipeline = alone(tmp_path, chats, blocks=8, parse={"parser": "poison"}, **few)
+    path = {"PYTHONPATH": str(poison), "TMPDIR": str(small_disk)}
+    small = cluster.add_node(**node_arguments(env_vars=path))
+    try:
+        with pytest.raises(StoreError, match=r"small/.*: its disk is full: make room.*\(on the node .*\)$"):
+            run_on(pipeline)
+    finally:
+        cluster.remove_node(small)
+    assert not (tmp_path / "negatives.jsonl").exists()
+    run_on(pipeline)
+    assert (tmp_path / "negatives.jsonl").read_bytes() == without
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [

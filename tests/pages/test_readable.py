@@ -48,7 +48,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
     write_jsonl((replace(one, target="response") for one in negatives()), folder / "made.jsonl")
     with open_store(folder / "store") as store:
         write_samples(store)
-    with serving(folder, "made.jsonl", "--store", folder / "store", "--n", 3) as running:
+    with serving(folder, "made.jsonl", "--store", folder / "store", "--n", 1) as running:
         yield running
 
 
@@ -93,7 +93,7 @@ class TestByAScreenReader:
             - heading "Can this be used as a wrong response?" [level=1]
             - paragraph:
               - progressbar "Judged"
-              - text: "dora: 0 judged, 3 left"
+              - text: "dora: 0 judged, 1 left"
             - list "The dialogue":
               - listitem
               - listitem: /Response to judge/
