@@ -42,7 +42,7 @@ demo: $(VENV)/.core
 	$(BIN)/graphneg --store $(STORE) negatives --recipe all --per-dialogue 3 -o negatives.jsonl --show 8 --overwrite
 
 test: $(VENV)/.dev
-	$(PYTEST) -m "not long" --durations 12 --numprocesses $(WORKERS) --dist loadfile $(TESTS)
+	$(PYTEST) -m "not long" --durations 12 --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 test-long: $(VENV)/.dev
 	$(PYTEST) -m long --numprocesses 0 $(TESTS)

