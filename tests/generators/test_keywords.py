@@ -49,6 +49,7 @@ LOOSE = {
     "alone": 1e30,
     "worst": 1e3,
     "apart": -1e3,
+    "strange": 1e3,
     "drafts": 4,
     "device": "cpu",
 }
@@ -235,6 +236,24 @@ class TestKeyContext:
         parts = [*generator.generate(contexts[:2], 1, 0), *generator.generate(contexts[2:], 1, 0)]
         assert [[one.text for one in each] for each in parts] == whole
 
+    @pytest.mark.parametrize(
+        ("option", "reason"), [({"apart": 1e3}, "fits"), ({"strange": 0.0}, "surprising")]
+    )
+    def test_what_would_answer_and_what_makes_no_sense_is_refused(
+        self,
+        graph: DialogueGraph,
+        contexts: list[Context],
+        trained: Path,
+        option: dict[str, float],
+        reason: str,
+    ) -> None:
+        asked = {"model": trained, "pull": 6.0, "draws": 1, **LOOSE}
+        let_through, strict = (
+            get_generator("key-context", graph.store, **asked | more) for more in ({}, option)
+        )
+        assert any(let_through.generate(contexts, 1, 0)) and not any(strict.generate(contexts, 1, 0))
+        assert strict.refused[reason] and not let_through.refused[reason]
+
     def test_a_context_without_keywords_is_counted(self, graph: DialogueGraph, trained: Path) -> None:
         generator = get_generator("key-context", graph.store, model=trained, **LOOSE)
         silent = replace(CONTEXT, turns=(Turn("A", "And then?"),))
@@ -286,7 +305,7 @@ class TestCommand:
             "train", "keywords", "--store", everyday, "--model", tiny_lms.llama, "-o", model, *options
         )
         assert trained.status == 0 and "trained on" in trained.err, trained.err
-        loose = ("draws=1", "surprise=1e30", "alone=1e30", "worst=99", "apart=-99", "pull=9")
+        loose = ("draws=1", "surprise=1e30", "alone=1e30", "worst=99", "apart=-99", "strange=99", "pull=9")
         asked = [f"--option={name}" for name in (f"model={model}", *loose)]
         ended = run("generate", "key-context", "--store", everyday, "-o", out, "--limit", "3", *asked)
         assert ended.status == 0, ended.err

@@ -60,6 +60,13 @@ class TestJudge:
         strict = PerplexityFilter(model, Bounds(surprise=1e30, alone=exp(min(losses) + apart / 2), worst=1e3))
         assert strict.beside([rough], [rough], 0.0) == [None]
 
+    def test_after_other_turns_the_strangest_tokens_are_told_apart_from_the_mean(self, model: CausalLM):
+        turns = (Turn("A", "Where is the coat ?"),)
+        [found] = PerplexityFilter(model).after([TEXTS[1]], [turns])
+        [tokens] = model.score_tokens([f" {TEXTS[1]}"], ["A: Where is the coat?\nB:"])
+        assert found.mean == pytest.approx(sum(tokens) / len(tokens), abs=1e-3)
+        assert found.strangest == pytest.approx(sum(sorted(tokens)[-3:]) / 3, abs=1e-3)
+
     def test_nothing_is_read_where_nothing_was_written(self, model: CausalLM):
         assert PerplexityFilter(model).read([], []) == []
 

@@ -289,7 +289,8 @@ class MaskAndFillGenerator(WritingGenerator):
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
-        risen = {id(one): after - was for (one, _), after, was in zip(rights, now, before, strict=True)}
+        pairs = zip(rights, now, before, strict=True)
+        risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))
             if apart is None:

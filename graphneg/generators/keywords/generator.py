@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +36,7 @@ from graphneg.generators.prompts import (
     reply_request,
     sentence_request,
 )
-from graphneg.generators.text_filters import PerplexityFilter, TextLosses, alike, refusal
+from graphneg.generators.text_filters import LaterLosses, PerplexityFilter, TextLosses, alike, refusal
 from graphneg.generators.writing import END, LEAST_WORDS, Gap, WritingGenerator, WritingOptions
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
@@ -69,7 +68,9 @@ class KeywordOptions(WritingOptions):
     ``keywords`` is the extractor, for a ``language``, with a ``spacy_model``. ``least`` and ``most`` keywords
     go into a text; ``top_p`` bounds what is drawn from. ``drafts`` texts are written at a time, all with the
     same keywords, and if none of them is kept as many with others, ``draws`` times in all. A text's loss
-    after the context must be ``apart`` nats a token higher than after the history that it was written for.
+    after the context must be ``apart`` nats a token higher than after the history that it was written for:
+    else it may answer. The mean loss of its three least likely tokens there is ``strange`` at most: what
+    makes no sense has more of them than what is out of place.
     """
 
     keywords: str = "rake"
@@ -80,7 +81,8 @@ class KeywordOptions(WritingOptions):
     top_p: float = 0.9
     drafts: int = 8
     draws: int = 4
-    apart: float = 0.3
+    apart: float = 0.6
+    strange: float = 6.5
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
@@ -230,11 +232,12 @@ class KeywordGenerator(WritingGenerator):
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Give each slot its likeliest text that does not fit its context, nor is like another slot's. A text
-        fits whose loss after its context is hardly higher than after the history it was written for."""
+        """Give each slot its likeliest text that does not fit its context, nor is strange there, nor is like
+        another slot's. A text fits whose loss after its context is hardly higher than after the history it
+        was written for."""
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
-            after: Sequence[float | None] = [None] * len(best)
+            after: Sequence[LaterLosses | None] = [None] * len(best)
             if self._histories is not None and self.judge is not None:
                 turns = [slot.context.turns for slot in contenders]
                 after = self.judge.after([text for text, _ in best], turns)
@@ -246,13 +249,20 @@ class KeywordGenerator(WritingGenerator):
                     details["source"] = slot.history.id
                 if losses is not None:
                     scores["perplexity"] = losses.perplexity
+                reason = "like-another" if nearly else None
                 if loss is not None and losses is not None:
-                    scores["apart"] = loss - losses.after
-                fits = scores.get("apart", inf) < self._options.apart
-                if self.passes(slot, "like-another" if nearly else "fits" if fits else None):
+                    scores["apart"] = loss.mean - losses.after
+                    reason = reason or self._misplaced(scores["apart"], loss)
+                if self.passes(slot, reason):
                     spaced = spaced_as(text, [turn.text for turn in slot.context.turns])
                     slot.candidates.append(Candidate(spaced, (UNRELATED,), scores, details))
                     slot.texts.clear()
+
+    def _misplaced(self, apart: float, loss: LaterLosses) -> str | None:
+        """Why a text is not wrong in the right way after its context, as a name; None where it is."""
+        if apart < self._options.apart:
+            return "fits"
+        return "surprising" if loss.strangest > self._options.strange else None
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
