@@ -100,6 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             missing.append((name, str(error)))
     result = told(compared(data, runs), missing)
+    if asked.contexts is not None:  # its figures are no others' rows, and meet no goals
+        result = Result(
+            tuple(replace(one, title=f"{one.title}, {asked.contexts} contexts") for one in result.tables)
+        )
     print("\n".join([goals_text(result.goals), *map(table_text, result.tables)]))
     if asked.out:
         keep(asked.out, result.tables, result.goals)

@@ -39,6 +39,7 @@ from graphneg.editing.variants import (
     read_variants,
     write_variants,
 )
+from graphneg.english.tokens import match_key, sentences
 from graphneg.errors import InputError
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
@@ -383,11 +384,16 @@ class _Batch:
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
     def keep(self, plan: EditPlan, negative: Negative) -> str | None:
-        """Take a negative in, or say why not."""
-        texts = (plan.dialogue.id, *(turn["text"] for turn in negative.context), negative.response)
-        if texts in self._seen:
+        """Take a negative in, or say why not: another one reads the same, or its response is wrong by the
+        same sentences."""
+        original = negative.original["response"] or negative.response
+        kept = {*map(match_key, sentences(original))}
+        wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
+        texts = [*(turn["text"] for turn in negative.context), negative.response]
+        read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
+        if not self._seen.isdisjoint(read):
             return "duplicate: an earlier negative of the dialogue reads the same"
-        self._seen.add(texts)
+        self._seen |= read
         self.made[plan.dialogue.id].append(negative)
         return None
 

@@ -15,6 +15,7 @@ from graphneg.decoders.base import Decoder, get_decoder
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.generation import Negatives
 from graphneg.editing.transforms import load_transforms
+from graphneg.english.tokens import sentences
 from graphneg.errors import InputError, TransformError
 from graphneg.ingest.rows import natural_order
 from graphneg.model import Decoded, EditedUtterance, Negative
@@ -205,6 +206,12 @@ class TestNegatives:
     def test_of_transforms_by_name_use_these_alone(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, transforms=["contradict", "respeak"], per_dialogue=3, limit=50)
         assert {edit["transform"] for one in found for edit in one.edits} == {"contradict", "respeak"}
+
+    def test_of_a_dialogue_are_not_wrong_twice_by_the_same_words(self, dialogues: DialogueGraph) -> None:
+        found = made(dialogues, transforms=["contradict"], target="response", per_dialogue=4)
+        new = [{*sentences(one.response)} - {*sentences(one.original["response"])} for one in found]
+        wrong = [(one.dialogue, *sorted(texts)) for one, texts in zip(found, new, strict=True)]
+        assert len(wrong) == len({*wrong}) > len({one.dialogue for one in found})
 
     def test_of_split_or_corpus_are_of_these_alone(self, dialogues: DialogueGraph) -> None:
         assert made(dialogues, corpora=["everyday"], splits=["train"])
