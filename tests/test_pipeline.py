@@ -212,6 +212,7 @@ def cluster(poison: Path) -> Generator[Any]:
         yield running
 
 
+@pytest.mark.long
 def test_poison_on_a_cluster_is_told_and_all_else_is_made(
     cluster: Any, tmp_path: Path, chats: Path, without: bytes
 ) -> None:
@@ -220,6 +221,7 @@ def test_poison_on_a_cluster_is_told_and_all_else_is_made(
     poisoned(run_on, tmp_path, chats, without, "exit", "its actor ended each time")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", ["parse", "negatives"])
 def test_a_node_that_goes_and_one_that_is_slow_change_nothing(
     stage: str,
@@ -250,6 +252,7 @@ def test_a_node_that_goes_and_one_that_is_slow_change_nothing(
     assert (tmp_path / "negatives.jsonl").read_bytes() == without
 
 
+@pytest.mark.long
 def test_a_driver_that_was_killed_goes_on(
     cluster: Any,
     tmp_path: Path,
@@ -281,6 +284,7 @@ def test_a_driver_that_was_killed_goes_on(
     assert made.count() == expected.count(b"\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("module", "content", "told"),
     [
@@ -323,6 +327,7 @@ def small_disk(tmp_path: Path) -> Generator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=False)
 
 
+@pytest.mark.long
 def test_a_full_disk_on_one_node_is_one_line_and_the_same_command_goes_on(
     cluster: Any, tmp_path: Path, chats: Path, poison: Path, without: bytes, small_disk: Path
 ) -> None:
@@ -364,6 +369,7 @@ def test_what_ends_a_run_says_on_which_node(error: Exception, kind: type[Excepti
     assert str(pickle.loads(pickle.dumps(told))) == str(told)
 
 
+@pytest.mark.long
 def test_a_directory_is_no_store_for_several_nodes(cluster: Any, tmp_path: Path, chats: Path) -> None:
     from graphneg.ray import run_on
 

@@ -106,7 +106,8 @@ class GraphView:
         try:
             if name:
                 values = values_of(named_query(name), given)
-                answer = _answer(self._in_time(lambda: explore(self._store, name, values)))
+                ask = partial(explore, self._store, name, values, seconds=self._seconds + 1)
+                answer = _answer(self._in_time(ask))
             elif text.strip():
                 parameters = _parameters(given.get("parameters", ""))
                 read = partial(self._store.query_read, most=ROWS + 1, seconds=self._seconds + 1)

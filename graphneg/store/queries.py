@@ -145,8 +145,8 @@ def parse_query(name: str, text: str) -> NamedQuery:
     return NamedQuery(name, summary, tuple(parameters), columns[0], text)
 
 
-def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
-    """The rows of a named query.
+def explore(store: Store, name: str, parameters: Mapping[str, Any], *, seconds: float | None = None) -> Rows:
+    """The rows of a named query; ``seconds`` as `Store.query_read` takes them.
 
     Raises:
         InputError: no such query, a parameter is missing or unknown, or there are no rows because a
@@ -156,7 +156,7 @@ def explore(store: Store, name: str, parameters: Mapping[str, Any]) -> Rows:
     """
     query = named_query(name)
     values = query.values(parameters)
-    rows = Rows(store.query_read(query.text, values))
+    rows = Rows(store.query_read(query.text, values, seconds=seconds))
     topics = [value for key, value in values.items() if key in _TOPICS and isinstance(value, str)]
     if topics and not rows:
         known = {row["topic"] for row in store.read(cypher_text("read/topics"), texts=topics)}

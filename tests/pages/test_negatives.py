@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 import re
 import shlex
+import tracemalloc
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -18,7 +18,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.model import Negative
 from graphneg.pages.drawing import HEIGHT, Drawing, draw_edited, paired_nodes
-from graphneg.pages.index import STEPS, Filter, NegativesIndex, open_index
+from graphneg.pages.index import BATCH, STEPS, Filter, NegativesIndex, open_index
 from graphneg.records import write_jsonl, write_parquet
 from graphneg.records.files import read_negatives
 from graphneg.scorers.choosing import Choice, Chosen
@@ -334,14 +334,18 @@ class TestThresholds:
         )
 
 
-@pytest.mark.slow
-def test_of_a_hundred_thousand_some_are_read_at_a_time(
-    visitor: Visit, served: Served, tmp_path: Path
-) -> None:
-    many, found = 100_000, negatives()
-    path = tmp_path / "many.jsonl"
-    texts = (replace(found[n % SIZE], id=f"many/test/{n}", scores={"answers": n}) for n in range(many))
+def written(path: Path, amount: int) -> Path:
+    """A file of so many, each with a score of its own."""
+    found = negatives()
+    texts = (replace(found[n % SIZE], id=f"many/test/{n}", scores={"answers": n}) for n in range(amount))
     write_jsonl(texts, path)
+    return path
+
+
+@pytest.mark.slow
+def test_of_a_hundred_thousand_each_is_found(visitor: Visit, tmp_path: Path) -> None:
+    many = 100_000
+    path = written(tmp_path / "many.jsonl", many)
     with serving(tmp_path, path) as other:
         page = visitor(other)
         page.goto(f"{other.origin}/negatives?sort=answers&start={many - 50}")
@@ -350,8 +354,17 @@ def test_of_a_hundred_thousand_some_are_read_at_a_time(
         expect(page.get_by_role("heading", level=1)).to_have_text(f"many/test/{many - 1}")
         page.goto(f"{other.origin}/negatives?text=painter&least.answers=50000")
         expect(page.get_by_role("status").first).to_contain_text("385 of 100,000 negatives")
-        of_many, of_few = (psutil.Process(one.process.pid).memory_info().rss for one in (other, served))
-    assert of_many - of_few < path.stat().st_size / 2
+
+
+def test_an_index_takes_no_more_memory_for_four_times_as_many(tmp_path: Path) -> None:
+    peaks: list[int] = []
+    for amount in (2 * BATCH, 8 * BATCH):
+        path = written(tmp_path / f"{amount}.jsonl", amount)
+        tracemalloc.start()
+        assert open_index(path).total == amount
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.2 * peaks[0]
 
 
 def test_a_store_shows_what_was_made_from_it(
