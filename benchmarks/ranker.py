@@ -219,7 +219,9 @@ def _options(name: str) -> Mapping[str, Any]:
 
 def _trained(named: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """Options of generators whose writer was trained: the model as it comes reads what that wrote."""
-    pairs = (one.partition("=")[::2] for one in named)
+    pairs = [one.partition("=")[::2] for one in named]
+    if strange := [name for name, folder in pairs if name not in WRITING or not folder]:
+        raise SystemExit(f"--model {strange[0]}: write SOURCE=FOLDER, SOURCE one of {', '.join(WRITING)}")
     return {name: {"model": folder, "judge": str(_packaged(*WRITER))} for name, folder in pairs}
 
 
