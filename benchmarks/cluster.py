@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ import psutil
 
 from benchmarks.corpus import bundled, write_jsonl
 from benchmarks.instances import Host, Instance
+from benchmarks.process import peak_megabytes
 from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg.dialogue_graph import DialogueGraph
@@ -49,7 +49,7 @@ class Amounts:
     ``edited`` dialogues in blocks on cores; by so many ``actors``; memory of two ``sizes`` in dialogues."""
 
     dialogues: int = 1_000
-    contexts: int = 960
+    contexts: int = 3_840
     parsed: int = 2_400
     edited: int = 12_000
     actors: tuple[int, ...] = (1, 2, 4)
@@ -203,8 +203,10 @@ def servers(amounts: Amounts) -> Result:
 
 def _chats(path: Path, amount: int) -> Path:
     turns = ["Did you find the garden gloves on day {n}?", "Yes, behind shelf {n}.", "I looked there twice."]
-    chats = ({"id": str(n), "turns": [{"text": turn.format(n=n)} for turn in turns]} for n in range(amount))
-    path.write_text("".join(json.dumps(chat) + "\n" for chat in chats))
+    with path.open("w") as file:
+        for n in range(amount):
+            chat = {"id": str(n), "turns": [{"text": turn.format(n=n)} for turn in turns]}
+            file.write(json.dumps(chat) + "\n")
     return path
 
 
@@ -333,8 +335,7 @@ def sort(size: str) -> None:
         began = time.monotonic()
         loads = (Load("dialogues", (str(chats),), "b", "all"),)
         sort_records(loads, 100, Path(folder) / "records", lambda _: None)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{peak:.0f} {time.monotonic() - began:.1f}")
+        print(f"{peak_megabytes():.0f} {time.monotonic() - began:.1f}")
 
 
 PARTS: Mapping[str, Callable[[Amounts], Result]] = {

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from shutil import rmtree
@@ -37,7 +36,6 @@ from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.parsers.base import Parsed
 from graphneg.parsers.jobs import LastingParser, ParserPool
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.resumable import NegativeStream
 from graphneg.records.runs import check_output, finished_run, note_finished
 from graphneg.records.shards import open_shard, write_batches
 from graphneg.shards import Shard
@@ -359,10 +357,10 @@ class Maker:
             return
         if self._pipeline.store is not None:
             with _opened(self._pipeline.store) as graph:
-                self._stream(graph, shard).to_shard(out)
+                self._write(graph, shard, out)
             return
         try:
-            _write_alone(self._stream(self._filled(shard, parsed, refused), shard), out, self._folder.name)
+            self._write(self._filled(shard, parsed, refused), shard, out)
         except BaseException:
             self.close()  # it may have half of the block
             raise
@@ -392,23 +390,22 @@ class Maker:
             Snapshot.read(self._pipeline.snapshot).load(self._own.store)
         return self._own
 
-    def _stream(self, graph: DialogueGraph, shard: Shard) -> NegativeStream:
+    def _write(self, graph: DialogueGraph, shard: Shard, out: Path) -> None:
+        """`NegativeStream.to_shard`, but for the digest of the content: to take one of the whole store for
+        each block would take longer than the blocks, and a store of some blocks alone has another one. What
+        all blocks have in common is in the folder's name."""
         if self._pipeline.negatives is not None:
-            return graph.negatives(**self._pipeline.negatives, shard=shard)
-        return graph.generate(**(self._pipeline.generate or {}), shard=shard)
+            stream = graph.negatives(**self._pipeline.negatives, shard=shard)
+        else:
+            stream = graph.generate(**(self._pipeline.generate or {}), shard=shard)
+        content = self._folder.name
+        with open_shard(out, stream.shard_header(content), content) as writer:
+            stream.resumed = writer.resumed
+            write_batches(writer, stream.run_shard(writer.resumed.dialogues))
 
 
 def _nothing() -> None:
     pass
-
-
-def _write_alone(stream: NegativeStream, out: Path, content: str) -> None:
-    """`NegativeStream.to_shard` of a store that holds some blocks alone: what these have in common is the
-    ``content`` of all."""
-    header = replace(stream.shard_header(), content=content)
-    with open_shard(out, header, content) as writer:
-        stream.resumed = writer.resumed
-        write_batches(writer, stream.run_shard(writer.resumed.dialogues))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from graphneg.ingest.content import Refused
 from graphneg.ingest.entries import Source, sources
 from graphneg.ingest.loader import LoadOptions, checked, hopeful
 from graphneg.ingest.shapes import Fields, dialogue_values
-from graphneg.ingest.validation import named, valid_dialogues
+from graphneg.ingest.validation import KnownIds, named, valid_dialogues
 from graphneg.model import Dialogue, Record, Response, Utterance
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Loader:
 
         Raises `InputError`: a file is missing, or holds none.
         """
-        known, fields = set[str](), Fields(options.map)
+        known, fields = KnownIds(), Fields(options.map)
         for source in sources(paths, self.name, fields, options):
             records = _records(source, fields, options, known)
             if source.text is not None and not options.map and not options.encoding:
@@ -52,7 +52,7 @@ class Loader:
                 yield from hopeful(source.place, self.name, records)
 
 
-def _records(source: Source, fields: Fields, options: LoadOptions, known: set[str]) -> Iterator[Record]:
+def _records(source: Source, fields: Fields, options: LoadOptions, known: KnownIds) -> Iterator[Record]:
     values = dialogue_values(source.read(options.progress), fields, options.notices.say)
     return valid_dialogues(
         values, lambda item: named(dialogue(item.value), options, source.corpus, source.split), known

@@ -223,11 +223,9 @@ def answer_to(body: dict, number: int) -> str:
     lines: list[str] = []
     for item in range(1, 6):
         n = number * 5 + item
-        thing, place = _THINGS[n % 30], _PLACES[n // 360 % 12]
-        word = words[n % len(words)] if words else "nothing"
-        lines.append(
-            f"{item}. Uncle {chr(65 + n % 26)}{n} {_DEEDS[n // 30 % 12]} the {thing} of {word} near {place}."
-        )
+        thing, place = _THINGS[n % 30], f"{_PLACES[n // 360 % 12]} and {_THINGS[n // 4_320 % 30]}"
+        word, name = words[n % len(words)] if words else "nothing", f"{chr(65 + n % 26)}{n % 10_000}"
+        lines.append(f"{item}. Uncle {name} {_DEEDS[n // 30 % 12]} the {thing} of {word} near {place}.")
     return "\n".join(lines)
 
 

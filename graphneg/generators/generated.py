@@ -91,9 +91,9 @@ class Generated(NegativeStream):
         """The part of the dialogues that is asked for."""
         return self._generation.contexts.selection.shard
 
-    def shard_header(self) -> Header:
+    def shard_header(self, content: str | None = None) -> Header:
         """Where the generator makes drafts, these are what the shard holds."""
-        header, choice = super().shard_header(), getattr(self._generator, "choice", None)
+        header, choice = super().shard_header(content), getattr(self._generator, "choice", None)
         if choice is None:
             return header
         return replace(header, kind=DRAFTS, choice=choice(self._generation.per_context))

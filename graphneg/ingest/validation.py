@@ -8,12 +8,14 @@ or a `Rejected` for each that it can't, with its place in the file and the reaso
 from __future__ import annotations
 
 import re
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from graphneg.errors import InputError, first_line
 from graphneg.ingest.content import Refused
 from graphneg.ingest.loader import LoadOptions, checked
 from graphneg.ingest.reading import Item, files_within, input_files, json_lines, split_of
@@ -103,6 +105,34 @@ def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> 
     return of_turns(whole, options)
 
 
+class KnownIds:
+    """The ids of a load so far, in a file without a name, which SQLite keeps and removes: memory is flat.
+
+    >>> known = KnownIds()
+    >>> known.add("chats/all/1"), known.add("chats/all/1")
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        self._rows = sqlite3.connect("", check_same_thread=False)
+        self._rows.executescript(
+            "PRAGMA journal_mode = OFF; CREATE TABLE ids (id TEXT PRIMARY KEY) WITHOUT ROWID;"
+        )
+
+    def add(self, id: str) -> bool:
+        """Take an id in, if it is not here; whether it was taken.
+
+        Raises `InputError`: there is no room for it on disk.
+        """
+        try:
+            return self._rows.execute("INSERT OR IGNORE INTO ids VALUES (?)", (id,)).rowcount > 0
+        except sqlite3.OperationalError as error:
+            raise InputError(
+                f"the ids of this load can't be kept ({first_line(error)}): make room in the folder for "
+                "temporary files, or name another one in TMPDIR"
+            ) from error
+
+
 def dialogues_of(
     files: Iterable[Path],
     loader: str,
@@ -114,7 +144,7 @@ def dialogues_of(
 
     Raises `InputError`: a file is not one that the loader reads.
     """
-    known = set[str]()
+    known = KnownIds()
 
     def of_file(path: Path) -> Iterator[Record]:
         return valid_dialogues(items(path, options.progress), lambda item: make(item, path, options), known)
@@ -124,9 +154,11 @@ def dialogues_of(
 
 
 def valid_dialogues(
-    items: Iterable[Item | Rejected], make: Callable[[Item], Dialogue], known: set[str]
+    items: Iterable[Item | Rejected], make: Callable[[Item], Dialogue], known: KnownIds
 ) -> Iterator[Dialogue | Rejected]:
-    """A dialogue of each item; one that can't be made or stored, or whose id is ``known``, is rejected."""
+    """A dialogue of each item; one that can't be made or stored, or whose id is ``known``, is rejected.
+
+    Raises `InputError`: there is no room on disk for ids."""
     for item in items:
         if isinstance(item, Rejected):
             yield item
@@ -137,10 +169,9 @@ def valid_dialogues(
         except Refused as reason:
             yield Rejected(item.place, f"item {item.key or item.number}: {reason}")
             continue
-        if dialogue.id in known:
+        if not known.add(dialogue.id):
             yield Rejected(item.place, f"the id {dialogue.id!r} came before in this load")
             continue
-        known.add(dialogue.id)
         yield replace(dialogue, place=item.place)
 
 

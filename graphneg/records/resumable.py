@@ -297,12 +297,13 @@ class NegativeStream(ABC):
         """The part of the dialogues that negatives are made of; None where it is all."""
         return None
 
-    def shard_header(self) -> Header:
-        """What the file of a shard says of itself. Where the store is, is no matter: what is in it."""
+    def shard_header(self, content: str | None = None) -> Header:
+        """What the file of a shard says of itself. Where the store is, is no matter: what is in it, whose
+        digest is taken where no ``content`` is given."""
         from graphneg.records.shards import RECORDS, Header
 
         settings = {name: value for name, value in self.settings().items() if name != "store"}
-        return Header(str(self.shard), RECORDS, settings, self.shared_content())
+        return Header(str(self.shard), RECORDS, settings, content or self.shared_content())
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
         """`run` for the file of a shard; what other shards give is not known."""
