@@ -41,8 +41,8 @@ def test_what_is_found_again_and_what_is_likely_are_weighed(tiny: TinyT5) -> Non
     [said] = get_decoder("surface").decode([denied()])
     [written] = T5Decoder(tiny.hugging_face).decode([denied()])
     assert said.text == "I do not like trains." != written.text
-    for weight, expected in ((0, said), (1, written)):
-        decoder = RescoringDecoder(tiny.hugging_face, device="cpu", loss_weight=weight)
+    for weight, margin, expected in ((0, 0, said), (1, 0, written), (1, 100, said)):
+        decoder = RescoringDecoder(tiny.hugging_face, device="cpu", loss_weight=weight, margin=margin)
         assert decoder.decode([denied()]) == [expected]
         decoder.close()
 
@@ -93,5 +93,5 @@ def test_a_graph_longer_than_the_model_reads_is_not_likely_at_all(tiny: TinyT5) 
 def test_what_it_needs_is_told(tiny: TinyT5) -> None:
     with pytest.raises(DecoderError, match="needs a model, a folder or a hub id"):
         get_decoder("rescored")
-    with pytest.raises(InputError, match="loss_weight -1: must not be below 0"):
+    with pytest.raises(InputError, match="loss_weight -1, margin .*: must not be below 0"):
         get_decoder("rescored", model=tiny.hugging_face, loss_weight=-1)
