@@ -3,7 +3,7 @@ beside one process, memory of a large corpus.
 
 ``python -m benchmarks.cluster [PART...] [--quick] [--out DATA]`` measures all parts or some, and keeps each
 in the data of the docs as soon as it is measured. ``... load TARGET FILE`` is one of the writers: it loads
-when its standard input ends. ``... sort SIZE`` sorts so many dialogues into blocks.
+when its standard input ends. ``... sort SIZE`` sorts so many dialogues into blocks, and merges these.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, NamedTuple, Self
@@ -29,14 +30,19 @@ from benchmarks.process import peak_megabytes
 from benchmarks.report import keep
 from benchmarks.results import Goal, Result, Table, goals_text, table_text, verdict
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.ingest.blocks import Load
-from graphneg.model import Rejected
+from graphneg.ingest.blocks import Load, block_records, sort_records
+from graphneg.merging import merge
+from graphneg.model import Dialogue, Negative, Rejected
 from graphneg.pipeline import Actors, Parse, Pipeline, run_pipeline
+from graphneg.records.files import to_record
+from graphneg.records.shards import RECORDS, Header, ShardBatch, open_shard, write_batches
+from graphneg.shards import Shard, natural_order
 from graphneg.store.opening import open_store
 from tests.stub_model import answered, stub_model
 
 WRITERS = 4
 BLOCKS = 8
+SORTED = 100
 SECONDS = 0.01
 SATURATED = 0.8
 """With so large a share of the cores busy on average, there are moments when all are: no more is asked."""
@@ -196,7 +202,7 @@ def servers(amounts: Amounts) -> Result:
                     goals.append(
                         _least(f"{amount} actors beside a slow server, of linear", share, LEAST_EFFICIENCY)
                     )
-    about = f"{amounts.contexts} contexts in {BLOCKS} blocks, {SECONDS * 1000:.0f} ms an answer."
+    about = f"{amounts.contexts:,} contexts in {BLOCKS} blocks, {SECONDS * 1000:.0f} ms an answer."
     columns = ("by", "answers/s", "times this process", "cores busy", "ids alike")
     return Result((Table("Actors beside a slow server", about, columns, tuple(rows)),), tuple(goals))
 
@@ -312,9 +318,10 @@ def _refuse(one: Rejected) -> None:
 
 
 def memory(amounts: Amounts) -> Result:
-    """The largest resident set of a process that reads so many dialogues and sorts them into blocks."""
+    """The largest resident set of a process that reads so many dialogues, sorts them into blocks, and
+    merges as many negatives in files of blocks."""
     rows = tuple((f"{size:,}", *_sorted(size)) for size in amounts.sizes)
-    about = "A corpus sorted into 100 blocks, by a process of its own."
+    about = f"A corpus sorted into {SORTED} blocks, and negatives of as many merged, by a process of its own."
     table = Table("Memory of a pipeline", about, ("dialogues", "peak MB", "seconds"), rows)
     few, many = (float(row[1]) for row in rows)
     goal = _most("memory of a pipeline, many dialogues to few", many / few, MOST_MEMORY)
@@ -328,14 +335,33 @@ def _sorted(size: int) -> Iterator[str]:
 
 def sort(size: str) -> None:
     """What that process does: prints megabytes and seconds."""
-    from graphneg.ingest.blocks import sort_records
-
     with tempfile.TemporaryDirectory() as folder:
-        chats = _chats(Path(folder) / "chats.jsonl", int(size))
+        chats, out = _chats(Path(folder) / "chats.jsonl", int(size)), Path(folder) / "negatives.jsonl"
         began = time.monotonic()
         loads = (Load("dialogues", (str(chats),), "b", "all"),)
-        sort_records(loads, 100, Path(folder) / "records", lambda _: None)
+        sort_records(loads, SORTED, Path(folder) / "records", lambda _: None)
+        shards = [Shard(index, SORTED) for index in range(1, SORTED + 1)]
+        merge([_made(shard, Path(folder) / "records", out) for shard in shards], out)
         print(f"{peak_megabytes():.0f} {time.monotonic() - began:.1f}")
+
+
+def _made(shard: Shard, records: Path, out: Path) -> Path:
+    """The file of a block: of each dialogue its last turn, as if that were a wrong response."""
+    dialogues = (one for one in block_records(records, shard) if isinstance(one, Dialogue))
+    items = ((natural_order(one.id), to_record(_as_negative(one))) for one in dialogues)
+    with open_shard(out, Header(str(shard), RECORDS, {}, ""), "") as writer:
+        write_batches(writer, (ShardBatch(0, some) for some in iter(lambda: list(islice(items, 500)), [])))
+    return shard.file(out)
+
+
+def _as_negative(one: Dialogue) -> Negative:
+    *before, last = one.utterances
+    context = [{"speaker": turn.speaker, "text": turn.text} for turn in before]
+    return Negative(
+        one.id, one.corpus, one.split, one.id, last.turn, context, last.text, label=0,
+        original={"context": None, "response": last.text},
+        categories=(), recipe="", target="response", seed=0, decoder="", edits=(), amr={},
+    )  # fmt: skip
 
 
 PARTS: Mapping[str, Callable[[Amounts], Result]] = {
