@@ -46,6 +46,8 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         label=label,
         kind=group.kind,
         before=tokens.at(first - 1),
+        modal=group.verb if group.verb.tag == "MD" else EDGE,
+        behind=tokens.at(first + 1),
         subject=tokens[start] if group.subject else EDGE,
         before_subject=tokens.at(start - 1) if group.subject else EDGE,
         last=tokens[bounds[1] - 1],

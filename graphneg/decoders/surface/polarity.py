@@ -14,10 +14,12 @@ from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import DO, EXPANDED, HAVE, article, before_nt, may_be_bare, verb_form
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import readings, word_class
+from graphneg.english.words import readings, word_class, word_map
 
 _INDEFINITE = frozenset({"a", "an", "some", "any"})
 _UNIVERSAL = word_class("universal")
+_DENIED = word_map("denied")
+_DOUBTS = word_class("doubts")
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
@@ -34,9 +36,9 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         return
     scope.refuse_undeniable(sentence, group, sentence.node(k).label)
     scope.refuse_answer(sentence, group.first)
-    if group.subject and group.kind == "finite" and sentence.tokens[group.subject[0]].low in _UNIVERSAL:
-        sentence.insert(group.subject[0], Token("not", "NEG"))  # Not everybody likes tea.
+    if _deny_subject(sentence, group):
         return
+    _leave_doubt_out(sentence, group)
     scope.to_negative(sentence, group)
     _plain_order(sentence, group)
     # Did not go home but watched: what `and` joins stays affirmed.
@@ -53,6 +55,43 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         _insert_not(sentence, group)
     if tag is not None and tag.negation is not None:
         scope.turn_tag(sentence, tag)
+
+
+def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
+    """``Not everybody likes tea``, ``nobody likes tea``: of some it is no denial that others do not."""
+    tokens = sentence.tokens
+    at, _ = sentence.sentence_bounds(group.first)
+    if tokens[at].low == "some" and tokens.at(at + 1).low == "of":
+        if sentence.groups()[0].first == group.first:
+            sentence.rewrite(tokens[at], "none")
+            return True
+        return False
+    if group.subject is None or group.kind != "finite":
+        return False
+    subject = tokens[group.subject[0]]
+    if subject.low in _UNIVERSAL:
+        sentence.insert(group.subject[0], Token("not", "NEG"))
+        return True
+    if (denied := _DENIED.get(subject.low)) is not None:
+        sentence.rewrite(subject, denied)
+    return denied is not None
+
+
+def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """``Maybe I saw it``, which ``maybe I did not see it`` does not deny. Raises ``unclear-clause``
+    where such a word would stay."""
+    start, tokens = group.start, sentence.tokens
+    for index in (group.first - 1, start - 1):
+        if group.kind == "finite" and tokens.at(index).low in _DOUBTS and not group.inverted:
+            sentence.cut(index, index + 1)
+            group.chain[:] = [verb - (verb > index) for verb in group.chain]
+            if group.subject:
+                first, end = group.subject
+                group.subject = (first - (first > index), end - (end > index))
+            return
+    for token in tokens[sentence.sentence_bounds(start)[0] : start]:
+        if token.low in _DOUBTS:
+            raise RealisationError("unclear-clause", f"{token.text} would stay")
 
 
 def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
@@ -128,6 +167,8 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     perfect = second.low == "have" and group is not None and len(group.chain) > 2
     would = "had" if second.tag == "VBN" else "would"
     full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.low)
+    if verb.low in ("may", "might") and group is not None and subject_end is None:
+        full = _sure(sentence, group)
     if full is not None:  # what must have been, can't have been
         sentence.rewrite(verb, full)
     if verb.low == "can" and not sentence.contracts and not sentence.tokenised and subject_end is None:
@@ -139,6 +180,21 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     after = sentence.tokens.where(verb) + 1
     index = after if stem is not None or subject_end is None else subject_end
     sentence.insert(index, Token("not" if stem is None else "n't", "NEG"))
+
+
+def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
+    """What denies may and might, since what might not be so may also be so: *will not* of what may happen,
+    *cannot* of what may be or have been. What one may do, *you may see it*, is denied by *may not*."""
+    tokens, main = sentence.tokens, sentence.tokens[group.main]
+    low = tokens[group.subject[0]].low if group.subject else ""
+    state = main.is_be or (group.second.is_be and main.tag != "VBG")
+    state = state and tokens.at(group.main + 1).low not in word_class("no-cannot")
+    if state or (group.second.full == "have" and len(group.chain) > 2):
+        return "can"
+    if group.verb.low == "may" and low in ("you", "i", "we") and main.lemma not in word_class("states"):
+        return None
+    past = any(token.tag == "VBD" for token in tokens[: group.first])
+    return "would" if past else "will"
 
 
 def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
@@ -174,7 +230,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     start = min(end, tokens.over(start, ("QT", "PU", "CC", "UH")))
     first = tokens.at(start)
     negative = first.low in scope.NEGATIVE_WORDS | {"not"}
-    verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.low in word_class("bare-verbs")
+    verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.low in word_class("bare-verbs") | _DOUBTS
     if clause or start >= end or negative or verbal:
         return False
     sentence.insert(start, Token("not", "NEG"))

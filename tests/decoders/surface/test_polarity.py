@@ -66,6 +66,31 @@ def test_a_call_is_no_order_that_could_be_denied(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("She might see it.", "She will not see it."),
+        ("He said she might see it.", "He said she would not see it."),
+        ("They may have seen it.", "They cannot have seen it."),
+        ("She might be seeing it.", "She will not be seeing it."),
+        ("She might be able to see it.", "She will not be able to see it."),
+        ("You may see it.", "You may not see it."),
+        ("You may have it.", "You will not have it."),
+        ("I could see it.", "I could not see it."),
+        ("I could use it.", "unsupported-edit"),
+        ("I might as well see it.", "unsupported-edit"),
+        ("Maybe later she sees it.", "unclear-clause"),
+        ("Some of them saw it.", "None of them saw it."),
+        ("Some boys saw it.", "No boys saw it."),
+        ("Somebody saw it.", "Nobody saw it."),
+        ("Maybe we see it.", "We do not see it."),
+        ("So she perhaps saw it.", "So she did not see it."),
+    ],
+)
+def test_what_may_be_so_or_is_of_some_is_denied_by_what_is_not_so(text: str, expected: str) -> None:
+    assert changed(negate, text, SEE) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("You like neither fish nor cheese.", "You like both fish and cheese."),
         ("You do not like fish either.", "You like fish too."),
         ("You like no one.", "You like someone."),
