@@ -62,10 +62,10 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     tokens = sentence.tokens
     at, _ = sentence.sentence_bounds(group.first)
     if tokens[at].low == "some" and tokens.at(at + 1).low == "of":
-        if sentence.groups()[0].first == group.first:
+        is_first = all(other.first >= group.first for other in sentence.groups() if other.first > at)
+        if is_first:
             sentence.rewrite(tokens[at], "none")
-            return True
-        return False
+        return is_first
     if group.subject is None or group.kind != "finite":
         return False
     subject = tokens[group.subject[0]]
