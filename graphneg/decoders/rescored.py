@@ -21,8 +21,8 @@ from graphneg.parsers.round_trip import RoundTrip
 
 LOSS_WEIGHT = 0.05
 MARGIN = 0.05
-"""A model always finds its own texts likely, whether they say *a man* or *the man*. Of edits of three kinds on
-SICK's train part 53, 37 and 63% are said as people say them, without it 50, 37 and 50%."""
+"""A model always finds its own texts likely, whether they say *a man* or *the man*. Of edits of three kinds
+on SICK's train part 53, 37 and 63% are said as people say them, without it 50, 37 and 50%."""
 
 
 class RescoringDecoder:
