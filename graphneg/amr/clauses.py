@@ -174,6 +174,8 @@ class Clauses:
         reading = self._of
         if len(reading.inside(k)) not in PORTABLE or not reading.is_frame[k] or reading.is_a(k, "phrasal"):
             return False
+        if self._leaves_out(k):
+            return False
         if reading.is_a(k, "linking") and len(reading.roles_out[k]) < 2:
             return False  # the other side was said before: So you have to wait.
         return not any(
@@ -182,6 +184,13 @@ class Clauses:
             or reading.is_a(at, "anaphor", "reply")
             for at in reading.whole(k)
         )
+
+    def _leaves_out(self, k: int) -> bool:
+        """Whether what is done was said before: Your neighbours might. My sister did."""
+        reading = self._of
+        core = [child for child in reading.children[k] if (child.role or "").startswith("ARG")]
+        auxiliary = reading.is_a(k, "modal") or reading.labels[k] == "do-02"
+        return auxiliary and len(core) == 1 and not reading.is_frame[core[0].k]
 
     def is_detail(self, k: int) -> bool:
         """Whether the node is a detail of what the graph says, at most two roles below its top: when, where,

@@ -55,6 +55,9 @@ WAITING = "(w / wait-01 :ARG1 (m / man :mod (o / old)) :ARG2 (b / bus))"
         (WAITING, True),
         (f"(c / cause-01 :ARG0 (s / snow-01) :ARG1 {WAITING})", True),
         (f"(c / cause-01 :ARG1 {WAITING})", False),
+        (f"(x / obligate-01 :ARG2 {WAITING})", True),
+        ("(p / possible-01 :ARG1 (n / neighbor :mod (o / old) :poss (y / you)))", False),
+        ("(d / do-02 :ARG0 (n / neighbor :mod (o / old) :poss (y / you)))", False),
     ],
 )
 def test_what_joins_something_said_before_is_not_portable(penman: str, portable: bool) -> None:
