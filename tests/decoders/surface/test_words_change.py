@@ -37,6 +37,7 @@ def test_a_number_takes_its_noun_along() -> None:
     ("text", "graph", "concept", "wanted", "code"),
     [
         ("I fell asleep.", "(f / fall-01 :ARG1 (i / i) :ARG2 (a / asleep))", "asleep", "awake", "no-form"),
+        ("I made friends.", "(m / make-01 :ARG0 (i / i) :ARG1 (f / friend))", "friend", "doctor", "no-form"),
         ("She is in New York.", "(n / new-01 :ARG1 (s / she))", "new-01", "old", "kind-mismatch"),
         ("She bought a hat.", "(b / buy-01 :ARG0 (s / she) :ARG1 (h / hat))", "hat", "doctor", ""),
         ("My sister left.", "(l / leave-11 :ARG0 (s / sister))", "sister", "kitchen", "kind-mismatch"),
