@@ -30,6 +30,7 @@ JUDGEMENTS = ".sqlite"
 @job(
     "graphneg sheet hard.jsonl edits.jsonl --human adversarial.json --n 60 -o sheet.csv",
     "graphneg sheet old=before/hard.jsonl new=after/hard.jsonl --seed 3 -o sheet.csv",
+    "graphneg sheet hard.jsonl -o tasks.json",
     "graphneg sheet --read sheet.csv",
     "graphneg sheet --read filled.csv --key sheet.key.json --json",
     "graphneg sheet --read hard.judgements.sqlite --rule two-of-three -o judged.jsonl",
@@ -48,7 +49,8 @@ def sheet(
     questions: str = option("usable", "What is asked: ready questions, or a file.", "NAME_OR_FILE"),
     out: Path | None = option(
         None,
-        "The sheet to write; or judgements that were read, as .csv, .jsonl or .json (Label Studio).",
+        "The sheet to write (.csv, or .json for Label Studio), or with --read, the file for the judgements "
+        "(.csv, .jsonl, or .json for Label Studio).",
         "FILE",
         "--out",
         "-o",
@@ -72,6 +74,9 @@ def sheet(
     any. A reader fills a column for each question: grammatical (yes, no), sensible (yes, no: could somebody
     say it?) and verdict (wrong, arguable, right: as a response there), or those of --questions.
     SHEET.key.json says where each row comes from: keep it from the reader.
+
+    Import a .json sheet into Label Studio as tasks. The labelling configuration for it is written beside it
+    as .xml. Read the JSON export of Label Studio with --read EXPORT.json --key SHEET.key.json.
 
     Read back, usable is what is grammatical, sensible and wrong; intervals are Wilson's, 95%. Rows with
     an empty column are counted apart. Each of several sheets is an annotator's, who is called as the file.

@@ -1,36 +1,54 @@
-"""Sheets: tables that people fill, as CSV files that any spreadsheet opens.
+"""CSV sheets that people fill in with a spreadsheet.
 
-Columns and rows go in, a file comes out; a filled file comes back as rows with their places, ``FILE:LINE``.
+`sheet_text` gives columns and rows as text; `read_sheet` reads a filled sheet back as rows with their
+places, ``FILE:LINE``. A spreadsheet evaluates a cell such as ``=HYPERLINK(…)`` as a formula. Such a text is
+therefore written with a leading apostrophe, and `read_sheet` removes that apostrophe again:
+
+>>> print(sheet_text(["comment"], [["=1+1"], ["it's"]]).split())
+['comment', "'=1+1", "it's"]
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from graphneg.errors import InputError
 from graphneg.ingest.content import read_text
-from graphneg.records.runs import check_new, write_atomically
 
+FORMULA = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
+"""The start of a formula to a spreadsheet (OWASP, "CSV Injection"), after any number of apostrophes.
 
-def write_sheet(
-    path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]], *, overwrite: bool = False
-) -> None:
-    """Write a sheet.
-
-    Raises `InputError`: there is such a file already, or it can't be written.
-    """
-    check_new(path, overwrite)
-    write_atomically(path, sheet_text(columns, rows))
+Spreadsheets evaluate the full-width signs as well. The apostrophes make escaping reversible: a text that
+already starts with ``'=`` gets one more.
+"""
 
 
 def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A sheet as text, with the ends of lines that CSV has."""
+    """Return a sheet as CSV text.
+
+    Args:
+        columns: The names of the columns.
+        rows: The cells of each row. Text that a spreadsheet would evaluate is escaped.
+
+    Returns:
+        The header and the rows, with the line ends of CSV (CR LF).
+    """
     text = io.StringIO(newline="")
-    csv.writer(text).writerows([columns, *rows])
+    csv.writer(text).writerows([map(_escape, row) for row in (columns, *rows)])
     return text.getvalue()
+
+
+def _escape(cell: object) -> object:
+    """Return a cell that no spreadsheet evaluates; numbers stay numbers."""
+    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+
+
+def _unescape(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 
 def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -48,6 +66,6 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
             where = f"{path}:{table.line_num}"
             if None in row or any(row[name] is None for name in columns):
                 raise InputError(f"{where}: another number of cells than the header has")
-            yield where, row
+            yield where, {name: _unescape(cell or "") for name, cell in row.items()}
     except csv.Error as error:
         raise InputError(f"{path}:{table.line_num}: no CSV: {error}") from error

@@ -20,7 +20,7 @@ from graphneg.evaluation.review.questions import Questions
 from graphneg.evaluation.review.results import Results
 from graphneg.ingest.content import Refused, read_text
 from graphneg.ingest.reading import accepted, json_lines, parse_json
-from graphneg.ingest.sheets import read_sheet, sheet_text, write_sheet
+from graphneg.ingest.sheets import read_sheet, sheet_text
 from graphneg.ingest.validation import mapping
 from graphneg.progress import NoProgress
 from graphneg.records.runs import check_new, write_atomically
@@ -38,18 +38,40 @@ def key_path(sheet: Path) -> Path:
 
 
 def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) -> Path:
-    """Write a sheet with empty columns for the answers, and its key beside it; returns the key's path.
+    """Write a sheet without answers, and its key beside it.
 
-    Raises `InputError`: there is such a file already, or one can't be written.
+    Args:
+        set: The items to judge.
+        path: The sheet. A ``.csv`` file has an empty column for each question. A ``.json`` file holds tasks
+            of Label Studio without annotations; the labelling configuration is written beside it as ``.xml``.
+        overwrite: Replace existing files.
+
+    Returns:
+        The path of the key.
+
+    Raises:
+        InputError: The suffix names no form of sheet, a file exists, or a file can't be written.
     """
+    if path.suffix not in (".csv", ".json"):
+        raise InputError(f"{path}: a sheet is a .csv file, or a .json file of tasks for Label Studio")
+    if path.suffix == ".csv":
+        texts = {path: _blank_csv(set)}
+    else:
+        tasks = label_studio_of(Results(set, ()))
+        texts = {path: tasks, path.with_suffix(".xml"): label_studio_config(set)}
     key = key_path(path)
-    if key.exists() and not overwrite:
-        raise InputError(f"{key}: there is such a file already; name another sheet, or overwrite it")
-    questions = _columns(set)
-    rows = ((at, *item.shown, *[""] * len(questions)) for at, item in enumerate(set.items, 1))
-    write_sheet(path, (*BESIDE, *questions), rows, overwrite=overwrite)
+    for file in (*texts, key):
+        check_new(file, overwrite)
+    for file, text in texts.items():
+        write_atomically(file, text)
     write_atomically(key, set.to_json())
     return key
+
+
+def _blank_csv(set: ReviewSet) -> str:
+    questions = _columns(set)
+    rows = ((at, *item.shown, *[""] * len(questions)) for at, item in enumerate(set.items, 1))
+    return sheet_text((*BESIDE, *questions), rows)
 
 
 def read_key(path: Path) -> ReviewSet:

@@ -10,11 +10,20 @@ import pytest
 
 from graphneg.errors import InputError
 from graphneg.evaluation.review.drawing import PEOPLE, draw
-from graphneg.evaluation.review.exchange import FORMS, key_path, write_blank_sheet, write_judgements
+from graphneg.evaluation.review.exchange import (
+    FORMS,
+    key_path,
+    read_judgements,
+    write_blank_sheet,
+    write_judgements,
+)
+from graphneg.evaluation.review.items import FORMAT, Item, ReviewSet
 from graphneg.evaluation.review.judgements import Judgement, Judgements
 from graphneg.evaluation.review.results import Results
 from tests.cli_runs import command_line
 from tests.review_samples import COLUMNS, RIGHT, USABLE, filled, read, small_set
+
+FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d")
 
 
 class TestTheSheet:
@@ -35,6 +44,39 @@ class TestTheSheet:
         with pytest.raises(InputError, match="such a file already"):
             write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv", overwrite=True)
+
+    @pytest.mark.parametrize(
+        "text", ['=HYPERLINK("http://a")', "+1", "-2+3", "@SUM(A1)", "\uff1d1", "'=1", "''@", "\t=1"]
+    )
+    def test_no_cell_is_a_formula_and_reading_gives_the_text_back(self, text: str, tmp_path: Path) -> None:
+        item = Item("hard", "i", (("Ann", "Hi."),), text)
+        set = ReviewSet(FORMAT, 0, small_set().questions, (item,))
+        judgement = Judgement(1, "=cmd|' /C calc'!A0", USABLE, text)
+        write_judgements(Results(set, [judgement]), tmp_path / "judged.csv")
+        write_blank_sheet(set, tmp_path / "sheet.csv")
+        for path in (tmp_path / "judged.csv", tmp_path / "sheet.csv"):
+            with path.open(newline="", encoding="utf-8") as file:
+                cells = [cell for row in csv.reader(file) for cell in row]
+            assert not [cell for cell in cells if cell.lstrip()[:1] in FORMULA_SIGNS]
+        assert read_judgements(set, tmp_path / "judged.csv") == [judgement]
+
+    def test_label_studio_gets_tasks_that_nobody_judged(self, tmp_path: Path) -> None:
+        set = small_set()
+        key = write_blank_sheet(set, tmp_path / "tasks.json")
+        tasks = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
+        assert len(tasks) == len(set.items) and not any(task["annotations"] for task in tasks)
+        assert "source" not in (tmp_path / "tasks.json").read_text(encoding="utf-8")
+        assert "<Choices" in (tmp_path / "tasks.xml").read_text(encoding="utf-8")
+        # What an annotator adds to a task in Label Studio comes back by the key.
+        write_judgements(Results(set, [Judgement(2, "ann", USABLE)]), tmp_path / "filled.json")
+        tasks[1]["annotations"] = json.loads((tmp_path / "filled.json").read_text("utf-8"))[1]["annotations"]
+        (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+        assert len(read(tmp_path / "export.json", key).labels) == 1
+
+    def test_a_suffix_that_names_no_form_of_sheet_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"sheet\.xlsx: a sheet is a \.csv file, or a \.json file"):
+            write_blank_sheet(small_set(), tmp_path / "sheet.xlsx")
+        assert not list(tmp_path.iterdir())
 
 
 class TestReading:
