@@ -33,7 +33,7 @@ help:
 	@echo "make bench-contradiction  the same for detectors of contradiction"
 	@echo "make bench-decoder  train a small language model to write texts of graphs, and print how it does beside surface"
 	@echo "make lint    ruff, pyright, the layers of imports (import-linter), dead code (vulture)"
-	@echo "make sizes   how large the code is, beside its bounds"
+	@echo "make sizes   print the size of the code: modules, lines, functions, documented names"
 	@echo "make clean   remove $(VENV), the demo's store and output, and caches"
 
 demo: $(VENV)/.core

@@ -132,14 +132,11 @@ def reasons_page() -> str:
 
 
 def sizes_page() -> str:
-    """How large the code is, as ``make sizes`` prints it."""
-    from tools.sizes import figures
+    """Return the page of the code's sizes, which ``make sizes`` prints as well."""
+    from tools.sizes import figures, shown
 
-    rows = [
-        f"| {one.name} | {one.value:,.2f} | {'at least' if one.least else 'at most'} {one.bound:,g} |"
-        for one in figures()
-    ]
-    return "\n".join(["# Sizes", "", "| of the code | | bound |", "|---|---:|---:|", *rows, ""])
+    rows = [f"| {name} | {shown(value)} |" for name, value in figures().items()]
+    return "\n".join(["# Sizes", "", "| of the code | |", "|---|---:|", *rows, ""])
 
 
 def _default(parameter: Any) -> str:
