@@ -45,7 +45,7 @@ class TestScores:
 
     def test_a_score_is_the_mean_loss_that_transformers_gives(self, gpt2: CausalLM):
         source, target = gpt2.source_tokens(SOURCES[0]), gpt2.target_tokens(TARGETS[1])[:-1]
-        row = torch.tensor([[*source, *target]])
+        row = torch.tensor([[*source, *target]], device=gpt2.device)
         labels = row.clone()
         labels[0, : len(source)] = -100
         with torch.inference_mode():
