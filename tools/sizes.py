@@ -10,14 +10,10 @@ import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tools.prose import measures, source_files
+
 ROOT = Path(__file__).parent.parent
 MADE = "by `make pages`"
-
-
-def modules(*folders: str) -> list[Path]:
-    """The Python files below some folders of the repository, links left out."""
-    files = (file for folder in folders for file in sorted((ROOT / folder).rglob("*.py")))
-    return [file for file in files if not any(parent.is_symlink() for parent in file.parents)]
 
 
 def lines_of(files: list[Path]) -> list[int]:
@@ -59,12 +55,12 @@ def words_by_hand() -> int:
 
 def figures() -> Mapping[str, float]:
     """Return all figures of the working tree by name."""
-    files = modules("graphneg", "loaders")
+    files = source_files()
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files]
     lengths = sorted(length for tree in trees for length in functions(tree))
     names = [node for tree in trees for node in public(tree)]
     documented = sum(ast.get_docstring(node) is not None for node in names)
-    source, tests = lines_of(files), sum(lines_of(modules("tests")))
+    source, tests = lines_of(files), sum(lines_of(sorted((ROOT / "tests").rglob("*.py"))))
     return {
         "modules": len(files),
         "lines": sum(source),
@@ -75,6 +71,7 @@ def figures() -> Mapping[str, float]:
         "lines of the longest transform": max(map(len, queries().values())),
         "words of docs by hand": words_by_hand(),
         "tests to source": tests / sum(source),
+        **measures(),
     }
 
 
@@ -85,4 +82,4 @@ def shown(value: float) -> str:
 
 if __name__ == "__main__":
     for name, value in figures().items():
-        print(f"{name:<36}{shown(value):>10}")
+        print(f"{name:<48}{shown(value):>10}")
