@@ -13,7 +13,8 @@ from neo4j import Driver, GraphDatabase
 from benchmarks.corpus import Corpus, store_records
 from graphneg.store import embedded
 from graphneg.store.connection import Store
-from graphneg.store.opening import EMBEDDED_DATABASE, EMBEDDED_USER, open_store
+from graphneg.store.opening import open_store
+from graphneg.store.supervisor import DATABASE, OWNER
 from tests.servers import neo4j_server, wipe
 
 
@@ -47,10 +48,10 @@ def embedded_instance(directory: Path) -> Generator[Instance]:
         open_things.callback(membership.leave)
         driver = open_things.enter_context(
             GraphDatabase.driver(
-                f"bolt://127.0.0.1:{membership.bolt_port}", auth=(EMBEDDED_USER, membership.password)
+                f"bolt://127.0.0.1:{membership.bolt_port}", auth=(OWNER, membership.password)
             )
         )
-        yield Instance("embedded", store, driver, EMBEDDED_DATABASE, str(directory))
+        yield Instance("embedded", store, driver, DATABASE, str(directory))
 
 
 KINDS: Mapping[str, Callable[[Path], AbstractContextManager[Instance]]] = {

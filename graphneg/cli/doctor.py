@@ -50,6 +50,8 @@ SETTINGS = (
         "NEO4J_USERNAME",
         "NEO4J_PASSWORD",
         "NEO4J_DATABASE",
+        "NEO4J_READER_USERNAME",
+        "NEO4J_READER_PASSWORD",
     ),
     *("CI", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES"),
 )

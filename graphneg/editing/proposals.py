@@ -14,7 +14,7 @@ from neo4j.exceptions import Neo4jError
 
 from graphneg.editing.recipes import TARGETS, Target
 from graphneg.editing.transforms import Transform
-from graphneg.errors import StoreError, TransformError
+from graphneg.errors import OnlyReading, StoreError, TransformError
 from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
 from graphneg.store.connection import Store
@@ -269,10 +269,11 @@ def propose(
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
     try:
-        return store.read(transform.query, dialogues=parameters)
+        # Shipped or not: a transform's text is not trusted, so that no caller has to tell which is which.
+        return store.query_read(transform.query, {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__
-        if isinstance(refusal, Neo4jError) and not refusal.is_retryable():
+        if isinstance(error, OnlyReading) or (isinstance(refusal, Neo4jError) and not refusal.is_retryable()):
             raise TransformError(f"{transform.place}: {error}") from error
         raise
 

@@ -14,9 +14,9 @@ from importlib import resources
 from pathlib import Path
 
 from graphneg.editing.recipes import TARGETS, Target
-from graphneg.errors import StoreError, TransformError
+from graphneg.errors import TransformError
 from graphneg.hashing import fingerprint
-from graphneg.store.connection import refuse_writes
+from graphneg.store.reading import write_clause
 from graphneg.store.statements import read_header
 
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
@@ -101,10 +101,9 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         )
     if "$dialogues" not in text:
         raise TransformError(f"{place}: the query does not read $dialogues")
-    try:
-        refuse_writes(text)
-    except StoreError as error:
-        raise TransformError(f"{place}: a transform proposes edits and writes nothing: {error}") from error
+    # An early message. The server refuses what this overlooks: `propose` asks as a reader.
+    if clause := write_clause(text):
+        raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
     target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)
     if target is None and "target" in fields:
         known = ", ".join(TARGETS)

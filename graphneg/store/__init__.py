@@ -7,7 +7,7 @@ named queries.
 
 from __future__ import annotations
 
-from graphneg.store.connection import Store, refuse_writes
+from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
 from graphneg.store.opening import open_store
 from graphneg.store.queries import Info, NamedQuery, Rows, explore, info_of, named_queries
@@ -29,5 +29,4 @@ __all__ = [
     "open_store",
     "read_dialogues",
     "read_header",
-    "refuse_writes",
 ]

@@ -1,19 +1,18 @@
 """A store in use: the official driver behind five calls that are the same on every server.
 
 In: a query and its parameters. Out: its records; or one `StoreError` that says what was wrong, where, and
-what to do. A user's query that is meant to read is refused if it would write.
+what to do. graphneg's own queries (`Store.read`, `Store.stream`, `Store.write`) are trusted. Those of users,
+pages and transform files go through `Store.query_read`, which the server keeps from writing (`reading`).
 """
 
 from __future__ import annotations
 
 import logging
-import re
 import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
-from itertools import takewhile
 from random import uniform
 from typing import Any, TypeVar
 
@@ -43,7 +42,8 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from graphneg.errors import OnlyReading, StoreError, first_line
+from graphneg.errors import StoreError, first_line
+from graphneg.store.reading import Reader, check_summary, only_reading
 from graphneg.store.statements import as_literal, send_text
 
 # The driver's options are untyped keywords.
@@ -193,87 +193,6 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         cause = origin
 
 
-WRITE_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "ALTER CREATE DELETE DENY DETACH DROP ENABLE FOREACH GRANT INSERT LOAD MERGE NODETACH "
-        "REALLOCATE DEALLOCATE REMOVE RENAME REVOKE SET START STOP TERMINATE",
-    )
-)
-FIRST_WORDS = frozenset(
-    re.findall(
-        r"\w+|\W",
-        "MATCH OPTIONAL UNWIND WITH RETURN CALL SHOW USE EXPLAIN PROFILE CYPHER LET FILTER FOR FINISH{(",
-    )
-)
-"""What a query that reads begins with."""
-READ_PROCEDURES = re.compile(
-    r"(db\.(labels|propertykeys|relationshiptypes|info|ping|schema\.\w+|index\.\w+\.query\w+)"
-    r"|dbms\.components|(meta|path|algo)\.\w+)",
-    re.IGNORECASE,
-)
-TOKEN = re.compile(
-    r"""(?P<skip>\s+|//[^\r\n]*|/\*.*?(?:\*/|\Z))
-      |(?P<quoted>'(?:[^'\\]|\\.)*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z)|`(?:[^`]|``)*(?:`|\Z))
-      |(?P<number>\d[\w]*(?:\.\d\w*|\.(?!\.))?)
-      |(?P<word>\w+)
-      |(?P<sign>.)""",
-    re.VERBOSE | re.DOTALL,
-)
-ESCAPE = re.compile(r"\\u+(?:([0-9a-f]{4}))?", re.IGNORECASE)
-AFTER_NAME = frozenset((",", ")", ".", ":", "=", "]", "}", "|", ""))
-BEFORE_NAME = frozenset((".", ":", "$", "|", "&", "!", "AS"))
-
-
-def refuse_writes(query: str) -> None:
-    """Let a query pass that is known to read: it begins as one that reads does, no word of it starts a write,
-    and the procedures that it calls only read. The same on every server.
-
-    Strings, comments and quoted names are skipped; a name that only looks like a clause (``n.set``,
-    ``:Create``, ``{merge: 1}``) is let by. Neo4j decodes ``\\uXXXX`` wherever it stands before it reads a
-    query, other servers in strings alone; so one may stand for a letter in a string, and nowhere else.
-
-    Raises `OnlyReading`: it would write, or it is not known to read.
-    """
-    tokens = list(TOKEN.finditer(query))
-    strings = [token.span() for token in tokens if token.lastgroup == "quoted" and token[0][0] != "`"]
-    for escape in ESCAPE.finditer(query):
-        in_string = any(start < escape.start() < end for start, end in strings)
-        if not (in_string and escape[1] and chr(int(escape[1], 16)).isalpha()):
-            raise _not_known(f"the escape {escape[0]!r}, which is no letter in a string,")
-    # A quoted name or string stands as one quote mark.
-    words = [
-        token[0][0] if token.lastgroup == "quoted" else token[0]
-        for token in tokens
-        if token.lastgroup != "skip"
-    ]
-    while words[-1:] == [";"]:
-        words.pop()
-    if words and words[0].upper() not in FIRST_WORDS:
-        first = words[0].upper()
-        raise _would_write(first) if first in WRITE_WORDS else _not_known(f"what begins with {first}")
-    for at, word in enumerate(map(str.upper, words)):
-        before, after = words[at - 1].upper() if at else "", words[at + 1] if at + 1 < len(words) else ""
-        is_name = before in BEFORE_NAME or after in AFTER_NAME  # a label, a key, a variable or a parameter
-        if word == ";":
-            raise _not_known("a second query, behind a semicolon,")
-        if word in WRITE_WORDS and not is_name:
-            raise _would_write(word)
-        if word == "CALL" and not is_name and after not in ("{", "("):
-            dots = takewhile(lambda dot: words[dot] == ".", range(at + 2, len(words) - 1, 2))
-            name = "".join([after, *(f".{words[dot + 1]}" for dot in dots)])
-            if not READ_PROCEDURES.fullmatch(name):
-                raise _not_known(f"the procedure {name}")
-
-
-def _would_write(word: str) -> OnlyReading:
-    return OnlyReading(f"this query would write ({word}), and only reading is allowed here")
-
-
-def _not_known(what: str) -> OnlyReading:
-    return OnlyReading(f"{what} is not known to read only, and only reading is allowed here")
-
-
 T = TypeVar("T")
 
 
@@ -316,13 +235,12 @@ class Store(AbstractContextManager["Store"]):
         description: str,
         resources: ExitStack,
         *,
-        enforces_read_access: bool,
+        reader: Reader,
         trouble: Trouble = no_trouble,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.description = description
-        self.enforces_read_access = enforces_read_access
-        """Whether the server itself refuses a write in a session opened for reading."""
+        self._reader = reader
         self._trouble = trouble
         self._turn = turn
         self._silent_since: float | None = None
@@ -342,7 +260,7 @@ class Store(AbstractContextManager["Store"]):
 
     def stream(self, query: str, /, **parameters: Any) -> Iterator[Record]:
         """The rows of a query one by one, in flat memory. Not retried once it has begun."""
-        with self._session(READ_ACCESS) as session:
+        with self._session(READ_ACCESS, self._driver) as session:
             with _sendable():
                 result = session.run(as_literal(query), parameters)
             yield from result
@@ -363,20 +281,31 @@ class Store(AbstractContextManager["Store"]):
         most: int | None = None,
         seconds: float | None = None,
     ) -> EagerResult:
-        """A user's own query: records, summary and keys. Nothing is written.
+        """Run a query that nobody has checked; the server refuses it whatever else it does than reading.
 
-        Of the records, only the first ``most`` are fetched. Neo4j ends what takes longer than so many
-        ``seconds``; an embedded store has no such limit.
+        Args:
+            text: The query.
+            parameters: The values of its parameters.
+            most: Number of records to fetch; all of them by default.
+            seconds: Neo4j ends what takes longer; an embedded store has no such limit.
 
-        Raises `StoreError`: the query is not known to read only, is not valid, or fails.
+        Returns:
+            Its records, summary and keys.
+
+        Raises:
+            OnlyReading: The query would write, load a file, or do anything else than read the graph.
+            StoreError: The query is not valid, or fails.
         """
-        refuse_writes(text)
 
         @unit_of_work(timeout=seconds)
         def work(transaction: ManagedTransaction) -> EagerResult:
-            return _run_eagerly(transaction, text, parameters, most)
+            checked = self._reader.check(transaction, text)
+            result = _run_eagerly(transaction, checked, parameters, most)
+            check_summary(result.summary, text)
+            return result
 
-        return self._in_transaction(READ_ACCESS, work)
+        with only_reading(text):
+            return self._in_transaction(READ_ACCESS, work, self._reader.driver)
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query that may write, in one transaction: records, summary and keys.
@@ -395,11 +324,13 @@ class Store(AbstractContextManager["Store"]):
     def __repr__(self) -> str:
         return f"<Store: {self.description}>"
 
-    def _in_transaction(self, access: str, work: Callable[[ManagedTransaction], T]) -> T:
+    def _in_transaction(
+        self, access: str, work: Callable[[ManagedTransaction], T], driver: Driver | None = None
+    ) -> T:
         """``work`` in one transaction, tried again for as long as that can help: not where the server can be
         seen to have ended, or has been silent for long, whichever thread found that."""
         pause, failed = PAUSES[0], 0.0
-        with self._session(access) as session:
+        with self._session(access, driver or self._driver) as session:
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
             while True:
                 try:
@@ -424,12 +355,12 @@ class Store(AbstractContextManager["Store"]):
         return since
 
     @contextmanager
-    def _session(self, access: str) -> Generator[Session]:
+    def _session(self, access: str, driver: Driver) -> Generator[Session]:
         """A session that sees what earlier ones of the store wrote, on any member of a cluster."""
         options = {"default_access_mode": access, "bookmark_manager": self._bookmarks, "fetch_size": 1000}
         with (
             explained(self.description, ADVICE_IN_USE, self._trouble),
-            self._driver.session(database=self._database, **options) as session,
+            driver.session(database=self._database, **options) as session,
         ):
             yield session
 
@@ -441,11 +372,7 @@ def _run_eagerly(
     most: int | None = None,
 ) -> EagerResult:
     with _sendable():
-        result = transaction.run(as_literal(text), dict(parameters or {}))
-        if most is None:
-            return result.to_eager_result()
-        records, keys = result.fetch(most), list(result.keys())
-        return EagerResult(records, result.consume(), keys)
+        return send_text(transaction, text, parameters or {}).eager(most)
 
 
 @contextmanager

@@ -58,6 +58,7 @@ class Endpoint(NamedTuple):
     control_port: int
     token: str
     password: str
+    reader_password: str = ""
     engine: dict[str, str] | None = None
 
 
@@ -130,8 +131,9 @@ def read_endpoint(directory: Path) -> Endpoint | None:
     """How to reach the directory's server; ``None`` where none has said so in a way that can be read."""
     try:
         content = json.loads((directory / supervisor.ENDPOINT).read_text(encoding="utf-8"))
-        said = (content[name] for name in Endpoint._fields if name != "engine")
-        return Endpoint(*said, engine=content.get("engine"))
+        needed = {name: content[name] for name in Endpoint._fields if name not in Endpoint._field_defaults}
+        added = {name: content[name] for name in Endpoint._field_defaults if name in content}
+        return Endpoint(**needed, **added)
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -263,6 +265,7 @@ class Membership:
     control: socket.socket
     bolt_port: int
     password: str
+    reader_password: str
     process: int
     engine: dict[str, str] | None
     """What runs: `find_engine` of the process that started it; ``None``: it is not said."""
@@ -438,7 +441,8 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
                 ) from None
             if port:
                 opened.pop_all()
+                passwords = endpoint.password, endpoint.reader_password
                 return Membership(
-                    directory, control, int(port), endpoint.password, os.getpid(), endpoint.engine
+                    directory, control, int(port), *passwords, os.getpid(), endpoint.engine
                 )
     return None

@@ -22,9 +22,10 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from graphneg.errors import StoreError
 from graphneg.hashing import fingerprint
-from graphneg.store import embedded
+from graphneg.store import embedded, supervisor
 from graphneg.store.connection import Store, ask, connect, explained, server_agent
 from graphneg.store.embedded import reason_of_end
+from graphneg.store.reading import Reader, check_plan, leave_to_account, refuse_all
 from graphneg.store.statements import cypher_text, send_text, statements
 
 SCHEMA_VERSION = 6
@@ -115,8 +116,6 @@ def facts_fingerprint() -> str:
 
 
 DEFAULT_DIRECTORY = "graphneg-store"
-EMBEDDED_DATABASE = "neo4j"
-EMBEDDED_USER = "root"
 OLDEST_NEO4J = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -202,11 +201,23 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         version = server_version(agent, uri)
         name = ask(driver, database).database or database
         description = f"{version} at {uri}" + (f", database {name}" if name else "")
-        resources, enforces = ExitStack(), "compatible" not in agent
-        store = Store(driver, database, description, resources, enforces_read_access=enforces)
+        resources = ExitStack()
+        reader = _server_reader(uri, driver, opened, is_neo4j="compatible" not in agent)
+        store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, upgrading)
         resources.push(opened.pop_all())
         return store
+
+
+def _server_reader(uri: str, driver: Driver, opened: ExitStack, *, is_neo4j: bool) -> Reader:
+    """Return how a server is asked what nobody has checked: as the user of NEO4J_READER_USERNAME, if any."""
+    username = os.environ.get("NEO4J_READER_USERNAME")
+    if username:
+        account = basic_auth(username, os.environ.get("NEO4J_READER_PASSWORD", ""))
+        driver = opened.enter_context(connect(uri, account))
+    if is_neo4j:
+        return Reader(driver, check_plan)
+    return Reader(driver, leave_to_account if username else refuse_all)
 
 
 def name_of_server(uri: str, auth: Auth | None) -> str:
@@ -243,16 +254,18 @@ def open_embedded(
         with ExitStack() as opened:
             opened.callback(membership.leave, keep_warm)
             uri = f"bolt://127.0.0.1:{membership.bolt_port}"
-            auth = basic_auth(EMBEDDED_USER, membership.password)
-            driver = opened.enter_context(connect(uri, auth))
+            driver = opened.enter_context(connect(uri, basic_auth(supervisor.OWNER, membership.password)))
+            # It connects when it is first asked, so that it costs nothing where nobody does.
+            account = basic_auth(supervisor.READER, membership.reader_password)
+            reader = Reader(opened.enter_context(connect(uri, account)), leave_to_account)
             if _answers(driver, membership):
                 resources, description = ExitStack(), f"embedded store at {directory}"
                 store = Store(
                     driver,
-                    EMBEDDED_DATABASE,
+                    supervisor.DATABASE,
                     description,
                     resources,
-                    enforces_read_access=False,
+                    reader=reader,
                     trouble=partial(embedded.trouble, membership),
                     turn=partial(embedded.turn, directory),
                 )
@@ -268,7 +281,7 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
     deadline = time.monotonic() + embedded.START_SECONDS
     while time.monotonic() < deadline:
         with suppress(Neo4jError, DriverError):
-            ask(driver, EMBEDDED_DATABASE)
+            ask(driver, supervisor.DATABASE)
             return True
         if not membership.alive():
             return False

@@ -11,7 +11,7 @@ from importlib import resources
 from itertools import takewhile
 from typing import Any, LiteralString, TypeVar, cast
 
-from neo4j import ManagedTransaction, Record, Result, ResultSummary, SummaryCounters
+from neo4j import EagerResult, ManagedTransaction, Record, Result, ResultSummary, SummaryCounters
 
 T = TypeVar("T")
 
@@ -111,7 +111,7 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
 
 
 class Sent:
-    """A statement that the server works on. Read it once, by one of the two."""
+    """A statement that the server works on. Read it once, by one of the three."""
 
     __slots__ = ("_result", "_rows")
 
@@ -124,6 +124,12 @@ class Sent:
         records = list(self._result)
         self.finish()
         return records
+
+    def eager(self, most: int | None = None) -> EagerResult:
+        """Return the first ``most`` rows, or all, with the summary and the keys."""
+        keys = list(self._result.keys())
+        records = list(self._result) if most is None else self._result.fetch(most)
+        return EagerResult(records, self.finish(), keys)
 
     def finish(self) -> ResultSummary:
         """Wait until the server is done; rows are left out."""

@@ -14,8 +14,10 @@ and imports nothing from the user's working directory.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import ctypes
+import hashlib
 import json
 import os
 import re
@@ -31,7 +33,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Version of the endpoint file and the control connection; another one is refused."""
 
 EXIT_BUSY = 75
@@ -41,8 +43,20 @@ LOCK = "server.lock"
 ENDPOINT = "endpoint.json"
 LOG = "server.log"
 ENGINE = "arcadedb"
+DATABASE = "neo4j"
 ROOT = "server"
 PASSWORD = "password"
+OWNER = "root"
+READER = "reader"
+"""The server's accounts: graphneg's own, and the one for queries that nobody checked."""
+GROUPS: dict[str, Any] = {
+    "admin": {
+        "access": ["updateSecurity", "updateSchema", "updateDatabaseSettings"],
+        "types": {"*": {"access": ["createRecord", "readRecord", "updateRecord", "deleteRecord"]}},
+    },
+    READER: {"access": [], "types": {"*": {"access": ["readRecord"]}}},
+}
+"""What the members of a group may do. The server checks it for each record, whatever the query looks like."""
 WELCOME = b"welcome\n"
 KEEP = re.compile(rb"keep (\d{1,9})\n")
 """What a user may say before it leaves: how many seconds the server is to wait for the next."""
@@ -120,6 +134,7 @@ class Supervisor:
         self._lock = os.fstat(lock.fileno())
         self._token = secrets.token_urlsafe(24)
         self._password = secrets.token_urlsafe(24)
+        self._reader_password = secrets.token_urlsafe(24)
         self._users: dict[socket.socket, bytes] = {}
         self._pending: dict[socket.socket, bytes] = {}
         self._leaving: list[socket.socket] = []
@@ -134,7 +149,8 @@ class Supervisor:
         self._selector.register(self._listener, selectors.EVENT_READ)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
-        self._java = _start_java(directory, order, self._password, lock)
+        accounts = {OWNER: self._password, READER: self._reader_password}
+        self._java = _start_java(directory, order, accounts, lock)
         self._watchdog = _start_watchdog(self._java.pid)
 
     def run(self) -> int:
@@ -224,7 +240,6 @@ class Supervisor:
     def _find_bolt_port(self) -> None:
         if match := LISTENING.search((self._directory / LOG).read_bytes()):
             self._bolt_port = int(match[1])
-            (self._directory / PASSWORD).unlink(missing_ok=True)
             for user in self._users:
                 _send(user, b"%d\n" % self._bolt_port)
 
@@ -237,6 +252,7 @@ class Supervisor:
             "control_port": self._listener.getsockname()[1],
             "token": self._token,
             "password": self._password,
+            "reader_password": self._reader_password,
             "engine": {name: self._order[name] for name in ("java", "jars", "version", "heap")},
         }
         scratch = self._directory / f"{ENDPOINT}.{os.getpid()}"
@@ -266,7 +282,6 @@ class Supervisor:
         if self._watchdog:
             self._watchdog.communicate(b"done")
         if is_there:
-            (self._directory / PASSWORD).unlink(missing_ok=True)
             shutil.rmtree(
                 self._directory if self._order["temporary"] else self._directory / ROOT, ignore_errors=True
             )
@@ -279,9 +294,9 @@ def _send(user: socket.socket, line: bytes) -> None:
 
 
 def _start_java(
-    directory: Path, order: dict[str, Any], password: str, lock: IO[bytes]
+    directory: Path, order: dict[str, Any], accounts: dict[str, str], lock: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start the server with a new password; it picks free ports by itself.
+    """Start the server with new passwords of its accounts; it picks free ports by itself.
 
     Its root, where it looks for plugins and configuration, is new: a store may be somebody else's.
     """
@@ -290,18 +305,19 @@ def _start_java(
         root.unlink()
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
-    (directory / PASSWORD).write_text(password)
+    (directory / PASSWORD).unlink(missing_ok=True)  # an earlier version left it if it was killed
+    _write_accounts(root / "config", accounts)
     settings = {
         "server.rootPath": root,
         "server.databaseDirectory": directory / ENGINE / "databases",
-        "server.rootPasswordPath": directory / PASSWORD,
         "server.httpIncomingHost": "127.0.0.1",
         "server.httpIncomingPort": 0,
         "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
+        "opencypher.loadCsv.allowRemoteUrls": "false",  # every account may use it, also to send data away
         "command.regexTimeout": 60_000,  # for a whole scan; ours are simple, the machine may be busy
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
-        "server.defaultDatabases": "neo4j[]",
+        "server.defaultDatabases": f"{DATABASE}[]",
         "server.mode": "development",
     }
     command = [
@@ -322,6 +338,33 @@ def _start_java(
             pass_fds=() if sys.platform == "win32" else (lock.fileno(),),
             preexec_fn=partial(_die_with, os.getpid()) if sys.platform == "linux" else None,
         )
+
+
+def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
+    """Write the server's configuration of users and groups, as it writes it itself, for its first start.
+
+    Args:
+        folder: A directory to create.
+        accounts: The password of `OWNER` and that of `READER`.
+    """
+    folder.mkdir()
+    groups = {"version": 1, "databases": {"*": {"groups": GROUPS}}}
+    (folder / "server-groups.json").write_text(json.dumps(groups))
+    users = [
+        {"name": OWNER, "password": _hashed(accounts[OWNER]), "databases": {"*": ["admin"]}},
+        {"name": READER, "password": _hashed(accounts[READER]), "databases": {DATABASE: [READER]}},
+    ]
+    (folder / "server-users.jsonl").write_text("".join(json.dumps(user) + "\n" for user in users))
+
+
+def _hashed(password: str) -> str:
+    """Return the form in which the server keeps a password.
+
+    One iteration: more would slow down each connection, and a password of 192 random bits can't be guessed.
+    """
+    salt = secrets.token_urlsafe(24)
+    key = hashlib.pbkdf2_hmac("sha256", password.encode(), salt.encode(), 1, 32)
+    return f"PBKDF2WithHmacSHA256$1${salt}${base64.b64encode(key).decode()}"
 
 
 def _die_with(parent: int) -> None:

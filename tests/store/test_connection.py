@@ -8,7 +8,6 @@ import ssl
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -16,8 +15,8 @@ from hypothesis import strategies as st
 from neo4j import ManagedTransaction
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, ServiceUnavailable
 
-from graphneg.errors import OnlyReading, StoreError
-from graphneg.store.connection import Store, Trouble, WriteConflict, explained, no_trouble, refuse_writes
+from graphneg.errors import StoreError
+from graphneg.store.connection import Store, Trouble, WriteConflict, explained, no_trouble
 from graphneg.store.opening import (
     SCHEMA_VERSION,
     SCHEMES,
@@ -139,103 +138,6 @@ def test_a_query_that_is_not_cypher_is_one_clear_error(store: Store) -> None:
         store.query_read("MATCH (n:Dialogue RETURN n")
     with pytest.raises(StoreError, match="name"):
         store.query_read("RETURN $name")
-
-
-# Reading only
-
-
-WRITING = {
-    "CREATE": "CREATE (n:Term {text: 'x'})",
-    "MERGE": "merge (n:Term {text: 'x'}) RETURN n",
-    "SET": "MATCH (n:GraphnegSchema) SET n.version = 9",
-    "REMOVE": "MATCH (n) /* a comment */ REMOVE n.version",
-    "DELETE": "MATCH (n) DELETE (n)",
-    "DETACH": "MATCH (n)\nDETACH // and\nDELETE n",
-    "FOREACH": "FOREACH (x IN [1] | CREATE (:Term {text: 'x'}))",
-    "DROP": "DROP INDEX graphneg_dialogue_corpus",
-    "INSERT": "INSERT (n:Term {text: 'x'})",
-    "LOAD": "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
-    "TERMINATE": "SHOW TRANSACTIONS YIELD transactionId AS id TERMINATE TRANSACTIONS id",
-}
-SNEAKING = {
-    "CREATE": "/* /* */ CREATE (n:Term)",
-    "SET": "MATCH (n) WHERE n.text = 'a\\'b' SET n.text = 'b'",
-    "MERGE": 'MATCH (n:`a``b`)MERGE (m:Term {text: "it\'s"})',
-    "DELETE": "MATCH (n) WITH n, 1. AS x DELETE n",
-    "REMOVE": "MATCH (n)REMOVE n:Term",
-    "DETACH": "RETURN 1 // '\rDETACH DELETE n",
-}
-READING = [
-    "MATCH (n:Set {create: 'DELETE'}) WHERE n.set = $merge RETURN n.delete AS remove, n.drop",
-    "MATCH (n) RETURN n.`SET`, 'CREATE (n)', \"DROP // x\" // DELETE n",
-    "MATCH (a)-[:CREATE|MERGE]->(b:Load&!Drop) RETURN a, b /* SET a.x = 1 */",
-    "WITH {set: 1, delete: 2} AS map RETURN map.set, map.delete",
-    "MATCH (e:Edit) WHERE e.op = 'set' RETURN e.op, count(*) AS n",
-    "MATCH p = (a)-[*1..3]->(b) RETURN p",
-    "UNWIND [1, 2] AS set RETURN set",
-    "MATCH (n) RETURN n.created, n.offset, n.dataset",
-    "MATCH (n) CALL (n) { MATCH (n)-->(m) RETURN count(m) AS c } RETURN c",
-    "CALL db.labels() YIELD label RETURN label",
-    "CALL db.labels YIELD label RETURN label;",
-    "MATCH (n) WHERE n.text = 'caf\\u00e9' RETURN n.call, {call: n} AS call",
-]
-
-
-UNKNOWN = [
-    "CALL merge.node(['Term'], {})",
-    "CALL `refactor`.mergeNodes([])",
-    "CALL dbms.killConnection('bolt-1') YIELD message RETURN message",
-    "CALL db.labelsAndMore() YIELD label RETURN label",
-    "CALL dbms.setConfigValue('a', 'b')",
-    "RETURN 1 ; CREATE (n:Term)",
-    "BEGIN",
-    "RETURN 1 //\\u000ALOAD CSV FROM 'http://localhost/' AS line RETURN line",
-    "RETURN 'a\\u0027 CREATE (n:Term) //'",
-    "RETURN 'a\\\\u0027 CREATE (n:Term) //'",
-    "RETURN 'a\\uuu0027 CREATE (n:Term) //'",
-    "MATCH (n) \\u0053ET n.text = 'b'",
-    "MATCH (n:`a\\u0060) SET n.text = 'b' //`)",
-]
-
-
-@pytest.mark.parametrize("query", [*WRITING.values(), *SNEAKING.values()])
-def test_a_write_is_named_and_refused(query: str) -> None:
-    known = {text: clause for queries in (WRITING, SNEAKING) for clause, text in queries.items()}
-    with pytest.raises(OnlyReading, match=rf"would write \({known[query]}\), and only reading is allowed"):
-        refuse_writes(query)
-
-
-@pytest.mark.parametrize("query", READING)
-def test_names_strings_and_comments_are_no_writes(query: str) -> None:
-    refuse_writes(query)
-
-
-@pytest.mark.parametrize("query", UNKNOWN)
-def test_what_is_not_known_to_read_is_refused(query: str) -> None:
-    with pytest.raises(OnlyReading, match=r"is not known to read only, and only reading is allowed"):
-        refuse_writes(query)
-
-
-@given(st.sampled_from([*WRITING.values()]), st.randoms(use_true_random=False))
-def test_no_escape_hides_a_write(query: str, random: Random) -> None:
-    """Neo4j decodes escapes before it reads a query, wherever they stand."""
-    written = "".join(f"\\u{ord(one):04x}" if random.random() < 0.3 else one for one in query)
-    for text in (written, f"RETURN 1 //\\u000a{query}", f"RETURN '\\u0027 {query}", f"/* \\u002a/ {query}"):
-        with pytest.raises(StoreError):
-            refuse_writes(text)
-
-
-def test_a_read_query_changes_nothing(empty: Store) -> None:
-    for query in (*WRITING.values(), *UNKNOWN):
-        with pytest.raises(StoreError, match=r"would write|not known to read"):
-            empty.query_read(query)
-    assert terms(empty) == []
-
-
-def test_a_server_that_enforces_reading_refuses_by_itself(neo4j: Store) -> None:
-    assert neo4j.enforces_read_access
-    with pytest.raises(StoreError, match="read access mode"):
-        neo4j.read("CREATE (n:Term {text: 'x'})")
 
 
 def test_a_query_may_write_when_asked_to(empty: Store) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
-from graphneg.store.connection import Store, refuse_writes
+from graphneg.store.connection import Store
 from graphneg.store.queries import named_queries, named_query, near_topics, parse_query
+from graphneg.store.reading import write_clause
 from graphneg.store.statements import cypher_text
 from tests.explore_samples import write_samples
 from tests.servers import wipe
@@ -206,8 +207,8 @@ class TestQueries:
         assert found(graph, name, parameters | {"limit": 2}) == most[:2]
 
     @pytest.mark.parametrize("name", QUERIES)
-    def test_none_would_write(self, name: str) -> None:
-        refuse_writes(QUERIES[name].text)
+    def test_none_seems_to_write(self, name: str) -> None:
+        assert write_clause(QUERIES[name].text) is None
 
     def test_an_empty_graph_has_no_hubs(self, graph: DialogueGraph) -> None:
         assert found(graph, "corpus_shifts", {"focus": "coffee", "corpus": "nowhere"}) == []

@@ -1,0 +1,127 @@
+"""What only reads runs, what does anything else is refused: by the servers, and early where the text shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphneg.errors import OnlyReading, StoreError
+from graphneg.store.connection import Store
+from graphneg.store.reading import write_clause
+from tests.servers import wipe
+
+SHOWN = {
+    "CREATE": "CREATE (n:Term {text: 'x'})",
+    "MERGE": "merge (n:Term {text: 'x'}) RETURN n",
+    "SET": "MATCH (n:GraphnegSchema) SET n.version = 9",
+    "REMOVE": "MATCH (n) /* a comment */ REMOVE n.version",
+    "DELETE": "MATCH (n) DELETE (n)",
+    "DETACH": "MATCH (n)\nDETACH // and\nDELETE n",
+    "FOREACH": "FOREACH (x IN [1] | CREATE (:Term {text: 'x'}))",
+    "DROP": "DROP INDEX graphneg_dialogue_corpus",
+    "INSERT": "INSERT (n:Term {text: 'x'})",
+    "LOAD": "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+    "TERMINATE": "SHOW TRANSACTIONS YIELD transactionId AS id TERMINATE TRANSACTIONS id",
+}
+"""Writes that the text shows, by the clause that a message names."""
+HARDER = {
+    "CREATE": "/* /* */ CREATE (n:Term)",
+    "SET": "MATCH (n) WHERE n.text = 'a\\'b' SET n.text = 'b'",
+    "MERGE": 'MATCH (n:`a``b`)MERGE (m:Term {text: "it\'s"})',
+    "DELETE": "MATCH (n) WITH n, 1. AS x DELETE n",
+    "REMOVE": "MATCH (n)REMOVE n:Term",
+    "DETACH": "RETURN 1 // '\rDETACH DELETE n",
+}
+READING = [
+    "MATCH (n:Set {create: 'DELETE'}) WHERE n.set = $merge RETURN n.delete AS remove, n.drop",
+    "MATCH (n) RETURN n.`SET`, 'CREATE (n)', \"DROP // x\" // DELETE n",
+    "MATCH (a)-[:CREATE|MERGE]->(b:Load&!Drop) RETURN a, b /* SET a.x = 1 */",
+    "WITH {set: 1, delete: 2} AS map RETURN map.set, map.delete",
+    "MATCH (e:Edit) WHERE e.op = 'set' RETURN e.op, count(*) AS n",
+    "MATCH p = (a)-[*1..3]->(b) RETURN p LIMIT 3",
+    "UNWIND [1, 2] AS set RETURN set",
+    "UNWIND [2, 1] AS set WITH set WHERE set > 1 RETURN set ORDER BY set DESC",
+    "MATCH (n) RETURN n.created, n.offset, n.dataset",
+    "MATCH (n) CALL (n) { MATCH (n)-->(m) RETURN count(m) AS c } RETURN c",
+    "CALL db.labels() YIELD label RETURN label",
+    "CALL db.labels;",
+    "MATCH (n) WHERE n.text = 'caf\\u00e9' RETURN n.call, {call: n} AS call",
+    "SHOW INDEXES",
+    "EXPLAIN MATCH (n) RETURN n",
+    "// a comment\nPROFILE MATCH (n) RETURN n",
+]
+HIDDEN = [
+    "WITH 1 AS as CREATE (:Term {text: 'x'}) RETURN 1",
+    "MATCH (n) WITH n AS as DETACH DELETE as",
+    "MATCH (n:None) WITH n AS as SET as.text = 'x'",
+    "WITH 1 AS as LOAD CSV FROM 'file:///etc/hosts' AS row RETURN row",
+    "WITH 1 AS as LOAD CSV FROM 'http://127.0.0.1:1/' AS row RETURN row",
+    "WITH 1 AS as FOREACH (x IN [1] | CREATE (:Term {text: 'x'}))",
+    "CALL merge.node(['Term'], {text: 'x'}, {}, {}) YIELD node RETURN node",
+    "CALL `refactor`.mergeNodes([])",
+    "CALL do.when(true, 'CREATE (:Term {text: \"x\"})', '', {}) YIELD value RETURN value",
+    "CALL db.labelsAndMore() YIELD label RETURN label",
+    "CALL db.createLabel('x')",
+    "CALL dbms.listConfig()",
+    "CALL dbms.setConfigValue('a', 'b')",
+    "CALL dbms.killConnection('bolt-1') YIELD message RETURN message",
+    "RETURN COLLECT { CALL dbms.listConfig() YIELD name RETURN name } AS names",
+    "MATCH (n) WHERE EXISTS { LOAD CSV FROM 'file:///etc/hosts' AS row RETURN row } RETURN n",
+    "SHOW SETTINGS",
+    "SHOW USERS",
+    "RETURN 1 ; CREATE (n:Term)",
+    "BEGIN",
+    "COMMIT",
+    "PROFILE WITH 1 AS as CREATE (:Term {text: 'x'}) RETURN 1",
+    # What a server plans must be what it runs: here, one would be a string and the other a clause.
+    "// PROFILE RETURN \"\nLOAD CSV FROM 'file:///etc/hosts' AS row RETURN row //\"",
+    "// PROFILE RETURN \"\\u000ALOAD CSV FROM 'file:///etc/hosts' AS row RETURN row //\"",
+    "RETURN 1 //\\u000ALOAD CSV FROM 'http://localhost/' AS line RETURN line",
+    "RETURN 'a\\u0027 CREATE (n:Term) //'",
+    "RETURN 'a\\uuu0027 CREATE (n:Term) //'",
+    "MATCH (n) \\u0053ET n.text = 'b'",
+    "MATCH (n:`a\\u0060) SET n.text = 'b' //`)",
+]
+"""What does more than reading though its text looks harmless, and what one of the servers does not know."""
+
+
+@pytest.fixture
+def kept(store: Store) -> Store:
+    wipe(store)
+    store.query_write("CREATE (:Term {text: 'tea'})")
+    return store
+
+
+def digest(store: Store) -> list[str]:
+    return sorted(repr((row["labels"], row["known"])) for row in store.read(
+        "MATCH (n) RETURN labels(n) AS labels, properties(n) AS known"
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("query", [*SHOWN.values(), *HARDER.values()])
+def test_a_clause_that_writes_is_named(query: str) -> None:
+    known = {text: clause for queries in (SHOWN, HARDER) for clause, text in queries.items()}
+    assert write_clause(query) == known[query]
+
+
+@pytest.mark.parametrize("query", READING)
+def test_names_strings_and_comments_are_no_clauses(query: str) -> None:
+    assert write_clause(query) is None
+
+
+def test_what_only_reads_runs(kept: Store) -> None:
+    for query in READING:
+        kept.query_read(query, {"merge": 1})
+
+
+def test_a_write_that_the_text_shows_is_refused_by_name(kept: Store) -> None:
+    for clause, query in SHOWN.items():
+        with pytest.raises(OnlyReading, match=rf"would write \({clause}\), and only reading is allowed here"):
+            kept.query_read(query)
+
+
+@pytest.mark.parametrize("query", HIDDEN)
+def test_what_the_text_hides_is_refused_by_the_server(kept: Store, query: str) -> None:
+    before = digest(kept)
+    with pytest.raises(StoreError):
+        print(kept.query_read(query).records)
+    assert digest(kept) == before
