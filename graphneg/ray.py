@@ -56,8 +56,7 @@ _RETRIES = 1
 _PAUSE_SECONDS = 5.0
 """Before all that is left is begun again, where actors of a node that went were out of reach for too long."""
 _SIGNING_IN = tuple(
-    f"NEO4J_{name}"
-    for name in ("USERNAME", "PASSWORD", "DATABASE", "READER_USERNAME", "READER_PASSWORD")
+    f"NEO4J_{name}" for name in ("USERNAME", "PASSWORD", "DATABASE", "READER_USERNAME", "READER_PASSWORD")
 )
 """Handed to actors as arguments, which no dashboard shows."""
 

@@ -240,7 +240,7 @@ class Store(AbstractContextManager["Store"]):
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.description = description
-        self._reader = reader
+        self.reader = reader
         self._trouble = trouble
         self._turn = turn
         self._silent_since: float | None = None
@@ -299,13 +299,13 @@ class Store(AbstractContextManager["Store"]):
 
         @unit_of_work(timeout=seconds)
         def work(transaction: ManagedTransaction) -> EagerResult:
-            checked = self._reader.check(transaction, text)
+            checked = self.reader.check(transaction, text)
             result = _run_eagerly(transaction, checked, parameters, most)
             check_summary(result.summary, text)
             return result
 
         with only_reading(text):
-            return self._in_transaction(READ_ACCESS, work, self._reader.driver)
+            return self._in_transaction(READ_ACCESS, work, self.reader.driver)
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query that may write, in one transaction: records, summary and keys.

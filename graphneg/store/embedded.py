@@ -442,7 +442,5 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
             if port:
                 opened.pop_all()
                 passwords = endpoint.password, endpoint.reader_password
-                return Membership(
-                    directory, control, int(port), *passwords, os.getpid(), endpoint.engine
-                )
+                return Membership(directory, control, int(port), *passwords, os.getpid(), endpoint.engine)
     return None

@@ -1,12 +1,13 @@
 """Queries that nobody has checked, and what makes sure that they only read.
 
-Such a query comes from a user, from a page or from somebody's transform file. Its text does not tell whether it
-writes: in ``WITH 1 AS as CREATE (:Term)`` the clause looks like a name behind ``AS``. So the server decides:
+Such a query comes from a user, from a page or from somebody's transform file. Its text does not tell
+whether it writes: in ``WITH 1 AS as CREATE (:Term)`` the clause looks like a name. So the server decides:
 
 - The embedded server runs it as an account that may read records and nothing else.
 - Neo4j runs it in a transaction of READ access, after it has shown the plan of the query (`check_plan`). READ
   access alone would let ``LOAD CSV`` and ``CALL dbms.listConfig()`` pass.
-- Any other server that speaks Neo4j's protocol needs an account that may only read. It enforces no READ access.
+- Any other server that speaks Neo4j's protocol needs an account that may only read: it may not enforce READ
+  access.
 
 `write_clause` looks at the text. Only the wording of a refusal, and how early it comes, depend on it.
 """
@@ -40,8 +41,12 @@ class Reader:
 
 
 def leave_to_account(transaction: ManagedTransaction, text: str) -> str:
-    """Return the text as it is: the account of the `Reader` may do nothing but read."""
-    return text
+    """Check nothing: the account of the `Reader` may do nothing but read.
+
+    Returns:
+        The text with ``EXPLAIN`` or ``PROFILE`` first: the embedded server overlooks them behind a comment.
+    """
+    return "".join(_mode_and_query(text))
 
 
 def refuse_all(transaction: ManagedTransaction, text: str) -> str:
@@ -91,11 +96,10 @@ def check_plan(transaction: ManagedTransaction, text: str) -> str:
         The text to send: the same query, in the same mode.
 
     Raises:
-        OnlyReading: The plan writes, loads files, runs an administration command, or calls a procedure that is
-            not one of those that are known to read.
+        OnlyReading: The plan writes, loads files, runs an administration command, or calls a procedure that
+            is not one of those that are known to read.
     """
-    found = _MODE.match(text)
-    mode, query = (f"{found[1]} ", text[found.end() :]) if found else ("", text)
+    mode, query = _mode_and_query(text)
     summary = transaction.run(as_literal(f"EXPLAIN {query}")).consume()
     operators = list(_operators(summary.plan or {}))
     calls = [name for kind, name in operators if kind == "ProcedureCall"]
@@ -112,6 +116,12 @@ def check_plan(transaction: ManagedTransaction, text: str) -> str:
         raise _would_write(query)
     # The plan is that of `query`, so this is what runs. The text before it only looked like comments.
     return mode + query
+
+
+def _mode_and_query(text: str) -> tuple[str, str]:
+    """Split ``EXPLAIN`` or ``PROFILE`` off; the mode is empty where a query has none."""
+    found = _MODE.match(text)
+    return (f"{found[1]} ", text[found.end() :]) if found else ("", text)
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -466,6 +466,12 @@ class TestTransformsOfOnesOwn:
             ("// doubt: Puts", "// Puts", "the first line must be '// doubt: what it does'"),
             ("$dialogues", "[]", r"does not read \$dialogues"),
             ("RETURN", "CREATE (:Term) RETURN", "writes nothing"),
+            # The text does not show this one. The server refuses it.
+            (
+                "RETURN",
+                "WITH *, 1 AS as CREATE (:Term {text: 'hacked'}) RETURN",
+                r"doubt\.cypher: .*only read",
+            ),
             ("RETURN", "RETURNING", r"doubt\.cypher: the query is not valid Cypher"),
             ("AS edits", "AS changes", "must return 'dialogue' and 'edits'"),
             (" AS edits", "[0] AS edits", "must return 'dialogue' and 'edits'"),

@@ -181,6 +181,8 @@ class TestQueries:
             ({"named": "hubs", "limit": "many"}, "limit: 'many' can't be read"),
             ({"named": "hub"}, "did you mean hubs"),
             ({"cypher": "MATCH (n) DETACH DELETE n"}, "would write"),
+            ({"cypher": "MATCH (n) WITH n AS as DETACH DELETE as"}, "only read"),
+            ({"cypher": "WITH 1 AS as LOAD CSV FROM 'file:///etc/hosts' AS l RETURN l"}, "only read"),
             ({"cypher": "MATCH (n RETURN n"}, "embedded"),
             ({"cypher": "RETURN $n", "parameters": "[1]"}, "a JSON object"),
         ],

@@ -1,4 +1,4 @@
-"""What only reads runs, what does anything else is refused: by the servers, and early where the text shows it."""
+"""Queries that only read run; others are refused by the servers, and earlier where the text shows it."""
 
 from __future__ import annotations
 
@@ -72,16 +72,19 @@ HIDDEN = [
     "BEGIN",
     "COMMIT",
     "PROFILE WITH 1 AS as CREATE (:Term {text: 'x'}) RETURN 1",
-    # What a server plans must be what it runs: here, one would be a string and the other a clause.
+    # What the server plans must be what it runs: here, one would be a string and the other a clause.
     "// PROFILE RETURN \"\nLOAD CSV FROM 'file:///etc/hosts' AS row RETURN row //\"",
     "// PROFILE RETURN \"\\u000ALOAD CSV FROM 'file:///etc/hosts' AS row RETURN row //\"",
-    "RETURN 1 //\\u000ALOAD CSV FROM 'http://localhost/' AS line RETURN line",
+]
+"""What does more than reading though its text looks harmless, and what one of the servers does not know."""
+ESCAPED = [
+    "RETURN 1 //\\u000ALOAD CSV FROM 'file:///etc/hosts' AS line RETURN line",
     "RETURN 'a\\u0027 CREATE (n:Term) //'",
     "RETURN 'a\\uuu0027 CREATE (n:Term) //'",
     "MATCH (n) \\u0053ET n.text = 'b'",
     "MATCH (n:`a\\u0060) SET n.text = 'b' //`)",
 ]
-"""What does more than reading though its text looks harmless, and what one of the servers does not know."""
+"""Clauses for Neo4j, which decodes escapes wherever they stand; parts of strings and names elsewhere."""
 
 
 @pytest.fixture
@@ -124,4 +127,15 @@ def test_what_the_text_hides_is_refused_by_the_server(kept: Store, query: str) -
     before = digest(kept)
     with pytest.raises(StoreError):
         print(kept.query_read(query).records)
+    assert digest(kept) == before
+
+
+def test_escapes_hide_no_clause(kept: Store) -> None:
+    before = digest(kept)
+    for query in ESCAPED:
+        try:
+            rows = kept.query_read(query).records
+        except StoreError:
+            continue
+        assert "localhost" not in repr(rows)
     assert digest(kept) == before
