@@ -272,9 +272,18 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         )  # fmt: skip
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
-        """The rows of a query that only reads.
+        """Run a query that only reads; the server refuses to write for it.
 
-        Raises `StoreError`: the query would write (`cypher_write` lets it), or is not valid.
+        Args:
+            query: The query, which may be anybody's.
+            **parameters: The values of its parameters.
+
+        Returns:
+            Its rows.
+
+        Raises:
+            OnlyReading: The query would write (`cypher_write` lets it), load a file, or change the server.
+            StoreError: The query is not valid, or the store is gone.
         """
         try:
             return Rows(self.store.query_read(query, parameters))

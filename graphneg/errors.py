@@ -18,7 +18,7 @@ class StoreError(GraphnegError):
 
 
 class OnlyReading(StoreError):
-    """A query is not known to read only, where nothing else is allowed."""
+    """A query does something else than reading, where only reading is allowed."""
 
 
 class InputError(GraphnegError):

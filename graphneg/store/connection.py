@@ -241,6 +241,7 @@ class Store(AbstractContextManager["Store"]):
     ) -> None:
         self.description = description
         self.reader = reader
+        """How the server is asked what nobody has checked."""
         self._trouble = trouble
         self._turn = turn
         self._silent_since: float | None = None

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from neo4j import READ_ACCESS, Session
+from neo4j import READ_ACCESS, ManagedTransaction, Session
 from neo4j.exceptions import DriverError, Neo4jError
 
 from graphneg.errors import GraphnegError, OnlyReading
@@ -100,14 +100,15 @@ def directory_state(directory: Path) -> Mapping[str, str]:
 
 def send(session: Session, store: Store, query: str, parameters: Mapping[str, object], alone: bool) -> str:
     """Run a query as `Store.query_read` does, or `alone` in a transaction of its own; return its rows."""
+
+    def work(transaction: ManagedTransaction) -> str:
+        checked = store.reader.check(transaction, query)
+        return repr(transaction.run(as_literal(checked), dict(parameters)).fetch(FETCHED))
+
     with suppress(Neo4jError, DriverError, OnlyReading):
         if alone:
             return repr(session.run(as_literal(query), dict(parameters)).fetch(FETCHED))
-        with session.begin_transaction() as transaction:
-            checked = store.reader.check(transaction, query)
-            rows = repr(transaction.run(as_literal(checked), dict(parameters)).fetch(FETCHED))
-            transaction.commit()
-            return rows
+        return session.execute_read(work)
     return ""
 
 
