@@ -150,13 +150,17 @@ def _document(path: Path, fields: Fields, progress: Progress, encoding: str) -> 
             whole += piece
             if len(whole) > LARGEST_ITEM:
                 break
-        value = parse_json(whole.decode("utf-8"))
-        if has_turns(value, fields):
-            list(chunks(path, progress, encoding))
-            return iter([Item(f"{path}:1", 0, "", value)])
-    except (Refused, Damaged, UnicodeDecodeError):
-        pass
-    return json_items(path, progress, encoding)
+        text = whole.decode("utf-8")
+        is_dialogue = has_turns(json.loads(text), fields)
+    except (Damaged, ValueError, RecursionError):
+        is_dialogue, text = False, ""
+    if not is_dialogue:
+        return json_items(path, progress, encoding)
+    list(chunks(path, progress, encoding))
+    try:
+        return iter([Item(f"{path}:1", 0, "", parse_json(text))])
+    except Refused as reason:
+        return iter([Rejected(f"{path}:1", str(reason))])
 
 
 # Tables

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from graphneg.errors import InputError
 from graphneg.ingest.content import Damaged, Refused, chunks, head
+from graphneg.ingest.spill import KnownIds
+from graphneg.json_input import DECODER, DuplicateKeyError, decode_json, json_fault
 from graphneg.model import Rejected
 from graphneg.progress import Progress
-from graphneg.records.files import refuse_constant
 
 T = TypeVar("T")
 
@@ -237,30 +238,23 @@ def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text.
+    """Return the value of a JSON text, as `graphneg.json_input.decode_json` does.
 
-    Raises `Refused`: the text is not JSON as RFC 8259 has it, or nests too deeply.
+    Args:
+        text: One JSON value.
+
+    Returns:
+        The value in Python's types.
+
+    Raises:
+        Refused: The text is no JSON, has a key twice in one object, or nests too deeply.
     """
     try:
-        return DECODER.decode(text)
-    except (ValueError, RecursionError) as error:
-        column = f" at column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise Refused(fault(error) + column) from error
+        return decode_json(text)
+    except InputError as error:
+        raise Refused(str(error)) from error
 
 
-def fault(error: ValueError | RecursionError) -> str:
-    """What is wrong with a JSON text, without the word that the decoder puts before its position.
-
-    >>> fault(json.JSONDecodeError("Unterminated string starting at", '["', 1))
-    'not JSON: Unterminated string'
-    """
-    if isinstance(error, RecursionError):
-        return "the JSON nests too deeply"
-    message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-    return f"not JSON: {message.removesuffix(' at').removesuffix(' starting')}"
-
-
-DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
@@ -270,7 +264,7 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
 
     The items are the elements of the top-level array, or the members of the top-level object; a member that
     is an array is itself streamed. An item that is no valid JSON is rejected; where its brackets still close,
-    reading goes on behind it.
+    reading goes on behind it. A member of the top-level object whose name came before is rejected too.
     """
     window = _Window(chunks(path, progress, encoding))
     try:
@@ -289,17 +283,22 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
     opening, closing = "{}" if is_object else "[]"
     window.take(opening)
     index = 0
+    names = KnownIds() if is_object else None
     while window.peek() != closing:
         if index:
             window.take(",")
-        if is_object:
+        is_new = True
+        if names is not None:
             name = window.value()
             if not isinstance(name, str):
                 raise Refused("not JSON: a member's name is not a string")
-            key = name
+            key, is_new = name, names.add(name)
             window.take(":")
+        if not is_new:
+            yield Rejected(f"{path}:{window.line()}", str(DuplicateKeyError(key)))
         if is_object and window.peek() == "[":
-            yield from _items(window, path, key)
+            items = _items(window, path, key)
+            yield from items if is_new else (item for item in items if isinstance(item, Rejected))
         else:
             if not window.peek():
                 raise Refused("the file ends inside the JSON document")
@@ -311,7 +310,8 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
             except Refused as reason:
                 window.skip_value()
                 item = Rejected(place, f"item {key or index}: {reason}")
-            yield item
+            if is_new or isinstance(item, Rejected):
+                yield item
         index += 1
     window.take(closing)
 
@@ -359,8 +359,9 @@ class _Window:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                if not self._more():
-                    raise Refused(fault(error)) from error
+                # More text cures only what is cut off: `{"a": 1, "a"` is no error yet, a repeated key is one.
+                if not isinstance(error, json.JSONDecodeError) or not self._more():
+                    raise Refused(json_fault(error)) from error
             else:
                 if end < len(self._text) or isinstance(value, dict | list | str) or not self._more():
                     self._at = end

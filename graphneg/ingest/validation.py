@@ -8,18 +8,17 @@ or a `Rejected` for each that it can't, with its place in the file and the reaso
 from __future__ import annotations
 
 import re
-import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from graphneg.errors import InputError, first_line
 from graphneg.ingest.content import Refused
 from graphneg.ingest.loader import LoadOptions, checked
 from graphneg.ingest.reading import Item, files_within, input_files, json_lines, split_of
 from graphneg.ingest.rows import digest, text_key, utterance_id
+from graphneg.ingest.spill import KnownIds
 from graphneg.ingest.turns import of_turns
 from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.progress import Progress
@@ -103,34 +102,6 @@ def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> 
     corpus, split = options.corpus or corpus, options.split or split
     whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
     return of_turns(whole, options)
-
-
-class KnownIds:
-    """The ids of a load so far, in a file without a name, which SQLite keeps and removes: memory is flat.
-
-    >>> known = KnownIds()
-    >>> known.add("chats/all/1"), known.add("chats/all/1")
-    (True, False)
-    """
-
-    def __init__(self) -> None:
-        self._rows = sqlite3.connect("", check_same_thread=False)
-        self._rows.executescript(
-            "PRAGMA journal_mode = OFF; CREATE TABLE ids (id TEXT PRIMARY KEY) WITHOUT ROWID;"
-        )
-
-    def add(self, id: str) -> bool:
-        """Take an id in, if it is not here; whether it was taken.
-
-        Raises `InputError`: there is no room for it on disk.
-        """
-        try:
-            return self._rows.execute("INSERT OR IGNORE INTO ids VALUES (?)", (id,)).rowcount > 0
-        except sqlite3.OperationalError as error:
-            raise InputError(
-                f"the ids of this load can't be kept ({first_line(error)}): make room in the folder for "
-                "temporary files, or name another one in TMPDIR"
-            ) from error
 
 
 def dialogues_of(
