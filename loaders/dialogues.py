@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.ingest.content import Refused
 from graphneg.ingest.entries import Source, sources
+from graphneg.ingest.fields import Fields
 from graphneg.ingest.loader import LoadOptions, checked, hopeful
-from graphneg.ingest.shapes import Fields, dialogue_values
+from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import KnownIds, named, valid_dialogues
 from graphneg.model import Dialogue, Record, Response, Utterance
 
@@ -53,7 +54,7 @@ class Loader:
 
 
 def _records(source: Source, fields: Fields, options: LoadOptions, known: KnownIds) -> Iterator[Record]:
-    values = dialogue_values(source.read(options.progress), fields, options.notices.say)
+    values = dialogue_values(source.read, options.progress, fields, options.notices, once=source.once)
     return valid_dialogues(
         values, lambda item: named(dialogue(item.value), options, source.corpus, source.split), known
     )

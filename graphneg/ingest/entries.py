@@ -7,7 +7,6 @@ they mean.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
@@ -22,11 +21,15 @@ from typing import Any, NamedTuple, cast
 
 from graphneg.errors import InputError
 from graphneg.ingest.content import Damaged, Refused, chunks, encoding_of, head
+from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
+from graphneg.ingest.fields import Fields, has_turns, is_row, require_columns
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import (
     LARGEST_ITEM,
     Item,
     Line,
+    UnreadLine,
+    UnreadRow,
     corpus_of,
     input_paths,
     json_items,
@@ -35,7 +38,6 @@ from graphneg.ingest.reading import (
     split_of,
     text_lines,
 )
-from graphneg.ingest.shapes import Fields, has_turns, is_row, require_columns
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
 
@@ -46,19 +48,23 @@ _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.I)
 _QUOTED = re.compile(r'(?:[^"\t\r\n]*|"(?:[^"]|"")*")(?:[\t\r\n]|\Z)')
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 _BATCH = 500
+LONGEST_COLUMN = 1_000
+"""No column may have a longer name."""
 
 Entries = Iterator[Item | Rejected]
 
 
 class Source(NamedTuple):
     """What a corpus is read from: its name for messages, what its corpus and split are called where entries
-    don't say, how its entries are read, and the file whose beginning shows whether it is of the format."""
+    don't say, how its entries are read, the file whose beginning shows whether it is of the format, and
+    whether its entries can be read only once (of a generator)."""
 
     place: str
     corpus: str
     split: str
     read: Callable[[Progress], Entries]
     text: Path | None = None
+    once: bool = False
 
 
 def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOptions) -> list[Source]:
@@ -139,7 +145,7 @@ def _is_document(first: str, second: str, fields: Fields) -> bool:
         return cut and bool(second) and not second.startswith("{")
     if isinstance(value, list):
         return not second.startswith("[")
-    return not second and not (has_turns(value, fields) or is_row(Item("", 0, "", value), fields))
+    return not second and not (has_turns(value, fields) or is_row(value, fields))
 
 
 def _document(path: Path, fields: Fields, progress: Progress, encoding: str) -> Entries:
@@ -167,53 +173,74 @@ def _document(path: Path, fields: Fields, progress: Progress, encoding: str) -> 
 
 
 def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, encoding: str = "") -> Entries:
-    """The rows behind the header, by column; a row's place is that of its first line.
+    """Read the rows behind the header of a table.
 
     CSV quotes as RFC 4180 does. Where tabs separate, a quotation mark is a character like others, unless all
     cells of the file's beginning that have one are quoted so, as Excel does.
 
-    Raises `InputError`: the header lacks a column.
+    Args:
+        path: The file.
+        separator: The character between cells.
+        fields: What the caller says of the columns.
+        progress: Told of the bytes that are read.
+        encoding: The codec of the text; empty for UTF-8.
+
+    Yields:
+        The cells of each row by column, with the place of its first line.
+
+    Raises:
+        InputError: The header can't be read, or lacks a column.
     """
-    taken: list[Line | Rejected] = []
-
-    def lines() -> Iterator[str]:
-        for line in text_lines(path, progress, encoding):
-            taken.append(line)
-            if isinstance(line, Line):
-                yield line.text + "\n"
-
     quoted = separator != "\t" or _quotes(path, encoding)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(lines(), delimiter=separator, quoting=quoting, strict=quoted)
     columns: list[str] = []
-    cells: list[str] | None = []
     number = 0
-    while cells is not None:
-        fault = ""
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            ends = " inside quotation marks" if "end of data" in str(error) else ""
-            cells, fault = [], f"not CSV: {error}{ends}"
-        yield from (line for line in taken if isinstance(line, Rejected))
-        place = next((line.place for line in taken if isinstance(line, Line)), "")
-        said = "".join(line.text for line in taken if isinstance(line, Line))
-        taken.clear()
-        if cells and columns and len(cells) != len(columns):
-            fault = f"{len(cells)} cells where the header has {len(columns)}"
-        if fault:
-            yield Rejected(place, fault)
-        elif cells and columns:
-            named = zip(columns, cells, strict=True)
-            yield Item(place, number, "", {column: cell for column, cell in named if column})
+    for row in read_rows(_places(path, progress, encoding), separator, quoted=quoted):
+        if isinstance(row, Rejected):
+            if not columns:
+                raise InputError(f"{row.place}: the header can't be read: {row.reason}")
+            yield UnreadRow(row.place, row.reason, _named(columns, _certain_cells(row, separator, quoted)))
+        elif not columns:
+            if not _SEPARATOR_LINE.fullmatch(row.text.strip()):
+                columns = _header(row, fields)
+        elif row.fault or len(row.cells) != len(columns):
+            fault = row.fault or f"{len(row.cells)} cells where the header has {len(columns)}"
+            # One separator too many in the text moves all cells behind it.
+            certain = columns[: columns.index(fields.of(columns)["text"])]
+            yield UnreadRow(row.place, fault, _named(certain, row.cells))
+        else:
+            yield Item(row.place, number, "", _named(columns, row.cells))
             number += 1
-        elif cells and not _SEPARATOR_LINE.fullmatch(said):
-            columns = [cell.strip() for cell in cells]
-            require_columns(place, columns, fields)
+
+
+def _places(path: Path, progress: Progress, encoding: str) -> Iterator[tuple[str, str] | Rejected]:
+    for line in text_lines(path, progress, encoding):
+        yield line if isinstance(line, Rejected) else (line.place, line.text)
+
+
+def _certain_cells(line: Rejected, separator: str, quoted: bool) -> list[str]:
+    return certain_cells(line.text, separator, quoted=quoted) if isinstance(line, UnreadLine) else []
+
+
+def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
+    return {column: cell for column, cell in zip(columns, cells, strict=False) if column}
+
+
+def _header(row: DelimitedRow, fields: Fields) -> list[str]:
+    if row.fault:
+        raise InputError(f"{row.place}: the header can't be read: {row.fault}")
+    columns = [cell.strip() for cell in row.cells]
+    if (longest := max(columns, key=len)) and len(longest) > LONGEST_COLUMN:
+        raise InputError(
+            f"{row.place}: a column of the header has {len(longest):,} characters ({longest[:40]!r}…), more "
+            f"than {LONGEST_COLUMN:,}: this is no table with a header"
+        )
+    require_columns(row.place, columns, fields)
+    return columns
 
 
 def _separator(header: str, fields: Fields) -> str:
     """The sign between the cells of a header: the one with which most fields are found, a usual one first."""
+    header = header.lstrip("\r").partition("\r")[0]  # a lone carriage return ends a line of a table, too
     if told := _SEPARATOR_LINE.fullmatch(header):
         return told[1]
     signs = dict.fromkeys((*_SEPARATORS, *re.findall(r'[^\w\s"\'().-]', header)))
@@ -402,7 +429,7 @@ def _of_object(given: Any) -> Iterator[Source]:
     name = str(getattr(getattr(given, "info", None), "dataset_name", None) or "dialogues")
     split = str(getattr(given, "split", None) or "all")
     split = split if re.fullmatch(r"\w+", split) else "all"
-    yield Source("data", name, split, partial(_of_rows, given))
+    yield Source("data", name, split, partial(_of_rows, given), once=iter(given) is given)
 
 
 def _of_rows(given: Iterable[Any], progress: Progress) -> Entries:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from graphneg.errors import InputError
 from graphneg.ingest.content import Damaged, Refused, chunks, head
 from graphneg.ingest.spill import KnownIds
-from graphneg.json_input import DECODER, DuplicateKeyError, decode_json, json_fault
+from graphneg.json_input import DECODER, DuplicateKeyError, certain_members, decode_json, json_fault
 from graphneg.model import Rejected
 from graphneg.progress import Progress
 
@@ -50,6 +51,20 @@ class Item(NamedTuple):
     number: int
     key: str
     value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadRow(Rejected):
+    """An entry that is refused, with those of its cells that can be read: they may tell its dialogue."""
+
+    cells: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadLine(Rejected):
+    """A line that is refused, with its text as far as it can be read."""
+
+    text: str = ""
 
 
 def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
@@ -152,7 +167,7 @@ def text_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[L
         try:
             yield Line(place, line[0], decoded(line[1]))
         except Refused as reason:
-            yield Rejected(place, str(reason))
+            yield UnreadLine(place, str(reason), line[1].decode("utf-8", "replace"))
 
 
 def decoded(data: bytes) -> str:
@@ -230,11 +245,16 @@ def each_group(
 
 def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[Item | Rejected]:
     """The values of a file with one JSON value a line; blank lines are passed over."""
-
-    def value(line: Line) -> Iterator[Item]:
-        yield Item(line.place, line.number - 1, "", parse_json(line.text))
-
-    return each_line(path, progress, value, encoding)
+    for line in text_lines(path, progress, encoding):
+        if isinstance(line, UnreadLine):
+            yield UnreadRow(line.place, line.reason, certain_members(line.text))
+        elif isinstance(line, Rejected):
+            yield line
+        elif line.text.strip():
+            try:
+                yield Item(line.place, line.number - 1, "", parse_json(line.text))
+            except Refused as reason:
+                yield UnreadRow(line.place, str(reason), certain_members(line.text))
 
 
 def parse_json(text: str) -> Any:

@@ -1,13 +1,31 @@
 """Keep what one load must remember on disk, so that memory does not grow with the files.
 
-`KnownIds` is a set of names. SQLite keeps it in a temporary file that has no name and goes with the object.
+`KnownIds` is a set of names. `RowStore` takes the rows of a table in any order and gives them back dialogue
+by dialogue. `Threads` finds the first message of each thread. SQLite keeps all of them in temporary files
+that have no name and go with the object.
+
+>>> rows = RowStore()
+>>> for key, said in (("a", "Hi."), ("b", "Ho."), ("a", "Hello.")):
+...     rows.add(key, said)
+>>> [(key, list(group)) for key, group in rows.groups()]
+[('a', ['Hi.', 'Hello.']), ('b', ['Ho.'])]
 """
 
 from __future__ import annotations
 
+import marshal
+import re
 import sqlite3
+from array import array
+from collections.abc import Generator, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any
 
 from graphneg.errors import InputError, first_line
+
+_CACHE = 16 << 20
+_REMEMBERED = 50_000
 
 
 class KnownIds:
@@ -19,16 +37,14 @@ class KnownIds:
     """
 
     def __init__(self) -> None:
-        self._rows = sqlite3.connect("", check_same_thread=False)
-        self._rows.executescript(
-            "PRAGMA journal_mode = OFF; CREATE TABLE ids (id TEXT PRIMARY KEY) WITHOUT ROWID;"
-        )
+        self._rows = _database()
+        self._rows.execute("CREATE TABLE ids (id PRIMARY KEY) WITHOUT ROWID")
 
     def add(self, id: str) -> bool:
         """Add a name.
 
         Args:
-            id: The name. Halves of surrogate pairs, which SQLite does not store, count as written.
+            id: The name.
 
         Returns:
             Whether the name was not in the set before.
@@ -36,11 +52,201 @@ class KnownIds:
         Raises:
             InputError: The disk is full.
         """
-        stored = id if id.isascii() else id.encode("utf-8", "surrogatepass")
-        try:
-            return self._rows.execute("INSERT OR IGNORE INTO ids VALUES (?)", (stored,)).rowcount > 0
-        except sqlite3.OperationalError as error:
-            raise InputError(
-                f"the ids of this load can't be kept ({first_line(error)}): make room in the folder for "
-                "temporary files, or name another one in TMPDIR"
-            ) from error
+        with _enough_room("the ids of this load"):
+            return self._rows.execute("INSERT OR IGNORE INTO ids VALUES (?)", (_key(id),)).rowcount > 0
+
+
+class RowStore:
+    """The rows of a table, which are given back group by group.
+
+    Groups come in the order of their first rows, and so do the rows of a group. Memory stays below about
+    30 MB; the disk takes what the rows take.
+    """
+
+    def __init__(self) -> None:
+        self._db = _database()
+        self._db.execute("CREATE TABLE groups (key PRIMARY KEY, number INTEGER) WITHOUT ROWID")
+        self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, grp INTEGER, data BLOB)")
+        self._numbers: dict[str, int] = {}
+        self._groups = 0
+
+    def add(self, key: str, row: Any) -> None:
+        """Add a row to a group.
+
+        Args:
+            key: The key of the group.
+            row: What `marshal` can write: JSON values and tuples.
+
+        Raises:
+            InputError: The disk is full.
+        """
+        with _enough_room("the rows of this file"):
+            number = self._numbers.get(key)
+            if number is None:
+                number = self._number(key)
+            self._db.execute("INSERT INTO rows (grp, data) VALUES (?, ?)", (number, marshal.dumps(row)))
+
+    def _number(self, key: str) -> int:
+        if len(self._numbers) >= _REMEMBERED:
+            self._numbers.clear()
+        new = self._db.execute("INSERT OR IGNORE INTO groups VALUES (?, ?)", (_key(key), self._groups))
+        self._groups += new.rowcount
+        [found] = self._db.execute("SELECT number FROM groups WHERE key = ?", (_key(key),)).fetchone()
+        self._numbers[key] = found
+        return found
+
+    def groups(self) -> Iterator[tuple[str, Iterator[Any]]]:
+        """Give the rows back.
+
+        Yields:
+            The key of each group, and its rows, which must be read before the next group is.
+
+        Raises:
+            InputError: The disk is full.
+        """
+        found = self._db.execute(
+            "SELECT key, data FROM rows JOIN groups ON groups.number = grp ORDER BY grp, rows.number"
+        )
+        with _enough_room("the rows of this file"):
+            for key, rows in groupby(found, lambda row: row[0]):
+                written = key if isinstance(key, str) else key.decode("utf-8", "surrogatepass")
+                yield written, (marshal.loads(data) for _, data in rows)
+
+
+class Threads:
+    """The messages of a file and which message each of them answers.
+
+    >>> threads = Threads()
+    >>> for id, answered in (("c", "b"), ("a", None), ("b", "a"), ("d", "gone")):
+    ...     threads.add(id, answered)
+    >>> [threads.first(id) for id in "abcd"]
+    ['a', 'a', 'a', 'd']
+    """
+
+    def __init__(self) -> None:
+        self._db = _database()
+        self._db.execute("CREATE TABLE messages (id PRIMARY KEY, answered) WITHOUT ROWID")
+        self._first: dict[str, str | None] = {}
+
+    def add(self, id: str, answered: str | None) -> None:
+        """Add a message.
+
+        Args:
+            id: The message. Of two with one id the first counts.
+            answered: The message that it answers, if it answers one.
+
+        Raises:
+            InputError: The disk is full.
+        """
+        with _enough_room("the replies of this file"):
+            self._db.execute(
+                "INSERT OR IGNORE INTO messages VALUES (?, ?)", (_key(id), answered and _key(answered))
+            )
+
+    def first(self, id: str) -> str | None:
+        """Return the message that a thread begins with.
+
+        Args:
+            id: A message of the thread that was added.
+
+        Returns:
+            The first message that is there when replies are followed upwards; None where they go in a circle.
+        """
+        passed: dict[str, None] = {}
+        at = id
+        while at not in self._first and at not in passed:
+            passed[at] = None
+            above = self._answered(at)
+            if above is None:
+                self._first[at] = at
+            else:
+                at = above
+        first = self._first.get(at)  # where a message is passed again, none is the first
+        if len(self._first) > _REMEMBERED:
+            self._first.clear()
+        self._first.update(dict.fromkeys(passed, first))
+        return first
+
+    def _answered(self, id: str) -> str | None:
+        """Return the message that a message answers, if that is there and another one."""
+        [answered] = self._db.execute("SELECT answered FROM messages WHERE id = ?", (_key(id),)).fetchone()
+        if answered is None:
+            return None
+        name = answered if isinstance(answered, str) else answered.decode("utf-8", "surrogatepass")
+        for spelling in parent_names(name):
+            if self._db.execute("SELECT 1 FROM messages WHERE id = ?", (_key(spelling),)).fetchone():
+                return spelling if spelling != id else None
+        return None
+
+
+_KIND = re.compile(r"t[0-9]_(?=.)")
+
+
+def parent_names(id: str) -> tuple[str, ...]:
+    """Return how a message that is answered may be called where it stands.
+
+    Reddit puts the kind of a thing before its id where it is referred to: ``t1_abc`` is the comment ``abc``.
+
+    >>> parent_names("t1_abc"), parent_names("abc")
+    (('t1_abc', 'abc'), ('abc',))
+
+    Args:
+        id: The message as the reply names it.
+
+    Returns:
+        The name itself, and what it is without its kind.
+    """
+    return (id, id[3:]) if _KIND.match(id) else (id,)
+
+
+def is_scattered(keys: Iterable[Hashable]) -> bool:
+    """Return whether equal keys stand apart from each other.
+
+    >>> is_scattered("aabbb"), is_scattered("aba")
+    (False, True)
+
+    Args:
+        keys: Keys in their order. They are read to the end only where none stand apart.
+
+    Returns:
+        Whether some key comes again after another one. Only hashes are kept, eight bytes for each run of
+        equal keys, so one answer in about 10^8 may be yes by chance.
+    """
+    hashes = array("q")
+    limit = 64
+    for key, _ in groupby(keys):
+        hashes.append(hash(key))
+        if len(hashes) >= limit:
+            if _has_equal(hashes):
+                return True
+            limit *= 2
+    return _has_equal(hashes)
+
+
+def _has_equal(hashes: array[int]) -> bool:
+    import numpy as np
+
+    return len(np.unique(np.frombuffer(hashes, dtype=np.int64))) < len(hashes) if hashes else False
+
+
+def _database() -> sqlite3.Connection:
+    # The first statement opens a transaction that never ends: a commit for each row takes 50 times as long.
+    connection = sqlite3.connect("", check_same_thread=False)
+    connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA cache_size = {-_CACHE // 1024};")
+    return connection
+
+
+def _key(name: str) -> str | bytes:
+    """Return a name as SQLite can keep it: it does not take halves of surrogate pairs as text."""
+    return name if name.isascii() else name.encode("utf-8", "surrogatepass")
+
+
+@contextmanager
+def _enough_room(what: str) -> Generator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise InputError(
+            f"{what} can't be kept ({first_line(error)}): make room in the folder for temporary files, or "
+            "name another one in TMPDIR"
+        ) from error

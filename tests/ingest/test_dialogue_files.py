@@ -149,7 +149,7 @@ def test_turns_count_from_nought_or_one_and_stand_in_any_order(tmp_path: Path, b
         (["0", "2"], "turn '2' at {}:3 where 1 should follow"),
         (["2", "3"], "turn '2' at {}:2 where 0 should follow"),
         (["1", "1"], "turn '1' at {}:3 where 2 should follow"),
-        (["first", "1"], "turn 'first' at {}:2 is no number; --map turn= goes by the rows' order"),
+        (["first", "1"], "turn 'first' at {}:2 is no number; --map turn= goes by time or the rows' order"),
     ],
 )
 def test_turns_that_are_missing_or_no_numbers_are_refused(
@@ -171,9 +171,8 @@ def test_rows_keep_the_lines_that_they_begin_on(tmp_path: Path) -> None:
     assert [turn.speaker for turn in first.utterances] == ["A", "B"]
     assert refused(others) == [
         f"t.csv:6 dialogue 'b': another split at {tmp_path}/t.csv:7",
-        "t.csv:8 dialogue ' ': the column 'dialogue' is empty",
+        "t.csv:8 dialogue '': the column 'dialogue' is empty",
         "t.csv:10 not CSV: unexpected end of data inside quotation marks",
-        f"t.csv:9 dialogue 'c': the row at {tmp_path}/t.csv:10 can't be read",
     ]
 
 
@@ -224,7 +223,7 @@ class TestNames:
         records, _ = load(written(tmp_path / "t.jsonl", lines([good, *odd])))
         assert refused(records) == [
             "t.jsonl:2 item 1: it has no turns (turns, messages, conversations, conversation, dialogue, "
-            "dialog, utterances); its keys are 'id', 'history'",
+            "dialog, utterances, log, posts, comments); its keys are 'id', 'history'",
             "t.jsonl:3 item 2: turns[0] lacks 'text'; it has 'said': --map text=NAME says which",
             "t.jsonl:4 item 3: turns is not a list",
         ]
