@@ -102,7 +102,7 @@ def read_rows(
 
 def _lines(place: str, text: str) -> Iterator[tuple[str, str]]:
     """Cut a line at lone carriage returns; each piece keeps its end."""
-    text = text if text.endswith("\n") else f"{text}\n"
+    text = text if text.endswith(("\n", "\r")) else f"{text}\n"
     if "\r" not in text:
         yield place, text
         return

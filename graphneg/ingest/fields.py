@@ -29,6 +29,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             chatsessionid threadts dialogueidx dialogidx dialoguenumber dialogno
             conversationnumber rootid messagetreeid treeid ticketid ticketnumber caseid
             casenumber interactionid callid topicid linkid submissionid
+            gespräch gesprächid gesprächsid
         """,
         "turn": """
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
@@ -41,7 +42,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             fromid username screenname nickname displayname handle userid user postedby sentby
             writtenby createdby character interlocutor actor who speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
-            participantrole usertype userrole actortype party sprecher absender verfasser rolle
+            participantrole usertype userrole actortype party sprecher absender verfasser wer rolle
             von locuteur auteur expediteur hablante autor remitente parlante mittente falante
             remetente spreker afzender direction messagedirection agent name
         """,

@@ -145,7 +145,7 @@ class RowReader:
             by = self._known.get("dialogue", "")
             cells: Value = entry.cells if isinstance(entry, UnreadRow) else {}
             id = id_text(cells[by]) if by in cells else None
-            if id is None:
+            if id is None or "\ufffd" in id:  # bytes of the id itself can't be read
                 return None
             split = _split(cells.get(self._known.get("split", "")))
             return Part(

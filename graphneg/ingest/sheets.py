@@ -18,6 +18,8 @@ from pathlib import Path
 
 from graphneg.errors import InputError
 from graphneg.ingest.content import read_text
+from graphneg.ingest.delimited import read_rows
+from graphneg.model import Rejected
 
 FORMULA = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
 """The start of a formula to a spreadsheet (OWASP, "CSV Injection"), after any number of apostrophes.
@@ -52,20 +54,40 @@ def _unescape(cell: str) -> str:
 
 
 def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Each row with its place, FILE:LINE (the line where it ends).
+    """Read a sheet that was filled in.
 
-    Raises `InputError`: the file can't be read or is no CSV, it lacks some of the ``columns`` (``form`` says
-    which sheet has which), or a row has another number of cells.
+    Args:
+        path: The file.
+        columns: The columns that it must have.
+        form: Which sheet has which columns, for the message.
+
+    Yields:
+        Each row with its place, FILE:LINE, where the line is the one that the row begins on.
+
+    Raises:
+        InputError: The file can't be read or is no CSV, it lacks a column or has one twice, or a row has
+            another number of cells than the header.
     """
-    table = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
-    missing = [name for name in columns if name not in (table.fieldnames or ())]
-    if missing:
-        raise InputError(f"{path}:1: no column {', '.join(missing)}; {form}")
-    try:
-        for row in table:
-            where = f"{path}:{table.line_num}"
-            if None in row or any(row[name] is None for name in columns):
-                raise InputError(f"{where}: another number of cells than the header has")
-            yield where, {name: _unescape(cell or "") for name, cell in row.items()}
-    except csv.Error as error:
-        raise InputError(f"{path}:{table.line_num}: no CSV: {error}") from error
+    header: list[str] = []
+    for row in read_rows(_lines(path), ","):
+        if isinstance(row, Rejected) or row.fault:
+            raise InputError(f"{row.place}: {row.reason if isinstance(row, Rejected) else row.fault}")
+        if not header:
+            header = row.cells
+            if missing := [name for name in columns if name not in header]:
+                raise InputError(f"{row.place}: no column {', '.join(missing)}; {form}")
+            if double := next((name for name in header if name and header.count(name) > 1), None):
+                raise InputError(f"{row.place}: the column {double[:60]!r} stands twice in the header")
+        elif len(row.cells) != len(header):
+            raise InputError(f"{row.place}: {len(row.cells)} cells where the header has {len(header)}")
+        else:
+            named = zip(header, row.cells, strict=True)
+            yield row.place, {name: _unescape(cell) for name, cell in named}
+    if not header:
+        raise InputError(f"{path}:1: no column {', '.join(columns)}; {form}")
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str] | Rejected]:
+    for number, line in enumerate(io.StringIO(read_text(path), newline=""), 1):
+        place = f"{path}:{number}"
+        yield Rejected(place, "a NUL character") if "\0" in line else (place, line)

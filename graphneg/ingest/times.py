@@ -47,7 +47,7 @@ def moment(value: Any) -> float | None:
         pass
     if _MONTH_NAME.match(text) is None:
         return None
-    for read in (parsedate_to_datetime, lambda text: datetime.strptime(text, _TWITTER)):
+    for read in (parsedate_to_datetime, _twitter):
         try:
             return _seconds(read(text))
         except (ValueError, TypeError, IndexError, OverflowError):

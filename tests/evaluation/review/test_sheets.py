@@ -108,7 +108,7 @@ class TestReading:
             assert all(line.shares["arguable"].value == is_arguable for line in found.sources)
 
     def test_a_strange_word_is_named_with_its_line(self, sheet: Path) -> None:
-        with pytest.raises(InputError, match=r"sheet\.csv:3: verdict is 'so-so'; write wrong or arg"):
+        with pytest.raises(InputError, match=r"sheet\.csv:2: verdict is 'so-so'; write wrong or arg"):
             read(filled(sheet, verdict="so-so"))
 
     def test_the_key_must_be_there_and_be_one(self, sheet: Path) -> None:
