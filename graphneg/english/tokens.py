@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+from unicodedata import normalize
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A word of letters, its clitics with it: ``don't`` is one."""
@@ -53,6 +54,10 @@ _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 _IN_NUMBER = re.compile(r"(?<=\d) ?([:,]) ?(?=\d\d)")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "´": "'", "`": "'", "“": '"', "”": '"'})
+_PLAIN_MARKS = _QUOTES | str.maketrans({"–": "-", "—": "-", "…": "..."})
+_BESIDE_MARK = re.compile(r" ?([^\w\s]) ?")
+_NOT_BEHIND_BLANK = re.compile(r"(?<=\w) n't\b")
+_CAN_NOT = re.compile(r"\bcan not\b")
 _MARK = re.compile(r"\s*([,.!?;:]+)(?=\s|$)")
 _HALF = 0.5
 
@@ -171,12 +176,18 @@ def one_line(text: str) -> str:
 
 
 def match_key(text: str) -> str:
-    """A text as it is compared: case and white space do not count.
+    """Return the normal form in which texts are compared.
 
-    >>> match_key(" Oh,  really? ")
-    'oh, really?'
+    Two writings of the same words have the same normal form: case, white space, the shape of quotation marks,
+    dashes and ellipses, and the blanks that a tokeniser puts beside punctuation and inside contractions do
+    not count. Words, their order and the marks themselves do.
+
+    >>> match_key(" I  don ’ t KNOW , sir ! "), match_key("I do n't know, sir!")
+    ("i don't know,sir!", "i don't know,sir!")
     """
-    return one_line(text.casefold())
+    plain = normalize("NFC", normalize("NFC", text).casefold()).translate(_PLAIN_MARKS)
+    tight = _BESIDE_MARK.sub(r"\1", one_line(plain)).replace("''", '"')
+    return normalize("NFC", _CAN_NOT.sub("cannot", _NOT_BEHIND_BLANK.sub("n't", tight)))
 
 
 def with_clitics(text: str) -> str:

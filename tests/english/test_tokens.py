@@ -69,6 +69,28 @@ def test_a_normal_form_is_its_own(text: str) -> None:
     assert match_key(match_key(text)) == match_key(text) == match_key(f" {one_line(text)} ")
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("We'll come at seven o'clock.", "we ’ ll  come at seven o’clock ."),
+        ("I don't know, I can't say.", "I do n't know , I ca n't say ."),
+        ('"No," she said (twice).', "`` No , '' she said ( twice ) ."),
+        ("A well-known café... at 8:30!", "a well - known CAFE\u0301 … at 8 : 30 !"),
+        ("I cannot pay $5 – that's 10%.", "I can not pay $ 5 — that 's 10 % ."),
+    ],
+)
+def test_two_writings_of_the_same_words_have_one_normal_form(text: str, other: str) -> None:
+    assert match_key(text) == match_key(other)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [("He is a part.", "He is apart."), ("I can.", "I can't."), ("Really?", "Really!"), ("8.30", "830")],
+)
+def test_other_words_or_marks_have_another_normal_form(text: str, other: str) -> None:
+    assert match_key(text) != match_key(other)
+
+
 @pytest.mark.parametrize("text", ["It ’ s late .", "I don ' t know , you ' re late"])
 def test_apostrophes_come_apart_as_they_were(text: str) -> None:
     assert taken_apart(joined(text), like=text) == text
