@@ -168,6 +168,8 @@ def ranker(
     )
     show(json, map(asdict, ranked), figures_table("negatives", "contexts", "pairs", *heads, rows=rows))
     few = f"; {tested.right_only:,} without a wrong response left out" if tested.right_only else ""
+    if tested.unusable:
+        few += f"; {counted(tested.unusable, 'response')} left out: empty, or given as wrong and as right"
     say(f"{counted(len(choices), 'context')}{few}")
 
 

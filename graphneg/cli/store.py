@@ -305,6 +305,7 @@ def export(
         for amount, of in (
             (write.incomplete, "contexts without a right or a wrong response"),
             (write.edited, "negatives of edited dialogues, which have contexts of their own"),
+            (write.unusable, "negatives that are empty or say what a right response says"),
             (write.elsewhere if part is None else 0, "negatives of dialogues that are not among these"),
         ):
             if amount:

@@ -346,6 +346,11 @@ def ranker(
     _note_shortfall(short, {name: counted(few, "context") for name, few in short.contexts.items()})
     if short.held_out:
         note(f"{counted(short.held_out, 'response')} were left out, being held out")
+    if short.unusable:
+        note(
+            f"{counted(short.unusable, 'response')} were left out: empty, or given as wrong and as right for "
+            "the same context"
+        )
     learned = sum(report.pairs.values())
     if learned < report.planned:
         note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
@@ -411,6 +416,8 @@ def coherence(
         )
     if read.responses:
         note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
+    if read.unchanged:
+        note(f"{counted(read.unchanged, 'record')} say what the dialogue says and were left out")
     short, of = report.shortfall, f"of {len(read.dialogues):,}"
     few = {name: f"{counted(dialogues, 'dialogue')} {of}" for name, dialogues in short.contexts.items()}
     _note_shortfall(short, few)

@@ -118,28 +118,71 @@ class Entry(NamedTuple):
 
 
 def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Group]:
-    """The groups of files of negatives (.jsonl, .parquet) or of negatives, as they come up first.
+    """Return the groups of files of negatives (.jsonl, .parquet) or of negatives, as they come up first.
 
-    Of an edited negative, the original is a right response.
+    Of an edited negative, the original is a right response. Responses that `usable` refuses are left out.
 
-    Raises `InputError`: a file can't be read, or is none of negatives, a label is neither 0 nor 1, or a
-    context has no right response.
+    Raises:
+        InputError: A file can't be read or holds no negatives, a label is neither 0 nor 1, or a context has
+            no right response.
+    """
+    return read_usable_groups(sources)[0]
+
+
+def read_usable_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> tuple[list[Group], int]:
+    """Return the groups of `read_groups`, and how many responses were left out of them.
+
+    Raises:
+        InputError: As `read_groups`.
     """
     groups: dict[str, Group] = {}
     for entry in chain.from_iterable(map(entries_of, sources)):
         enter(groups.setdefault(entry.group_id, Group(entry.group_id, entry.context)), entry)
-    for group in groups.values():
-        check(group)
-    return list(groups.values())
+    kept = list(map(usable, groups.values()))
+    return kept, sum(group.size for group in groups.values()) - sum(group.size for group in kept)
 
 
-def check(group: Group) -> None:
-    """Raises `InputError` where a group has no right response."""
-    if not group.positives:
+def usable(group: Group) -> Group:
+    """Return the group without responses that would make a pair of equal sides, or of an empty one.
+
+    A negative is left out where it says, after its own context, what a right response says after the group's;
+    texts are compared by their normal form. "I ’ ll come ." is no wrong answer where "I'll come." is right.
+    The same response after an edited context stays, since the contexts differ.
+
+    Args:
+        group: Right and wrong responses of one context. It is not changed.
+
+    Returns:
+        The group itself where all of it can be used, else a smaller copy.
+
+    Raises:
+        InputError: No right response is left.
+    """
+    right = [answer for answer in group.positives if answer.text.strip()]
+    if not right:
         raise InputError(
             f"{group.id}: no right response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
+    known = {match_key(answer.text) for answer in right}
+    wrong = [
+        answer
+        for answer in group.negatives
+        if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
+    ]
+    if len(right) + len(wrong) == group.size:
+        return group
+    return Group(group.id, group.context, right, wrong)
+
+
+def _has_context_of(answer: Answer, group: Group) -> bool:
+    """Return whether the answer follows the group's context, apart from how that is written."""
+    return answer.context is None or _same_turns(answer.context, group.context)
+
+
+def _same_turns(turns: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether two contexts say the same, apart from how that is written."""
+    return turns == others or list(map(match_key, turns)) == list(map(match_key, others))
 
 
 def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
@@ -187,7 +230,7 @@ class ContextWriter:
     the dialogue's own reply and responses with label 1; wrong are responses with label 0 and the negatives,
     those of the source ``random`` as random ones, all others as adversarial ones. What can't be written so is
     counted: ``incomplete`` contexts (without a right or a wrong response), negatives of ``edited`` dialogues,
-    negatives of turns that are ``elsewhere``.
+    ``unusable`` negatives that say what a right response says, negatives of turns that are ``elsewhere``.
 
     Raises `InputError`: a file can't be read or is none of negatives, or no context is complete.
     """
@@ -195,6 +238,7 @@ class ContextWriter:
     negatives: Sequence[str | Path] = ()
     incomplete: int = 0
     edited: int = 0
+    unusable: int = 0
     _given: dict[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
 
     @property
@@ -203,7 +247,7 @@ class ContextWriter:
         return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
-        self.incomplete = self.edited = 0
+        self.incomplete = self.edited = self.unusable = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
             if entry.own == entry.context:
@@ -241,8 +285,13 @@ class ContextWriter:
                 for text, label, source in found[at]:
                     kind = wrong[_RANDOM if source == RANDOM else _ADVERSARIAL] if not label else right
                     kind[text] = None
-                if turns and right and any(wrong.values()):
-                    texts = {kind: tuple(some) for kind, some in wrong.items()}
+                known = {"", *map(match_key, right)}
+                texts = {
+                    kind: tuple(text for text in some if match_key(text) not in known)
+                    for kind, some in wrong.items()
+                }
+                self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
+                if turns and right and any(texts.values()):
                     yield Choices(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
                     self.incomplete += 1
@@ -324,7 +373,7 @@ def enter(group: Group, entry: Entry) -> None:
     if entry.label:
         right, wrong = Answer(entry.response, entry.source), None
     else:
-        own = None if entry.own == group.context else entry.own
+        own = None if _same_turns(entry.own, group.context) else entry.own
         right = Answer(entry.right, REFERENCE) if entry.right else None
         first = entry.categories[0] if entry.categories else ""
         wrong = Answer(entry.response, entry.source, first, own, entry.categories, entry.transforms)

@@ -23,7 +23,7 @@ from typing import IO, overload
 
 import msgspec
 
-from graphneg.datasets.groups import Entry, Group, HeldOut, check, enter, entries_of, file_digest
+from graphneg.datasets.groups import Entry, Group, HeldOut, enter, entries_of, file_digest, usable
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.model import Negative
@@ -31,7 +31,7 @@ from graphneg.records.runs import atomic_folder
 
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
 """A file of negatives (.jsonl, .parquet), negatives, or a function of a seed that makes some."""
-_VERSION = 3
+_VERSION = 4
 _GROUPS, _ENDS, _FACTS = "groups.jsonl", "groups.npy", "groups.json"
 _entry = msgspec.json.Decoder(Entry).decode
 _group = msgspec.json.Decoder(Group).decode
@@ -139,14 +139,17 @@ def _line(entry: Entry) -> bytes:
 class StoredGroups(Sequence[Group]):
     """The groups of a folder that `store_groups` wrote. Other processes may map the same file.
 
-    ``held_out`` is how many responses were left out of them.
+    ``held_out`` counts the responses that were held out, ``unusable`` those that
+    `graphneg.datasets.groups.usable` left out.
     """
 
     def __init__(self, folder: Path) -> None:
         import numpy
 
         self._folder = folder
-        self.held_out: int = json.loads((folder / _FACTS).read_bytes())["held_out"]
+        facts = json.loads((folder / _FACTS).read_bytes())
+        self.held_out: int = facts["held_out"]
+        self.unusable: int = facts["unusable"]
         self._ends = numpy.load(folder / _ENDS, mmap_mode="r")
         with open(folder / _GROUPS, "rb") as file:
             self._lines = mmap(file.fileno(), 0, access=ACCESS_READ) if len(self) else b""
@@ -184,15 +187,17 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
 
     spool = folder / "entries.jsonl"
     ends = array("Q", [0])
-    left_out = 0
+    left_out = unusable = 0
     with open(spool, "w+b") as file, open(folder / _GROUPS, "wb") as lines:
-        for group in _grouped(entries, file):
+        for whole in _grouped(entries, file):
+            group = usable(whole)
+            unusable += whole.size - group.size
             allowed = held_out.without(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
     spool.unlink()
     numpy.save(folder / _ENDS, ends)
-    (folder / _FACTS).write_text(json.dumps({"held_out": left_out}), encoding="utf-8")
+    (folder / _FACTS).write_text(json.dumps({"held_out": left_out, "unusable": unusable}), encoding="utf-8")
 
 
 def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
@@ -216,5 +221,4 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
             group = group or Group(entry.group_id, entry.context)
             enter(group, entry)
         if group is not None:
-            check(group)
             yield group

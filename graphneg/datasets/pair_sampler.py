@@ -71,13 +71,15 @@ class Mix:
 class Shortfall:
     """Contexts that have fewer than asked for, and how many responses that are: by source.
 
-    Of edited dialogues: dialogues, and their versions. ``held_out`` counts what was left out, ``unused`` by
-    source the wrong ones that the mix calls by none of their names.
+    Of edited dialogues: dialogues, and their versions. ``held_out`` counts what was held out, ``unusable``
+    the responses that `graphneg.datasets.groups.usable` left out, ``unused`` by source the wrong ones that
+    the mix calls by none of their names.
     """
 
     contexts: Counter[str] = field(default_factory=Counter[str])
     responses: Counter[str] = field(default_factory=Counter[str])
     held_out: int = 0
+    unusable: int = 0
     unused: Counter[str] = field(default_factory=Counter[str])
 
 
@@ -104,7 +106,7 @@ class PairSampler:
 
     Of each context other negatives come up in each epoch, until all have been drawn. A shortfall is counted,
     never made up for. ``wanted`` chooses groups, ``contexts`` in all; random responses come from them alone.
-    ``left_out`` responses were left out of the groups before, being held out.
+    ``left_out`` responses were left out of the groups before, being held out, and ``unusable`` ones.
 
     Raises `InputError`: no group has a right response, or a source is not there at all.
     """
@@ -116,11 +118,12 @@ class PairSampler:
         seed: int,
         wanted: Callable[[Group], bool] | None = None,
         left_out: int = 0,
+        unusable: int = 0,
     ) -> None:
         self.groups = groups
         self.mix = mix
         self._seed = seed
-        self._left_out = left_out
+        self._left_out, self._unusable = left_out, unusable
         self._kept = array("L")
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
@@ -146,7 +149,7 @@ class PairSampler:
         """The pairs of an epoch, shuffled, and its `Shortfall`; 12 bytes are kept of each pair."""
         import numpy
 
-        shortfall = Shortfall(held_out=self._left_out, unused=self._unused.copy())
+        shortfall = Shortfall(held_out=self._left_out, unusable=self._unusable, unused=self._unused.copy())
         keys, draws = array("Q"), array("i")
         digest = hashlib.blake2b(digest_size=16)
         sources: Counter[str] = Counter()

@@ -137,8 +137,8 @@ class Pairs:
             if mix is None:  # one of each source
                 sources = sorted({answer.source for group in groups for answer in group.negatives})
                 mix = Mix(1, dict.fromkeys(sources or [RANDOM], 1))
-            left_out = groups.held_out
-            self._sampler = PairSampler(groups, mix, self.seed, wanted=self._wanted, left_out=left_out)
+            left_out, unusable = groups.held_out, groups.unusable
+            self._sampler = PairSampler(groups, mix, self.seed, self._wanted, left_out, unusable)
         return self._sampler
 
     def part(self, wanted: Callable[[Group], bool]) -> Pairs:
@@ -223,9 +223,18 @@ class Pairs:
         return make(rest, batch_size=batch_size, collate_fn=collate or _batch, **options)
 
     def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """An epoch as a ``Dataset`` for sentence-transformers' losses: anchor, positive, negative.
+        """Return an epoch as a ``Dataset`` for sentence-transformers' losses: anchor, positive, negative.
 
-        Raises `GraphnegError`: datasets is not installed.
+        The anchor is the context of both responses, so negatives that edit the context have no place in a
+        row. The pairs of `epoch` and `to_dataset` carry them.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+            separator: Text between the turns of the anchor.
+
+        Raises:
+            InputError: A negative that is drawn has an edited context.
+            GraphnegError: The package datasets is not installed.
         """
         return self._tuples(epoch, ["negative"], separator)
 
@@ -235,7 +244,8 @@ class Pairs:
         A context that has fewer in this epoch gives no row; ``dataset.info.description`` counts them.
 
         Raises:
-            InputError: the mix draws fewer of each context, or not even one is asked for.
+            InputError: the mix draws fewer of each context, not even one is asked for, or a negative that is
+                drawn has an edited context.
             GraphnegError: datasets is not installed.
         """
         most = sum(self.sampler(epoch).mix.negatives.values())
@@ -256,6 +266,8 @@ class Pairs:
             size = len(names)
             for index in sampler.shuffled(epoch):
                 pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
+                for pair in pairs:
+                    _refuse_edited_context(pair, sampler.groups[index].context)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
@@ -269,6 +281,16 @@ class Pairs:
         few = f"contexts have fewer than {len(names)} negatives and are left out"
         dataset.info.description = f"{left_out:,} {few}"
         return dataset
+
+
+def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
+    """Raise `InputError` where a pair has another context than the row's anchor."""
+    if pair.context != anchor:
+        raise InputError(
+            f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has one "
+            'anchor: make negatives with target="response" (--target response), or use to_dataset(), '
+            "whose pairs carry each context"
+        )
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
@@ -304,7 +326,11 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
 
     path = folder / f"{uuid4().hex}.arrow"
     remaining, schema = iter(rows), features.arrow_schema
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
-        while some := list(islice(remaining, 1_000)):
-            stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
+    try:
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
+            while some := list(islice(remaining, 1_000)):
+                stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
+    except BaseException:  # rows that can't be made leave no file behind
+        path.unlink(missing_ok=True)
+        raise
     return Dataset.from_file(str(path))

@@ -14,7 +14,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphneg.datasets.groups import DAILYDIALOG_PP, SOURCE, TRANSFORM, Choices, choices_of, read_groups
+from graphneg.datasets.groups import (
+    DAILYDIALOG_PP,
+    SOURCE,
+    TRANSFORM,
+    Choices,
+    choices_of,
+    read_groups,
+    read_usable_groups,
+)
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.model import Dialogue, Rejected
@@ -146,10 +154,14 @@ def _ranked(
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What rankers are tested on. ``right_only`` contexts were left out: nothing there is wrong."""
+    """What rankers are tested on. ``right_only`` contexts were left out: nothing there is wrong.
+
+    ``unusable`` counts responses that `graphneg.datasets.groups.usable` left out.
+    """
 
     choices: list[Choices]
     right_only: int = 0
+    unusable: int = 0
 
 
 def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[Choices]:
@@ -174,12 +186,12 @@ def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Tested
             missing = "wrong" if context.positives else "right"
             raise InputError(f"{place}: context {context.id} has no {missing} response")
         choices.append(context)
-    groups = read_groups(ours)
+    groups, unusable = read_usable_groups(ours)
     choices += [choices_of(group) for group in groups if group.negatives]
     if not choices:
         wrong = " with a wrong response" if groups else ""
         raise InputError(f"{', '.join(map(str, paths))}: there is no context{wrong}")
-    return Tested(choices[:limit], sum(not group.negatives for group in groups))
+    return Tested(choices[:limit], sum(not group.negatives for group in groups), unusable)
 
 
 def holds_negatives(path: str | Path) -> bool:

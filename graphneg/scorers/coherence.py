@@ -16,6 +16,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Turn
 from graphneg.model import Negative
@@ -308,10 +309,14 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class EditedDialogues:
-    """What files of negatives give; ``responses`` records were left out, as they edit no dialogue."""
+    """What files of negatives give; ``responses`` records were left out, as they edit no dialogue.
+
+    ``unchanged`` edited dialogues were left out, as they say what the original says.
+    """
 
     dialogues: list[Versions]
     responses: int
+    unchanged: int = 0
 
 
 def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
@@ -326,7 +331,7 @@ def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
 def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     """Records with the target ``dialogue``, by the place where their last turn stands."""
     versions: dict[str, Versions] = {}
-    responses = 0
+    responses = unchanged = 0
     for record in records:
         if record.label not in (0, 1):
             raise InputError(f"{record.id}: the label is {record.label!r}; 1 is coherent, 0 is not")
@@ -337,6 +342,9 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
         dialogue = versions.setdefault(id, Versions(id, original_turns(record)))
         if record.label == 0:
             turns = _whole(record.context, record.response, record.speaker)
+            if _said(turns) == _said(dialogue.original):
+                unchanged += 1
+                continue
             edited = frozenset(int(edit["turn"]) for edit in record.edits)
             version = EditedDialogue(record.id, turns, edited, record.recipe, tuple(record.categories))
             dialogue.edited.append(version)
@@ -345,7 +353,7 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
             "no edited dialogues in these files: make some with graphneg negatives --target dialogue, "
             "or a generator such as turn-shuffle"
         )
-    return EditedDialogues(list(versions.values()), responses)
+    return EditedDialogues(list(versions.values()), responses, unchanged)
 
 
 def original_turns(item: Negative) -> Turns:
@@ -354,6 +362,11 @@ def original_turns(item: Negative) -> Turns:
     context = item.context if context is None else context
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _whole(context, response or item.response, speaker)
+
+
+def _said(turns: Turns) -> list[str]:
+    """Return what is said, turn by turn, in the normal form of `match_key`."""
+    return [match_key(turn.text) for turn in turns]
 
 
 def _whole(context: Iterable[Mapping[str, str]], response: str, speaker: str) -> Turns:

@@ -14,7 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from graphneg.datasets.groups import Group, HeldOut
+from graphneg.datasets.groups import Group, HeldOut, usable
 from graphneg.datasets.pair_sampler import Draws, Epochs, Mix, Pair, PairSampler, Shortfall
 from graphneg.datasets.pairs import Pairs
 from graphneg.errors import InputError
@@ -153,9 +153,11 @@ def _parts(
         validation.check(data.sampler(0).groups)
         return data.part(validation.learns).draw, data.part(validation.holds_back).draw
     texts = HeldOut(held_out)
-    groups = [texts.without(group) for group in data]
-    left_out = sum(group.size for group in data) - sum(group.size for group in groups)
-    sampler = partial(PairSampler, groups, mix or Mix(), seed, left_out=left_out)
+    fit_for_use = list(map(usable, data))
+    groups = [texts.without(group) for group in fit_for_use]
+    given, kept = sum(group.size for group in data), sum(group.size for group in fit_for_use)
+    left_out = kept - sum(group.size for group in groups)
+    sampler = partial(PairSampler, groups, mix or Mix(), seed, left_out=left_out, unusable=given - kept)
     if validation is None:
         return sampler().drawn, None
     validation.check(data)

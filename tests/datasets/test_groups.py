@@ -22,6 +22,7 @@ from graphneg.datasets.groups import (
     entry_of,
     groups_of_choices,
     read_groups,
+    read_usable_groups,
 )
 from graphneg.errors import InputError
 from graphneg.model import Negative
@@ -116,6 +117,22 @@ class TestGroups:
     def test_groups_come_as_they_come_up_first_and_over_all_sources(self) -> None:
         sources = [[wrong(5, "No."), right(1, "Yes.")], [right(5, "It is.")]]
         assert [group.id for group in read_groups(sources)] == ["own/train/5#2", "own/train/1#2"]
+
+    def test_a_wrong_response_that_is_right_in_other_writing_is_left_out(self) -> None:
+        records = [right(0, "I don't know, sir."), wrong(0, "I do n't know , sir ."), wrong(0, "No.")]
+        groups, left_out = read_usable_groups([records])
+        assert ([answer.text for answer in groups[0].negatives], left_out) == (["No."], 1)
+
+    def test_the_right_response_stays_wrong_after_an_edited_context(self) -> None:
+        before = right(0, "").context
+        edited = [{"speaker": "A", "text": "Is it 1?"}, before[1]]
+        spaced = [{**turn, "text": turn["text"].replace("?", " ?")} for turn in before]
+        records = [
+            replace(wrong(0, "Yes."), context=context, original={"context": before, "response": None})
+            for context in (edited, spaced)
+        ]
+        [group] = read_groups([records])
+        assert [answer.context for answer in group.negatives] == [("Is it 1?", "No, more than 0.")]
 
     def test_choices_become_groups_with_a_source_for_each_kind(self) -> None:
         choices = Choices(

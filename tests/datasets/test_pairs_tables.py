@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from graphneg.datasets.pair_sampler import Mix
 from graphneg.datasets.pairs import Pairs, read_pairs
+from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from tests.pair_samples import right, some, wrong
 
@@ -83,6 +85,32 @@ class TestTuples:
         rows: Any = read_pairs(records, mix=MIX).tuples(3)
         assert not any("9" in anchor for anchor in rows["anchor"])
         assert rows.info.description == "1 contexts have fewer than 3 negatives and are left out"
+
+    def test_a_negative_with_an_edited_context_is_refused_and_named(self) -> None:
+        said = [{"speaker": "A", "text": "Is it not 9?"}, {"speaker": "B", "text": "No, more than 9."}]
+        edited = replace(
+            wrong(9, "It is.", "deam"),
+            context=said,
+            original={"context": list(right(9, "").context), "response": None},
+        )
+        pairs = read_pairs([*some(3), right(9, "It is."), edited], mix=Mix(1, {"deam": 1}))
+        for rows in (pairs.triplets, lambda: pairs.tuples(1)):
+            with pytest.raises(InputError, match=r"own/train/9#2: a negative of 'deam' edits the context"):
+                rows()
+        assert not list(pairs._dataset.folder.glob("*.arrow"))  # pyright: ignore[reportPrivateUsage]
+        kept = {pair.label: (pair.context, pair.response) for pair in pairs.epoch(0) if "/9#" in pair.id}
+        assert kept[0] == (("Is it not 9?", "No, more than 9."), "It is.")
+
+    @pytest.mark.parametrize("text", ["it  is 10 !", "“It is 10!”", "", "  "])
+    def test_no_row_has_equal_or_empty_sides(self, text: str) -> None:
+        records = [*some(3), right(9, '"It is 10!"' if "“" in text else "It is 10!"), wrong(9, text)]
+        records += [wrong(9, "It was 11."), wrong(9, "It is 10.")]
+        pairs = read_pairs(records, mix=Mix(1, {"edits": 4}))
+        rows: Any = pairs.triplets()
+        assert any("9" in anchor for anchor in rows["anchor"])
+        for row in rows:
+            assert match_key(row["positive"]) != match_key(row["negative"]) != ""
+        assert pairs.draw(0)[1].unusable == 1
 
     def test_more_negatives_than_the_mix_draws_are_refused(self, pairs: Pairs) -> None:
         with pytest.raises(InputError, match="4 negatives in a row: the mix draws 3 of each context"):
