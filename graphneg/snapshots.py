@@ -12,6 +12,8 @@ sentences  overlap, hard                        the pool: all sentences, as any 
 bank       random, bm25, semi-hard, token-subst up to 100,000 right responses of each corpus
 ========== ==================================== ===========================================================
 
+Every snapshot also has the right replies of copies of contexts, which are no negatives anywhere.
+
 The file is JSON lines, compressed: a header with the digest of the rest, then a line for each row. The same
 store gives the same digest.
 """
@@ -50,11 +52,13 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file
 from graphneg.shift.graphs import read_edges
 from graphneg.store.connection import Store
+from graphneg.store.copied_contexts import copied_contexts
 from graphneg.store.dialogues import read_dialogues, read_whole_graphs
 from graphneg.store.queries import info_of
 from graphneg.store.snapshots import (
     ANSWERED,
     BANK,
+    COPIES,
     DONORS,
     PARTS,
     SENTENCES,
@@ -66,7 +70,7 @@ from graphneg.store.statements import cypher_text, run
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
 """What comes with donors (the utterances with their graphs), and with shifts."""
-_KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED})
+_KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
 """What the store keeps as rows; all else becomes nodes as a load would make them."""
 _PAGE = 500
 _MARKED = {"excerpt": True, "shifts": True, "pooled": True}
@@ -234,6 +238,7 @@ def _line(row: Any) -> bytes:
 def _rows(store: Store, parts: Sequence[str], progress: Progress) -> Iterator[tuple[str, Row]]:
     """The rows of the parts, each with what it is of, in an order that the store's content decides."""
     corpora = [(corpus, split) for corpus, split, _ in info_of(store).corpora]
+    yield from ((COPIES, row) for row in copied_contexts(store).rows())
     for part in parts:
         for name, rows in _READING[part](store, corpora):
             yield from ((name, row) for row in rows)

@@ -12,13 +12,14 @@ import hashlib
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from graphneg.datasets.groups import RANDOM, REFERENCE, Answer, Group
+from graphneg.english.near_duplicates import NearTexts, are_near, word_hashes
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
@@ -144,6 +145,8 @@ class PairSampler:
                 raise InputError(f"no negatives of {name!r}; there are: {there}")
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
+        borrows = RANDOM in mix.negatives and not self._own_random
+        self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
         """The pairs of an epoch, shuffled, and its `Shortfall`; 12 bytes are kept of each pair."""
@@ -214,20 +217,42 @@ class PairSampler:
         return [slot for slot, _ in in_turn(order, amount, epoch)]
 
     def _random(self, index: int, group: Group, amount: int, epoch: int) -> Iterator[Draw]:
-        """Right responses of other contexts, none that fits this one too."""
-        taken = {match_key(answer.text) for answer in group.positives}
+        """Yield right responses of other contexts, none that fits this one too.
+
+        What nearly says a right response fits, and so does what answers a copy of the context, or nearly one.
+        """
+        copies = [self.groups[at] for at in self._copies.get(index, ()) if at != index]
+        right = NearTexts(answer.text for each in (group, *copies) for answer in each.positives)
+        words = word_hashes("\n".join(group.context))
+        taken: set[str] = set()
         for k in range(amount * _TRIES):
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = self.groups[other].positives
             slot = (draw // self.contexts) % len(some)
-            key = match_key(some[slot].text)
-            if other != index and key not in taken:
+            text = some[slot].text
+            key = match_key(text)
+            if other != index and key not in taken and text not in right:
+                if are_near(words, word_hashes("\n".join(self.groups[other].context))):
+                    continue
                 taken.add(key)
                 yield Draw(index, other, slot, RANDOM)
                 amount -= 1
                 if not amount:
                     return
+
+
+def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
+    """Return the groups whose contexts say the same in whatever writing, by the place of each of them."""
+    places: dict[int, int | list[int]] = {}  # one place for each of millions, a list for the few copies
+    for index in kept:
+        key = number(0, "context", *map(match_key, groups[index].context))
+        there = places.setdefault(key, index)
+        if isinstance(there, list):
+            there.append(index)
+        elif there != index:
+            places[key] = [there, index]
+    return {at: some for some in places.values() if isinstance(some, list) for at in some}
 
 
 def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:

@@ -287,8 +287,8 @@ def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
     """Raise `InputError` where a pair has another context than the row's anchor."""
     if pair.context != anchor:
         raise InputError(
-            f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has one "
-            'anchor: make negatives with target="response" (--target response), or use to_dataset(), '
+            f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "
+            'one anchor: make negatives with target="response" (--target response), or use to_dataset(), '
             "whose pairs carry each context"
         )
 

@@ -39,6 +39,7 @@ from graphneg.editing.variants import (
     read_variants,
     write_variants,
 )
+from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
 from graphneg.errors import InputError
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
@@ -48,6 +49,7 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.shards import Shard, natural_order
 from graphneg.store.connection import Store
+from graphneg.store.copied_contexts import CopiedContexts, copied_contexts
 from graphneg.store.dialogues import (
     GraphCache,
     Selection,
@@ -56,6 +58,7 @@ from graphneg.store.dialogues import (
     count_dialogues,
     dialogue_ids,
     read_dialogues,
+    read_responses,
 )
 from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.store.statements import cypher_text, run
@@ -123,6 +126,7 @@ class Negatives(NegativeStream):
         self._donors = Donors(store)
         self._frames = StrangeFrames(store)
         self._writing = Lock()
+        self._copied: CopiedContexts | None = None
 
     @property
     def notes(self) -> Sequence[str]:
@@ -146,6 +150,7 @@ class Negatives(NegativeStream):
         batches = iter(lambda: list(islice(ids, self._request.batch)), [])
         done = skip
         self._frames.forget()
+        self._copied = copied_contexts(self._store)
         with fewer_collections():
             for batch, wave in ahead(self._begin, batches):
                 negatives = self._finish(batch, wave)
@@ -193,8 +198,23 @@ class Negatives(NegativeStream):
         )
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
-        batch = _Batch(ids, read_dialogues(self._store, ids), self._request)
+        dialogues = read_dialogues(self._store, ids)
+        batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
         return batch, self._wave(batch)
+
+    def _right_replies(self, dialogues: Sequence[StoredDialogue]) -> dict[tuple[str, int], NearTexts]:
+        """Return the right replies of each turn's context beside the turn itself, where there are any."""
+        responses = read_responses(self._store, [dialogue.id for dialogue in dialogues])
+        found: dict[tuple[str, int], NearTexts] = {}
+        for dialogue in dialogues:
+            loaded = [one for one in responses.get(dialogue.id, ()) if one.label == 1]
+            for turn in dialogue.turns:
+                texts = [one.text for one in loaded if one.turn + 1 == turn.turn]
+                if self._copied is not None:
+                    texts += self._copied.replies(dialogue.id, turn.turn)
+                if texts:
+                    found[dialogue.id, turn.turn] = NearTexts([*texts, turn.text])
+        return found
 
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """The negatives of a batch: from its first plans, then from further ones for those refused."""
@@ -357,8 +377,15 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 class _Batch:
     """Dialogues at work: what was made of each, which slots were tried, and which gave none, and why."""
 
-    def __init__(self, ids: Sequence[str], dialogues: Sequence[StoredDialogue], request: EditRequest) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        dialogues: Sequence[StoredDialogue],
+        request: EditRequest,
+        right: Mapping[tuple[str, int], NearTexts],
+    ) -> None:
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
+        self._right = right
         self._amount = request.per_dialogue
         judged = {dialogue.id: unfit(dialogue, request.plan.target) for dialogue in dialogues}
         self.made: dict[str, list[Negative]] = {id: [] for id, reason in judged.items() if reason is None}
@@ -384,8 +411,13 @@ class _Batch:
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
     def keep(self, plan: EditPlan, negative: Negative) -> str | None:
-        """Take a negative in, or say why not: another one reads the same, or its response is wrong by the
-        same sentences."""
+        """Take a negative in, or return why not.
+
+        It is refused where it says a right response of its context, where another one reads the same, or
+        where its response is wrong by the same sentences.
+        """
+        if self._is_right(plan, negative):
+            return "right-response: it says what a right response of its context says"
         original = negative.original["response"] or negative.response
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
@@ -396,6 +428,20 @@ class _Batch:
         self._seen |= read
         self.made[plan.dialogue.id].append(negative)
         return None
+
+    def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
+        """Return whether the response is a right one of its context, or of a copy of that.
+
+        An edit may be wrong by a single word. What is borrowed from another dialogue is right where it nearly
+        says what a right response says.
+        """
+        right = self._right.get((plan.dialogue.id, plan.turn))
+        if right is None or negative.original["context"] is not None:
+            return False
+        own = {*plan.dialogue.graphs, None}
+        if any(edit.from_amr not in own for edit in plan.edits):
+            return negative.response in right
+        return right.has_equal(negative.response)
 
 
 def _realised(

@@ -16,6 +16,7 @@ from graphneg.ingest.rows import utterance_id
 from graphneg.plugins import Plugins
 from graphneg.shards import natural_order
 from graphneg.store.connection import Store
+from graphneg.store.copied_contexts import CopiedContexts
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
@@ -50,7 +51,8 @@ class Context:
 
     ``id`` is the address of the response, ``dailydialog_pp/dev/12#5``, which is turn ``turn`` of
     ``dialogue``; ``turns`` are those before it, ``speaker`` is who would give it, and
-    ``positives`` are the right responses that the store knows, the dialogue's own first.
+    ``positives`` are the right responses that the store knows, the dialogue's own first. ``copies`` are right
+    replies that copies of the contexts of this dialogue have elsewhere, by the turn where they would stand.
     """
 
     id: str
@@ -61,6 +63,12 @@ class Context:
     turns: tuple[Turn, ...]
     speaker: str
     positives: tuple[str, ...] = ()
+    copies: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]], hash=False)
+
+    @property
+    def right(self) -> tuple[str, ...]:
+        """Every text that is known to answer the context: ``positives``, and replies of its copies."""
+        return (*self.positives, *self.copies.get(self.turn, ()))
 
     @property
     def text(self) -> str:
@@ -235,15 +243,28 @@ class ContextBatch(NamedTuple):
 
 
 def context_batches(
-    store: Store, chosen: ContextSelection, batch: int = BATCH, skip: int = 0, after: str = ""
+    store: Store,
+    chosen: ContextSelection,
+    batch: int = BATCH,
+    skip: int = 0,
+    after: str = "",
+    copied: CopiedContexts | None = None,
 ) -> Iterator[ContextBatch]:
-    """The contexts of ``batch`` dialogues after another, in their order; ``skip`` leaves out the first ones,
-    up to the order ``after``.
+    """Yield the contexts of the chosen dialogues in their order; the next batch is read meanwhile.
 
-    The next batch is read while one is at work.
+    Args:
+        store: Holds the dialogues.
+        chosen: Which contexts.
+        batch: Number of dialogues of a batch.
+        skip: Number of dialogues to leave out at the beginning.
+        after: Order of the last dialogue that is left out.
+        copied: Right replies of copies of contexts, for the contexts' ``copies``.
+
+    Yields:
+        Batches of contexts.
 
     Raises:
-        StoreError: the store is gone.
+        StoreError: The store is gone.
     """
 
     def read(ids: Sequence[str]) -> ContextBatch:
@@ -253,7 +274,7 @@ def context_batches(
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
-            own = list(_contexts(dialogue, answers, chosen.places))
+            own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
             batch.without.extend([] if own else [dialogue.id])
         return batch
@@ -269,11 +290,18 @@ def read_contexts(store: Store, chosen: ContextSelection, batch: int = BATCH) ->
 
 
 def _contexts(
-    dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]], places: Places
+    dialogue: StoredDialogue,
+    answers: Mapping[int, Sequence[str]],
+    places: Places,
+    copied: CopiedContexts | None,
 ) -> Iterator[Context]:
     """The contexts of a dialogue; ``answers`` are the right responses by the turn that they answer."""
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
+    copies: dict[int, tuple[str, ...]] = {}
+    for turn in {*numbers, last + 1} if copied is not None else ():
+        if replies := copied.replies(dialogue.id, turn):
+            copies[turn] = replies
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
         if not before:
@@ -289,4 +317,5 @@ def _contexts(
             turns=before,
             speaker=answering(before) if reply is None else reply.speaker,
             positives=tuple(dict.fromkeys([*own, *answers.get(answered, ())])),
+            copies=copies,
         )

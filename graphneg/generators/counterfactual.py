@@ -255,7 +255,7 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
         return reason
     words = words_of(reply.text)
     said = [turn.text for turn in context.turns]
-    if any(words_of(text) == words for text in (question.observed.response, *context.positives, *said)):
+    if any(words_of(text) == words for text in (question.observed.response, *context.right, *said)):
         return "known"
     return "copies-context" if any(shares_run(words, words_of(text)) for text in said) else None
 

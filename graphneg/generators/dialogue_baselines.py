@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphneg.editing.proposals import samples_of_texts
+from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import (
@@ -186,9 +187,10 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
             if row["dialogue"] != context.dialogue
         }
         known = _key(said)
+        right = NearTexts([*context.copies.get(at, ()), *(context.right if at == context.turn else ())])
         for source in shuffled(others, draw.seed, "stranger", *draw.names):
             text = others[source]
-            if match_key(text) not in known:
+            if match_key(text) not in known and text not in right:
                 edit = TurnEdit(at, said[at] if replaced else None, text, source)
                 return [*said[:at], text, *said[at + replaced :]], [edit]
         return None

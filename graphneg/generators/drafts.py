@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from graphneg.english.near_duplicates import NearDuplicates
 from graphneg.errors import InputError
 from graphneg.generators.base import Candidate
-from graphneg.generators.near_duplicates import NearDuplicates
 
 FEW = 5
 """So many sentences may bring the same word along, however few are taken."""

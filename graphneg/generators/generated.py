@@ -31,6 +31,7 @@ from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.records.shards import Header, ShardBatch
 from graphneg.shards import Shard, natural_order
 from graphneg.store.connection import Store
+from graphneg.store.copied_contexts import copied_contexts
 from graphneg.store.dialogues import content_digest, count_dialogues
 from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.workers import ahead
@@ -138,7 +139,8 @@ class Generated(NegativeStream):
         self._progress.advance(skip)
         done = skip
         batch = asked.batch or getattr(generator, "batch", BATCH)
-        parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last)
+        copied = copied_contexts(self._store)
+        parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last, copied)
         if (prefetch := getattr(generator, "prefetch", None)) is not None:
             parts = ahead(lambda part: _prefetched(part, prefetch, asked), parts, PREFETCHED)
         for part in parts:
@@ -161,7 +163,8 @@ class Generated(NegativeStream):
         generator, asked = self._generator, self._generation
         if (estimate := getattr(generator, "estimate", None)) is None:
             return None
-        parts = context_batches(self._store, asked.contexts, asked.batch or BATCH)
+        copied = copied_contexts(self._store)
+        parts = context_batches(self._store, asked.contexts, asked.batch or BATCH, copied=copied)
         return estimate((part.contexts for part in parts), asked.per_context, asked.seed)
 
     def settings(self) -> Mapping[str, Any]:

@@ -12,7 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphneg.english.tokens import WORD, match_key, with_clitics
+from graphneg.english.near_duplicates import NearTexts
+from graphneg.english.tokens import WORD, match_key, one_line, with_clitics
 from graphneg.errors import GeneratorError, listed
 from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, read_contexts
 from graphneg.hashing import HashSample, number
@@ -90,12 +91,16 @@ def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEn
     """Each right response with the number that its text draws."""
     for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
         for text in context.positives:
-            if key := match_key(text):
-                yield number(0, "bank", key), BankEntry(context.id, text, context.dialogue)
+            if text.strip():  # other writings of a text stay: any of them may be wrong somewhere
+                draw = number(0, "bank", one_line(text.casefold()))
+                yield draw, BankEntry(context.id, text, context.dialogue)
 
 
 class NewTexts:
-    """What may still be given as a wrong response of a context: not what fits, is said in it, or was given.
+    """What may still be given as a wrong response of a context.
+
+    That is no right response, nothing that is said in the context, and nothing that was given, in whatever
+    writing. What is borrowed from another context does not nearly say what a right response says, either.
 
     >>> from graphneg.generators.base import Turn
     >>> context = Context("d#1", "c", "test", "d", 1, (Turn("A", "Hello?"),), "B", ("Hi!",))
@@ -105,15 +110,17 @@ class NewTexts:
 
     def __init__(self, context: Context) -> None:
         self._dialogue = context.dialogue
-        self._known = {match_key(text) for text in context.positives}
+        self._right = NearTexts(context.right)
+        self._known = {match_key(text) for text in context.right}
         self._known.update(match_key(turn.text) for turn in context.turns)
 
     def take_entry(self, entry: BankEntry) -> bool:
-        """Whether it is of another dialogue, and not said or given already; it counts as given then."""
-        return entry.dialogue != self._dialogue and self.take(entry.text)
+        """Return whether an entry of a bank may be given; it counts as given then."""
+        is_elsewhere = entry.dialogue != self._dialogue
+        return is_elsewhere and entry.text not in self._right and self.take(entry.text)
 
     def take(self, text: str) -> bool:
-        """Whether a text is new here; it counts as given then."""
+        """Return whether a text is new here; it counts as given then."""
         key = match_key(text)
         new = key not in self._known
         self._known.add(key)

@@ -11,13 +11,14 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from math import ceil, exp
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from graphneg import __version__
-from graphneg.english.tokens import one_line
+from graphneg.english.near_duplicates import NearTexts
+from graphneg.english.tokens import match_key, one_line
 from graphneg.errors import InputError
 from graphneg.generators.base import ContextSelection, read_contexts
 from graphneg.generators.prompts import answer, context_prompt, response_prompt
@@ -49,6 +50,7 @@ NO_RESPONSE = "no-response: the response is empty"
 UNLIKELY = "unlikely-response: its forward perplexity is above the threshold"
 UNLIKELY_POST = "unlikely-post: its backward perplexity is above the threshold"
 FITS = "fits: neither perplexity is above its threshold"
+RIGHT = "right-response: it says what a right response of its context says"
 RANKED_OUT = "ranked-out: others of the same context have a lower backward perplexity"
 
 Keep = Literal["fitting", "unfitting"]
@@ -163,7 +165,9 @@ def pairs_to_learn(
     random: list[ContextResponse] = []
     for own in right:
         start = number(seed, "random pair", own.id) % len(right)
-        other = next(record for record in turned[start:] if record.dialogue != own.dialogue)
+        others = [record for record in turned[start : start + len(right)] if record.dialogue != own.dialogue]
+        fits = NearTexts([own.response])
+        other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
 
@@ -292,10 +296,16 @@ class Selected(NegativeStream):
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
         """The records that are kept, those of a context by backward perplexity, the lowest first."""
         usable: list[Negative] = []
-        for record in chain.from_iterable(contexts):
-            lack = None if record.response.strip() else NO_RESPONSE
-            if self._is_kept(record, lack if record.context else NO_CONTEXT):
-                usable.append(record)
+        for records in contexts:
+            right = {
+                (_said_before(one), match_key(text)) for one in records for text in _right_responses(one)
+            }
+            for record in records:
+                lack = None if record.response.strip() else NO_RESPONSE
+                if not record.label and (_said_before(record), match_key(record.response)) in right:
+                    lack = RIGHT
+                if self._is_kept(record, lack if record.context else NO_CONTEXT):
+                    usable.append(record)
         scores = self._scorer.score([pair_of(record) for record in usable])
         scored = [
             replace(record, scores={**record.scores, FORWARD: found.forward, BACKWARD: found.backward})
@@ -315,6 +325,19 @@ class Selected(NegativeStream):
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
+
+
+def _said_before(record: Negative) -> tuple[str, ...]:
+    """Return a record's context in the normal form of `match_key`."""
+    return tuple(match_key(turn["text"]) for turn in record.context)
+
+
+def _right_responses(record: Negative) -> list[str]:
+    """Return the responses that a record says are right for its own context."""
+    if record.label:
+        return [record.response]
+    original = record.original.get("response")
+    return [original] if original and record.original.get("context") is None else []
 
 
 def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:

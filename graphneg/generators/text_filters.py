@@ -86,7 +86,7 @@ def refusal(
         return reason
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
-    if any(alike(words, words_of(positive)) for positive in context.positives):
+    if any(alike(words, words_of(positive)) for positive in context.right):
         return "like-a-positive"
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
         return "copies-context"

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
+from graphneg.english.near_duplicates import NearDuplicates
 from graphneg.errors import GeneratorError, InputError
 from graphneg.generators.base import BATCH, SLOW_BATCH, Candidate, Context, ShortfallCounter
 from graphneg.generators.drafts import BY_NEW_TEXTS, Draft
-from graphneg.generators.near_duplicates import NearDuplicates
 from graphneg.generators.text_filters import REASONS, Bounds, PerplexityFilter
 from graphneg.model import Negative
 from graphneg.nn.language_models import CausalLM, LanguageModel

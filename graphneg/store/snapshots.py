@@ -21,6 +21,8 @@ PARTS = (DONORS, UTTERANCES, SHIFTS, SENTENCES, BANK)
 """What a snapshot may have."""
 ANSWERED = "answered"
 """Contexts with right responses, which come with the sentences."""
+COPIES = "copies"
+"""Right replies of copies of contexts, which every snapshot has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class StoredSnapshot:
 
         Raises `InputError`: the snapshot has no such part.
         """
-        self.require(SENTENCES if part == ANSWERED else part)
+        if part != COPIES:
+            self.require(SENTENCES if part == ANSWERED else part)
         found = store.read(cypher_text("snapshot/rows"), part=part)
         return [row for some in found for row in json.loads(some["rows"])]
 

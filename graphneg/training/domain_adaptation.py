@@ -17,6 +17,7 @@ from typing import Any
 
 from graphneg.datasets.groups import REFERENCE, Answer, Group, HeldOut
 from graphneg.datasets.pair_sampler import RANDOM, Pair
+from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError, ModelError
 from graphneg.generators.base import Context
@@ -179,10 +180,10 @@ class AdaptationExamples:
         group, text = self._pairs[self._order[at]]
         id = f"{epoch}~{self._order[at]}"
         if number(self._seed, "next", id) % 2:
-            right = {match_key(answer.text) for answer in group.positives}
+            right = NearTexts(answer.text for answer in group.positives)
             for k in range(20):
                 other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
-                if match_key(other) not in right:
+                if other not in right:
                     return Pair(id, group.context, other, _OTHER, RANDOM)
         return Pair(id, group.context, text, _NEXT, REFERENCE)
 

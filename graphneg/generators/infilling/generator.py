@@ -258,7 +258,8 @@ class MaskAndFillGenerator(WritingGenerator):
         context, own = draft.asked.context, match_key(draft.original.text)
         others = replace(
             context,
-            positives=tuple(text for text in context.positives if match_key(text) != own),
+            positives=tuple(text for text in context.right if match_key(text) != own),
+            copies={},
             turns=tuple(turn for turn in context.turns if match_key(turn.text) != own),
         )
         reason = refusal(draft.text, (), others, self._options.lengths)

@@ -200,7 +200,7 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
         for (context, id, text), keywords in zip(part, found, strict=True):
             chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = closed_up(text)
-            if chosen and refusal(reply, chosen, replace(context, positives=()), LENGTHS) is None:
+            if chosen and refusal(reply, chosen, replace(context, positives=(), copies={}), LENGTHS) is None:
                 words = [" ".join(each) for each in chosen]
                 yield Example(reply_request(context.turns, words), f" {reply}")
 

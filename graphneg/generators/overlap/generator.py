@@ -293,7 +293,7 @@ class OverlapGenerator:
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
-            texts = (*(turn.text for turn in context.turns), *context.positives)
+            texts = (*(turn.text for turn in context.turns), *context.right)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).holds
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
         asked.lists = [

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
-from graphneg.english.tokens import WORD, sentences
+from graphneg.english.tokens import WORD, closed_up, sentences
 from graphneg.english.words import content_lemmas, word_class, word_list
 from graphneg.errors import GeneratorError
 from graphneg.generators.base import Context
@@ -181,7 +181,7 @@ class TargetProfile:
 def terms_of(context: Context, frequency: Callable[[str], int], light: float) -> ContextTerms:
     """The terms of a context; those of a higher ``frequency`` than ``light`` are not informative."""
     turns = [frozenset(content_lemmas(turn.text)) for turn in context.turns]
-    answers = tuple(frozenset(content_lemmas(text)) for text in context.positives)
+    answers = tuple(frozenset(content_lemmas(text)) for text in context.right)
     terms = frozenset[str]().union(*turns)
     informative = frozenset(term for term in terms if frequency(term) <= light)
     return ContextTerms(context.id, terms, informative, turns[-1], answers, frozenset[str]().union(*answers))
@@ -265,12 +265,12 @@ class PoolSentence(NamedTuple):
 
 
 def words_key(text: str) -> str:
-    """A text's words in lower case: what two texts have in common that say the same.
+    """Return a text's words in lower case, which two writings of the same sentence have in common.
 
-    >>> words_key("It's  late - isn't it?")
-    "it's late isn't it"
+    >>> words_key("It's  late - isn't it?"), words_key("It ’ s late , is n't it ?")
+    ("it's late isn't it", "it's late isn't it")
     """
-    return " ".join(WORD.findall(text.lower().replace("’", "'")))
+    return " ".join(WORD.findall(closed_up(text).lower()))
 
 
 class Listed(NamedTuple):
@@ -309,7 +309,7 @@ class Shortlist:
 
 def said_in(context: Context) -> frozenset[str]:
     """Keys of what is said in the context or answers it rightly: whole turns, and each sentence of them."""
-    texts = (*(turn.text for turn in context.turns), *context.positives)
+    texts = (*(turn.text for turn in context.turns), *context.right)
     return frozenset(words_key(part) for text in texts for part in (text, *sentences(text)))
 
 
