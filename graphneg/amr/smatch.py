@@ -6,6 +6,13 @@ Meaning Representation", section 5), as their ``amr-evaluation`` counts them, wi
 stays a role of its own where re-entrancies are looked for, because read as the inverse of ``domain`` it
 would give every modified noun two parents.
 
+The package only matches here. Its own reader of PENMAN loses constants under ``:mod`` and inverse roles and
+all but the first word of a string, and counts a triple that is stated twice four times, so that two different
+graphs score 1.0 and a graph scores 1.5 against itself. `smatch_triples` reads the same triples without loss:
+
+>>> smatch_triples(parse_graph("(g / good-02 :mod (v / very) :mod expressive)")).attributes
+[('mod', 'g', 'expressive'), ('TOP', 'g', 'top')]
+
 The package keeps what it has matched in module globals, draws at random without a seed, and installs a top-
 level module ``amr``. So `matcher` runs in processes of its own (see :mod:`graphneg.workers`), where it
 seeds the package for each pair and clears it.
@@ -22,8 +29,10 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from graphneg.errors import InputError
+from graphneg.amr.penman import is_inverted, parse_graph
+from graphneg.errors import InputError, PenmanError
 from graphneg.hashing import number
+from graphneg.model import AmrGraph
 from graphneg.statistics import percentile_interval, resampled_counts
 
 SMATCH, UNLABELLED, NO_SENSES = "Smatch", "unlabelled", "no senses"
@@ -34,7 +43,6 @@ MEASURES = (SMATCH, UNLABELLED, NO_SENSES, CONCEPTS, NAMES, NEGATION, REENTRANCY
 Triple = tuple[str, str, str]
 
 _SENSE = re.compile(r"-\d+$")
-_MODIFIER = re.compile(r":mod(?![\w-])")
 _TOP = "TOP"
 _CHUNK = 100
 
@@ -93,8 +101,48 @@ def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence
     return lambda pairs: [package.compared(pair) for pair in pairs]
 
 
+def smatch_triples(graph: AmrGraph) -> Triples:
+    """Return the triples of a graph, with ``mod`` read as the inverse of ``domain`` as Smatch does.
+
+    A role that ends in ``-of`` is turned around where its target is a node. A triple that the graph states
+    twice counts once.
+
+    Args:
+        graph: The graph to read.
+
+    Returns:
+        Its triples; nodes keep the names of their variables.
+    """
+    return _triples(graph, {"mod": "domain"})
+
+
+def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
+    """Read triples; ``inverses`` maps roles that are inverse without ``-of`` to the role that they invert."""
+    names = [node.var or "" for node in graph.nodes]
+    instances = [
+        ("instance", node.var or "", node.concept) for node in graph.nodes if node.concept is not None
+    ]
+    branches = [(node.up, node.pos, node.role or "", node) for node in graph.nodes if node.up is not None]
+    branches += [
+        (mention.up, mention.pos, mention.role, graph.nodes[mention.target]) for mention in graph.mentions
+    ]
+    attributes: list[Triple] = []
+    relations: list[Triple] = []
+    for up, _, role, target in sorted(branches, key=lambda branch: branch[:2]):
+        inverse = role.removesuffix("-of") if is_inverted(role) else inverses.get(role)
+        if target.value is not None:
+            # ":mod expressive": a constant is no node that could have the inverse role.
+            attributes.append((role, names[up], target.value))
+        elif inverse is not None:
+            relations.append((inverse, names[target.k], names[up]))
+        else:
+            relations.append((role, names[up], names[target.k]))
+    attributes.append((_TOP, names[0], "top"))
+    return Triples(instances, [*dict.fromkeys(attributes)], [*dict.fromkeys(relations)])
+
+
 class _Package:
-    """The modules ``smatch`` and ``amr``, made repeatable and silent."""
+    """The module ``smatch``, made repeatable and silent."""
 
     def __init__(self, seed: int, measures: Sequence[str]) -> None:
         try:
@@ -109,41 +157,25 @@ class _Package:
         self._measures = measures
         self._random = random.Random()
         self._smatch: Any = smatch
-        self._amr: Any = amr.AMR
         # The package asks to be seeded by the clock: nothing is done then.
         self._smatch.random = SimpleNamespace(seed=lambda: None, randint=self._random.randint)
-        self._log = io.StringIO()
         for module in (amr, smatch):
-            vars(module)["ERROR_LOG"] = self._log
+            vars(module)["ERROR_LOG"] = io.StringIO()
 
     def compared(self, pair: GraphPair) -> Compared:
         """The pair's tallies; a predicted graph that can't be read counts as one without triples."""
         try:
-            gold = self._readings(pair.gold)
-        except ValueError as error:
+            gold = _readings(pair.gold)
+        except PenmanError as error:
             return Compared(pair.number, None, {"gold": str(error)})
         predicted, unread = (Triples(), Triples()), dict[str, str]()
         try:
             if pair.predicted is not None:
-                predicted = self._readings(pair.predicted)
-        except ValueError as error:
+                predicted = _readings(pair.predicted)
+        except PenmanError as error:
             unread["predicted"] = str(error)
         tallies = {name: self._tally(pair.number, name, predicted, gold) for name in self._measures}
         return Compared(pair.number, tallies, unread)
-
-    def _readings(self, line: str) -> tuple[Triples, Triples]:
-        """The graph as the package reads it, and with ``mod`` as a role of its own."""
-        return self._read(line), self._read(_MODIFIER.sub(":mod-kept", line))
-
-    def _read(self, line: str) -> Triples:
-        """Raises ValueError where the package can't make a graph of the line."""
-        self._log.seek(0)
-        self._log.truncate()
-        graph = self._amr.parse_AMR_line(line)
-        if graph is None:
-            logged = self._log.getvalue().splitlines()
-            raise ValueError(logged[0] if logged else "the package smatch makes no graph of it")
-        return Triples(*(tuple(map(tuple, triples)) for triples in graph.get_triples()))
 
     def _tally(
         self, pair: int, measure: str, predicted: tuple[Triples, Triples], gold: tuple[Triples, Triples]
@@ -161,6 +193,12 @@ class _Package:
             *_renamed(ours, "a"), *_renamed(theirs, "b"), prefix1="a", prefix2="b"
         )
         return Tally(matched, ours.size, theirs.size)
+
+
+def _readings(line: str) -> tuple[Triples, Triples]:
+    """Read a graph as Smatch does, and with ``mod`` as a role of its own."""
+    graph = parse_graph(line)
+    return smatch_triples(graph), _triples(graph, {})
 
 
 def unlabelled(graph: Triples) -> Triples:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphneg.amr.penman import parse_graph
 from graphneg.amr.smatch import (
     GraphPair,
     Tally,
@@ -17,6 +20,7 @@ from graphneg.amr.smatch import (
     negated,
     reentrancies,
     score,
+    smatch_triples,
     unlabelled,
     without_senses,
 )
@@ -102,3 +106,109 @@ class TestMatching:
         assert found.tallies is not None
         assert found.tallies["reentrancy"] == Tally(0, 0, 0)
         assert found.tallies["SRL"] == Tally(3, 3, 3)
+
+    @pytest.mark.parametrize(
+        ("graph", "other"),
+        [
+            ("(e / eat-01 :mod (l / late))", "(e / eat-01 :mod (l / late) :mod expressive)"),
+            ("(e / eat-01)", "(e / eat-01 :mod expressive)"),
+            ("(e / eat-01 :ARG0 (i / i))", "(e / eat-01 :ARG0 (i / i :mod expressive))"),
+            ("(e / eat-01)", "(e / eat-01 :ARG1-of 3)"),
+            ('(c / city :op1 "New York")', '(c / city :op1 "New Jersey")'),
+            ("(e / eat-01 :quant 3)", "(e / eat-01 :quant 3 :quant 4)"),
+            ("(e / eat-01 :polarity -)", "(e / eat-01)"),
+            ("(e / eat-01 :ARG0 (i / i) :ARG1 i)", "(e / eat-01 :ARG0 (i / i))"),
+        ],
+    )
+    def test_graphs_that_differ_in_one_branch_differ_in_score(self, graph: str, other: str) -> None:
+        same, there, back = (tally(*pair) for pair in ((graph, graph), (graph, other), (other, graph)))
+        assert score(same).f1 == 1.0
+        assert score(there).f1 < 1.0 and score(there).f1 == score(back).f1
+
+    def test_a_triple_that_is_stated_twice_counts_once(self) -> None:
+        assert tally("(e / eat-01 :quant 3 :quant 3)", "(e / eat-01 :quant 3)") == Tally(3, 3, 3)
+
+    @given(st.data())
+    @settings(max_examples=300)
+    def test_triples_and_scores_are_those_of_the_package(self, data: st.DataObject) -> None:
+        ours, theirs = (data.draw(small_graphs()) for _ in range(2))
+        for line in (ours, theirs):
+            assert multiset(smatch_triples(parse_graph(line))) == multiset(package_triples(line)), line
+        import smatch
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(smatch, "iteration_num", 60)  # enough starts to find the best match of five nodes
+            matched = package_matches(ours, theirs)
+            assert tally(ours, theirs).matched == matched, (ours, theirs)
+
+
+ROLES = ("ARG0", "ARG1", "ARG0-of", "mod", "domain", "op1", "location", "consist-of")
+VALUES = ("-", "3", "expressive", '"Tom"', "imperative")
+
+
+@st.composite
+def small_graphs(draw: st.DrawFn) -> str:
+    """Graphs of up to five nodes with constants, inverted roles, re-entrancies and roles that stand twice.
+
+    Every triple is stated once: the package counts one that is stated twice four times.
+    """
+    size = draw(st.integers(1, 5))
+    ups = [draw(st.integers(0, max(0, k - 1))) for k in range(size)]
+    branches: list[dict[str, None]] = [{} for _ in range(size)]
+    for k in range(size):
+        for value in draw(st.lists(st.sampled_from(VALUES), max_size=2, unique=True)):
+            branches[k][f":{draw(st.sampled_from(('mod', 'quant', 'polarity', 'op1')))} {value}"] = None
+    stated = set[tuple[str, int, int]]()
+    for k in range(1, size):
+        role = draw(st.sampled_from(ROLES))
+        stated |= {(role, ups[k], k)}
+        branches[ups[k]][f":{role} <{k}>"] = None
+    for _ in range(draw(st.integers(0, 2))):
+        up, k, role = draw(st.integers(0, size - 1)), draw(st.integers(0, size - 1)), f"ARG{len(stated) + 2}"
+        if up != k:
+            stated |= {(role, up, k)}
+            branches[up][f":{role} v{k}"] = None
+    texts = [f"(v{k} / {draw(st.sampled_from(('eat-01', 'cat', 'dog')))}" for k in range(size)]
+    for k in reversed(range(size)):
+        texts[k] = " ".join([texts[k], *draw(st.permutations(list(branches[k])))]) + ")"
+    for k in range(1, size):
+        above = next(at for at in range(size) if f"<{k}>" in texts[at])
+        texts[above] = texts[above].replace(f"<{k}>", texts[k])
+    return texts[0]
+
+
+def tally(predicted: str, gold: str) -> Tally:
+    [found] = matcher(0)([GraphPair(0, predicted, gold)])
+    assert found.tallies is not None and not found.unread
+    return found.tallies["Smatch"]
+
+
+def package_triples(line: str) -> Triples:
+    """The triples as the package's own reader finds them; it loses constants of a role called mod."""
+    import amr
+
+    kept = re.sub(r":mod (?=[^(v])", ":kept ", line)
+    read = amr.AMR.parse_AMR_line(kept).get_triples()
+    return Triples(*([(r.replace("kept", "mod"), a, quoted(b)) for r, a, b in part] for part in read))
+
+
+def quoted(value: str) -> str:
+    """A string as it is written: the package marks one by an underscore at its end."""
+    return f'"{value[:-1]}"' if value.endswith("_") else value
+
+
+def package_matches(predicted: str, gold: str) -> int:
+    """The best match of the package's own program."""
+    import amr
+    import smatch
+
+    smatch.match_triple_dict.clear()
+    graphs = [amr.AMR.parse_AMR_line(re.sub(r":mod (?=[^(v])", ":kept ", one)) for one in (predicted, gold)]
+    for graph, prefix in zip(graphs, "ab", strict=True):
+        graph.rename_node(prefix)
+    parts = [part for graph in graphs for part in graph.get_triples()]
+    return smatch.get_best_match(*parts, prefix1="a", prefix2="b")[1]
+
+
+def multiset(triples: Triples) -> list[list[tuple[str, ...]]]:
+    return [sorted(part) for part in triples]
