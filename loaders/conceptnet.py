@@ -18,7 +18,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.content import Refused, head
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import byte_lines, decoded, parse_json
-from graphneg.ingest.validation import LONGEST_KEY, FileLoader
+from graphneg.ingest.validation import FileLoader, too_long
 from graphneg.model import Opposite, Rejected
 from graphneg.progress import Progress
 
@@ -84,8 +84,8 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
     start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
         raise Refused("a term is empty")
-    if max(len(start), len(end)) > LONGEST_KEY:
-        raise Refused(f"a term is longer than {LONGEST_KEY} characters")
+    if reason := too_long("the term", start) or too_long("the term", end):
+        raise Refused(reason)
     if start == end:
         raise Refused(f"{start!r} is its own opposite ({relation})")
     weight = value.get("weight") if isinstance(value, dict) else None

@@ -17,6 +17,7 @@ from graphneg.editing.transforms import Transform
 from graphneg.errors import OnlyReading, StoreError, TransformError
 from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
+from graphneg.parsers.base import LONGEST_TEXT
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, count_dialogues
 from graphneg.store.queries import frame_exists
@@ -24,8 +25,9 @@ from graphneg.store.snapshots import DONORS, UTTERANCES, StoredSnapshot, stored_
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
-LONGEST_EDITED = 5_000
-"""Characters: no decoder reads so much, and a query of each transform takes seconds for it."""
+LONGEST_EDITED = LONGEST_TEXT
+"""Longest text in characters that is edited: no decoder reads so much, and a query of each transform takes
+seconds for it."""
 _DIGITS = 12
 _FRAME = re.compile(r"-\d{2,}$")
 Row = dict[str, Any]

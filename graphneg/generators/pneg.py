@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import msgspec
 
@@ -27,7 +28,7 @@ from graphneg.generators.writing import Gap, WritingGenerator, WritingOptions
 from graphneg.hashing import shuffled
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_either
-from graphneg.nn.writers import GenerationSettings, Prompt, Writer
+from graphneg.nn.writers import Completion, GenerationSettings, Prompt, Writer
 from graphneg.records.scores import CLASH, clash
 from graphneg.store.connection import Store
 
@@ -35,12 +36,19 @@ BUNDLED = "pneg_examples.jsonl"
 TOKENS_OF_RESPONSE = 32
 """So many tokens a response takes, with room to spare."""
 
+_OPENS = re.compile(r"[\[{]")
+_MOST_OPENINGS = 50
+"""Brackets at which a JSON list is looked for: ten thousand open ones would take minutes."""
+_DECODER = json.JSONDecoder()
+_PUNCTUATION = re.compile(r"(?:`{3,}\w*|[\[\]{}(),\s])+")
+_TEXT_KEYS = ("response", "text", "reply", "content", "sentence", "utterance")
 _MARK = re.compile(r"^[\s>*_#]*(?:\(?\d{1,2}\s*[.):\]]+|[-–•*])(?:\*\*)?\s+")
 _INSIDE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
 _SPEAKER = re.compile(r"^(?:(?:speaker\s+)?[A-Z]|(?:response|reply)\s*\d*):\s+", re.IGNORECASE)
 _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "*": "*", "`": "`"}
 _REASONS = {
     "short-list": "the answer lists fewer responses than it was to",
+    "no-list": "no list can be read in the answer",
     "copies-example": "the text repeats what the model was shown",
     "like-a-positive": "the text is nearly a right response",
     "no-clash": "the text says no word of the context",
@@ -160,7 +168,7 @@ class PnegGenerator(WritingGenerator):
         answers = self.writer.complete(prompts, seed=seed, stop=stop, settings=self._options.manner)
         whole: list[tuple[_Asked, str]] = []
         for (each, shown), [answer] in zip(wanted, answers, strict=True):
-            whole += [(each, text) for text in self._usable(each, shown, f"{self._begins} {answer.text}")]
+            whole += [(each, text) for text in self._usable(each, shown, answer)]
         for (each, text), scores in zip(whole, self._read(whole), strict=True):
             if scores is not None:
                 said = clash((turn.text for turn in each.context.turns), text)
@@ -182,10 +190,21 @@ class PnegGenerator(WritingGenerator):
             passes = self.passes(each, "fits" if expected > self._options.fits else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
 
-    def _usable(self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: str) -> Iterator[str]:
-        """The responses of an answer that may be given; none of a list that is too short."""
-        listed = list_items(answer)[: self._options.responses]
-        if not self.passes(each, "short-list" if len(listed) < self._options.least_listed else None):
+    def _usable(
+        self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: Completion
+    ) -> Iterator[str]:
+        """Yield the responses of an answer that may be given; none of a list that is too short."""
+        listed = list_items(f"{self._begins} {answer.text}") if answer.text else []
+        if answer.problem == "truncated":
+            # "1. We left early. 2. My uncle has": the last one is cut off.
+            listed = listed[:-1]
+        listed = listed[: self._options.responses]
+        reason = None
+        if len(listed) < self._options.least_listed:
+            reason = answer.problem or ("short-list" if listed else "no-list")
+        elif answer.problem == "refused-answer":
+            reason = answer.problem
+        if not self.passes(each, reason):
             return
         told = [text for example in shown for text in (*example.responses, *example.context)]
         before = [words_of(text) for text, _ in each.texts]
@@ -212,7 +231,10 @@ def list_items(text: str) -> list[str]:
     """
     parsed = _json_list(text)
     if parsed is None:
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        # What is left of a JSON list that was cut off: a bracket, or a fence, on a line of its own.
+        lines = [
+            line for raw in text.splitlines() if (line := raw.strip()) and not _PUNCTUATION.fullmatch(line)
+        ]
         parts = [part for line in lines for part in (_INSIDE.split(line) if _MARK.match(line) else [line])]
         marked = [part for part in parts if _MARK.match(part)]
         parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
@@ -220,19 +242,37 @@ def list_items(text: str) -> list[str]:
 
 
 def _json_list(text: str) -> list[str] | None:
-    """The texts of the JSON list in an answer; None where there is none."""
-    start, end = text.find("["), text.rfind("]")
-    try:
-        found: Any = json.loads(text[start : end + 1])
-    except ValueError:
-        return None
-    texts = [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
-    return texts or None
+    """Return the texts of the first JSON list of texts in an answer, None if there is none.
+
+    ``{"responses": ["We left."]}`` and ``[{"id": 1, "response": "We left."}]`` count too.
+    """
+    for found in islice(_OPENS.finditer(text), _MOST_OPENINGS):
+        try:
+            value, _ = _DECODER.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            continue
+        items: list[Any] = value if isinstance(value, list) else list(value.values())
+        texts = [said for item in items if (said := _said(item))]
+        # {"1": "We left.", "2": "No."} is a list; {"note": "Here they are."} in front of one is none.
+        if texts and len(texts) == len(items) and (isinstance(value, list) or len(texts) > 1):
+            return texts
+    return None
+
+
+def _said(item: Any) -> str | None:
+    """Return the text of an item of a JSON list: itself, or that of an object by its key, or its only one."""
+    if not isinstance(item, dict):
+        return item if isinstance(item, str) else None
+    texts = {key: one for key, one in cast("dict[str, Any]", item).items() if isinstance(one, str)}
+    named = [texts[key] for key in _TEXT_KEYS if key in texts] or list(texts.values())
+    return named[0] if len(texts) == 1 or set(texts) & set(_TEXT_KEYS) else None
 
 
 def _bare(text: str) -> str:
-    """A text without the quotes, stars and speaker around it."""
+    """Return a text without the quotes, stars and speaker around it."""
     text = one_line(text).strip()
+    if text.endswith('",') or text.endswith("',"):
+        text = text[:-1]
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))

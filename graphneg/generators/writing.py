@@ -21,6 +21,7 @@ from graphneg.generators.base import BATCH, SLOW_BATCH, Candidate, Context, Shor
 from graphneg.generators.drafts import BY_NEW_TEXTS, Draft
 from graphneg.generators.text_filters import REASONS, Bounds, PerplexityFilter
 from graphneg.model import Negative
+from graphneg.nn.answers import PROBLEMS
 from graphneg.nn.language_models import CausalLM, LanguageModel
 from graphneg.nn.models import load_causal
 from graphneg.nn.served import CountingWriter, ServedWriter
@@ -189,7 +190,7 @@ class WritingGenerator(ShortfallCounter, ABC):
         writer: Writer,
         judge: PerplexityFilter | None,
     ) -> None:
-        super().__init__({**REASONS, **_ANSWERS_REASON, **reasons})
+        super().__init__({**REASONS, **PROBLEMS, **_ANSWERS_REASON, **reasons})
         self._ranker, self._max_score = options.ranker, options.max_score
         self.refused: Counter[str] = Counter()
         self.writer = writer
@@ -263,8 +264,8 @@ class WritingGenerator(ShortfallCounter, ABC):
         return {**settings_of_writer(self.writer), "judge": judge, "ranker": named}
 
     def notes(self) -> list[str]:
-        """What there is to tell a user after a run."""
-        return [UNJUDGED] if self.judge is None else []
+        """Return what there is to tell a user after a run."""
+        return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
     def passes(self, gap: Gap, reason: str | None) -> bool:
         """Whether there is no reason to refuse a text for a gap; a reason is counted."""

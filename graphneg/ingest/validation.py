@@ -20,7 +20,7 @@ from graphneg.ingest.reading import Item, files_within, input_files, json_lines,
 from graphneg.ingest.rows import digest, text_key, utterance_id
 from graphneg.ingest.spill import KnownIds
 from graphneg.ingest.turns import of_turns
-from graphneg.model import Dialogue, GraphText, Record, Rejected, Utterance
+from graphneg.model import AmrGraph, Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.progress import Progress
 from graphneg.store.dialogues import Reads
 from graphneg.store.statements import cypher_text
@@ -28,7 +28,15 @@ from graphneg.store.statements import cypher_text
 _LARGEST_INTEGER = 2**63
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 LONGEST_KEY = 500
-"""Ids and terms are indexed, and an index takes no long texts."""
+"""Longest id, name of a corpus or speaker, term or concept, in bytes of UTF-8.
+
+These are indexed. Neo4j's range indexes take keys of about 8 kB, the embedded server's those that fit a page
+of 256 kB; what is longer ends the transaction, with all else in it. Ids of graphs and nodes, and the keys
+that dialogues are sorted by, are a few times as long as the ids that they are made from."""
+LONGEST_CONSTANT = 5_000
+"""Longest constant of a graph in bytes, such as the URL of a ``:wiki`` role. Constants are not indexed."""
+LONGEST_GRAPH = 1_000_000
+"""Longest AMR graph in characters, its metadata included."""
 
 
 class FileLoader(ABC):
@@ -179,13 +187,17 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
 def require_storable(dialogue: Dialogue) -> None:
     """Check that a store can hold the dialogue, and that there is something in each turn.
 
-    Raises `Refused`: no turns, an empty utterance or response, an id that is too long or has control
-    characters, a character that UTF-8 does not have, or a number of more than 64 bits.
+    Raises `Refused`: no turns, an empty utterance or response, an id or a name that is too long, an id with
+    control characters, a character that UTF-8 does not have, or a number of more than 64 bits.
     """
     if not dialogue.utterances:
         raise Refused("the dialogue has no turns")
-    if len(dialogue.id) > LONGEST_KEY:
-        raise Refused(f"the id {dialogue.id[:60]!r}... is longer than {LONGEST_KEY} characters")
+    names = {"corpus": dialogue.corpus, "split": dialogue.split, "id": dialogue.id}
+    names |= {f"speaker of turn {one.turn}": one.speaker for one in dialogue.utterances}
+    names |= {f"source of response {number}": one.source for number, one in enumerate(dialogue.responses)}
+    for what, name in names.items():
+        if reason := too_long(f"the {what}", name):
+            raise Refused(reason)
     if not dialogue.id.isprintable():
         raise Refused(f"the id {dialogue.id!a} has characters that are not printable")
     for one in dialogue.utterances:
@@ -193,6 +205,28 @@ def require_storable(dialogue: Dialogue) -> None:
     for number, one in enumerate(dialogue.responses):
         _require_said(f"response {number} ({one.source})", one.text, one.source, one.amr)
     _require_values("the dialogue", dialogue.attributes)
+
+
+def too_long(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
+    """Return why a text cannot be stored under an index; None if it can.
+
+    >>> too_long("the corpus", "a" * 501)
+    "the corpus 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'... has 501 bytes, and at most 500 are stored"
+    """
+    if len(text) * 4 <= most or (size := len(text.encode("utf-8", "surrogatepass"))) <= most:
+        return None
+    return f"{what} {text[:40]!r}... has {size:,} bytes, and at most {most:,} are stored"
+
+
+def oversized(graph: AmrGraph) -> str | None:
+    """Return why a graph cannot be stored: a concept, name or constant in it is too long; None if it can."""
+    for node in graph.nodes:
+        named = (("concept", node.concept), ("variable", node.var), ("role", node.role))
+        found = (too_long(f"the {what}", name) for what, name in named if name is not None)
+        constant = node.value and too_long("the constant", node.value, LONGEST_CONSTANT)
+        if reason := next(filter(None, found), None) or constant:
+            return reason
+    return next(filter(None, (too_long("the role", one.role) for one in graph.mentions)), None)
 
 
 def _require_said(what: str, text: str, *others: Any) -> None:

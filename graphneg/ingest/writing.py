@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -21,7 +22,7 @@ from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import metadata, parse_graph
 from graphneg.english.lexicon import Lexicon
-from graphneg.errors import InputError, PenmanError
+from graphneg.errors import InputError, PenmanError, StoreError, first_line
 from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.lexicon import (
     Target,
@@ -46,7 +47,7 @@ from graphneg.ingest.rows import (
     sentence_row,
     utterance_id,
 )
-from graphneg.ingest.validation import LONGEST_KEY, Grouping, placed
+from graphneg.ingest.validation import LONGEST_GRAPH, Grouping, oversized, placed, too_long
 from graphneg.model import (
     AmrGraph,
     Dialogue,
@@ -59,7 +60,7 @@ from graphneg.model import (
     Sentence,
 )
 from graphneg.shards import Shard
-from graphneg.store.connection import WriteConflict
+from graphneg.store.connection import WriteConflict, is_of_content
 from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
 
@@ -67,6 +68,8 @@ MAX_ROWS = 5_000
 MAX_BYTES = 4_000_000
 MAX_DIALOGUE_BYTES = 12_000_000
 GRAPH_CHUNK = 400
+MOST_REFUSED = 20
+"""Items of a load that the server may fail at. If there are more, the fault is not theirs."""
 _NODE_BYTES = 300
 _OTHER_CONTENT = {
     "dialogues": "a dialogue with this id and other content is in the store; load it under another --name",
@@ -76,12 +79,14 @@ _OTHER_CONTENT = {
 
 
 class ReadGraph(NamedTuple):
-    """A graph, the utterance that it belongs to, the digest of its PENMAN, and the text that it means."""
+    """A graph, the utterance that it belongs to, the digest of its PENMAN, the text that it means, and its
+    place in a file."""
 
     utterance: str
     graph: AmrGraph
     digest: str
     text: str = ""
+    place: str = ""
 
     @property
     def weight(self) -> int:
@@ -122,6 +127,53 @@ class Batch:
             self.graph_rows.add(read.graph, read.utterance, GOLD, read.digest, read.text)
         for dialogue in dialogues:
             self.graph_rows.mark_echoes(_spoken(dialogue, graphs))
+
+    def split(self) -> list[Batch]:
+        """Return the batch in two parts, the second of which may need the first; none if it is one item.
+
+        A dialogue goes with its graphs as long as there is anything else in the batch.
+        """
+        graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
+        rest = [one for one in self.graphs if dialogue_of(one.utterance) not in graphs_of]
+        for one in self.graphs:
+            graphs_of.get(dialogue_of(one.utterance), []).append(one)
+        adds: list[Callable[[Batch], None]] = [
+            *(partial(Batch.add, dialogues=[one], graphs=graphs_of[one.id]) for one in self.dialogues),
+            *(partial(Batch.add, dialogues=(), graphs=[one]) for one in rest),
+            *(partial(lambda batch, one: batch.opposites.append(one), one=one) for one in self.opposites),
+            *(partial(lambda batch, one: batch.frames.append(one), one=one) for one in self.frames),
+            *(
+                partial(lambda batch, id: batch.sentences.update({id: self.sentences[id]}), id=id)
+                for id in self.sentences
+            ),
+            *(partial(lambda batch, one: batch.entries.append(one), one=one) for one in self.entries),
+        ]
+        if len(adds) == 1 and self.dialogues and self.graphs:
+            adds = [
+                partial(Batch.add, dialogues=self.dialogues, graphs=()),
+                partial(Batch.add, dialogues=(), graphs=self.graphs),
+            ]
+        if len(adds) < 2:
+            return []
+        parts = [Batch(self.lexicon), Batch(self.lexicon)]
+        for at, add in enumerate(adds):
+            add(parts[2 * at >= len(adds)])
+        return parts
+
+    @property
+    def place(self) -> str:
+        """Where the first item of the batch comes from, with its id."""
+        for one in self.dialogues:
+            return f"{one.place}: {one.id}" if one.place else one.id
+        for one in self.graphs:
+            return f"{one.place}: {one.utterance}" if one.place else one.utterance
+        named = [
+            *(f"{one.start} {one.relation} {one.end}" for one in self.opposites),
+            *(one.id for one in self.frames),
+            *self.sentences,
+            *(f"{one.table}: {' '.join(one.cells)}" for one in self.entries),
+        ]
+        return next(iter(named), "")[:80]
 
     def takes(self, rows: int, size: int) -> bool:
         """Whether there is room for more, which then counts as added; an empty batch takes anything."""
@@ -351,28 +403,35 @@ class _Writer:
         self._entries: list[LexiconEntry] = []
         self._batch = Batch(stored_lexicon(store))
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
-        self._pending: Future[None] | None = None
+        self._pending: Future[bool] | None = None
+        self._refused_by_server = 0
 
     def add(self, record: Record) -> None:
         if isinstance(record, Dialogue):
             self._has_unwritten = True
             self._add_dialogue(record)
         elif isinstance(record, GraphText):
+            if record.id is not None and (reason := too_long("the ::id", record.id)):
+                self._report.reject(record.place, reason)
+                return
             self._texts.append(record)
             if len(self._texts) == GRAPH_CHUNK:
                 self._place_texts()
         elif isinstance(record, Rejected):
             self._report.reject(record.place, record.reason)
         elif isinstance(record, Opposite):
-            if self._fits(record.start, f"{record.start} {record.relation}", record.end):
+            if self._fits(record.start, record.start, record.relation, record.end):
                 self._room(1, 200)
                 self._batch.opposites.append(record)
         elif isinstance(record, Sentence):
-            if record.id not in self._batch.sentences and self._fits(record.id, record.id, record.source):
-                row = sentence_row(record)
+            row = sentence_row(record)
+            new = record.id not in self._batch.sentences
+            if new and self._fits(record.id, record.id, record.source, *row["terms"]):
                 self._room(1 + len(row["terms"]), 400 + 2 * len(record.text))
                 self._batch.sentences[record.id] = row
         elif isinstance(record, LexiconEntry):
+            if not self._fits(f"{record.table} {record.cells[0]}", *" ".join(record.cells).split()):
+                return
             self._room(len(record.cells[-1].split()), 100 + 2 * len(record.cells[-1]))
             self._batch.entries.append(record)
             self._entries.append(record)
@@ -404,7 +463,7 @@ class _Writer:
             utterance, text = item
             read = self._read(text.penman, utterance, text.place, _line_of(text.place), text.text or "")
             if read is not None:
-                self._room(read.weight, _NODE_BYTES * read.weight)
+                self._room(read.weight, _NODE_BYTES * read.weight + len(text.penman))
                 self._batch.add((), [read])
 
     def _flush(self) -> None:
@@ -427,7 +486,8 @@ class _Writer:
             pending.result()
 
     def _add_dialogue(self, dialogue: Dialogue) -> None:
-        if not self._fits(dialogue.id, dialogue.id):
+        names = (dialogue.id, dialogue.corpus, dialogue.split, *(one.speaker for one in dialogue.utterances))
+        if not self._fits(dialogue.place or dialogue.id, *names):
             return
         graphs: list[ReadGraph] = []
         for utterance in dialogue.utterances:
@@ -448,33 +508,65 @@ class _Writer:
         self._batch.add([dialogue], graphs)
 
     def _read(self, penman: str, utterance: str, place: str, line: int, text: str) -> ReadGraph | None:
-        """The graph of a PENMAN text that begins on that line of its file; a malformed one is rejected."""
-        try:
-            graph = parse_graph(penman, amr_id(utterance, GOLD), line)
-        except PenmanError as error:
-            id = metadata([line for line in penman.splitlines() if line.startswith("#")]).get("id", utterance)
-            which = "" if id == place else f" {id}"
-            self._report.reject(place, f"malformed AMR graph{which}: {error}")
-            return None
-        return ReadGraph(utterance, graph, digest(penman.strip()), text)
+        """Return the graph of a PENMAN text that begins on that line of its file.
+
+        One that is malformed, or has something in it that is too long to be stored, is rejected.
+        """
+        reason = graph = None
+        if len(penman) > LONGEST_GRAPH:
+            reason = f"{len(penman):,} characters, and at most {LONGEST_GRAPH:,} are stored"
+        else:
+            try:
+                graph = parse_graph(penman, amr_id(utterance, GOLD), line)
+                reason = oversized(graph)
+            except PenmanError as error:
+                reason = str(error)
+        if graph is not None and reason is None:
+            return ReadGraph(utterance, graph, digest(penman.strip()), text, place)
+        id = metadata([line for line in penman.splitlines() if line.startswith("#")]).get("id", utterance)
+        which = "" if id == place else f" {id[:80]}"
+        kind = "malformed AMR graph" if graph is None and len(penman) <= LONGEST_GRAPH else "AMR graph"
+        self._report.reject(place, f"{kind}{which}: {reason}")
+        return None
 
     def _fits(self, place: str, *keys: str) -> bool:
-        """Whether all keys are short enough for the servers' indexes."""
-        if all(len(key.encode()) <= LONGEST_KEY for key in keys):
-            return True
-        self._report.reject(place[:80], f"an id or term of over {LONGEST_KEY} bytes")
-        return False
+        """Return whether all keys are short enough for the servers' indexes; else the item is rejected."""
+        reason = next(filter(None, (too_long("the id or term", key) for key in keys)), None)
+        if reason is not None:
+            self._report.reject(place[:80], reason)
+        return reason is None
 
     def _room(self, rows: int, size: int) -> None:
         while not self._batch.takes(rows, size):
             self._flush()
 
-    def _write(self, batch: Batch) -> None:
-        outcome = self._store.write(lambda tx: write_batch(tx, batch))
+    def _write(self, batch: Batch) -> bool:
+        """Write a batch; return whether the server took all of it.
+
+        If the server fails at what is in it, the batch is halved until the item is found that it fails at:
+        that one is rejected, and the rest is written.
+
+        Raises:
+            StoreError: the server cannot be reached, or fails at one item after another.
+        """
+        try:
+            outcome = self._store.write(lambda tx: write_batch(tx, batch))
+        except StoreError as error:
+            if not is_of_content(error) or self._refused_by_server == MOST_REFUSED:
+                raise
+            parts = batch.split()
+            if not parts:
+                self._refused_by_server += 1
+                self._report.reject(batch.place, f"the server does not store it: {first_line(error)}")
+                return False
+            taken = self._write(parts[0])
+            # The graphs of a dialogue that was not written have no place.
+            return (taken or len(batch.dialogues) != 1) and self._write(parts[1]) and taken
         self._report.written += outcome.written
         self._report.present += outcome.present
         for place, reason in outcome.rejected:
             self._report.reject(place, reason)
+        return True
 
 
 def _line_of(place: str) -> int:

@@ -1,12 +1,16 @@
-"""A writer that asks a server: any that speaks OpenAI's protocol, of one's own or hosted.
+"""A writer that asks a server: any that speaks OpenAI's protocol, hosted or of one's own.
 
-vLLM, llama.cpp, Ollama and ``transformers serve`` do. Prompts go in, texts come out, as `graphneg.nn.writers`
-says. The server is asked by the ``openai`` package, several prompts at once; it may refuse, stall, drop
-connections or say nothing of sense, and is asked again. An answer is kept on disk as soon as it is here
-(`graphneg.nn.answers`), by a digest of model, prompt, parameters and seed: it is never paid for again, and
-the same call gives the same texts although servers don't.
+vLLM, llama.cpp, Ollama and ``transformers serve`` do. Prompts go in, texts come out, as in
+`graphneg.nn.writers`. Several prompts are asked at once. A server that refuses, stalls, drops connections or
+sends nonsense is asked again.
 
-The key is OPENAI_API_KEY's; it is written nowhere.
+An answer can also come and be of no use: cut off at its limit of tokens, empty, refused, or nothing but the
+model's thinking (`graphneg.nn.answers.PROBLEMS`). It is asked for once more, with more tokens; if that does
+not help, the text keeps the name of its problem, and `ServedWriter.notes` counts it.
+
+Every other answer is on disk as soon as it is here (`graphneg.nn.answers`), by a digest of server, model,
+prompt, parameters and seed: it is never paid for again, and the same call gives the same texts although
+servers do not. The key is that of OPENAI_API_KEY; it is written nowhere.
 """
 
 from __future__ import annotations
@@ -14,21 +18,25 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
+import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.util import find_spec
 from threading import Lock
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
-from graphneg.errors import GraphnegError, InputError, ModelError, StoppedError, first_line
+from graphneg.errors import InputError, ModelError, StoppedError
 from graphneg.hashing import number
-from graphneg.nn.answers import Answer, Answers
+from graphneg.nn.answers import PROBLEMS, Answer, Answers, Problem
+from graphneg.nn.endpoint import KEY, Endpoint, RequestError
 from graphneg.nn.generation import Beams, Sampling, item_seed
-from graphneg.nn.serving import BASE_URL, KEY, Estimate, Pause, Serving, Spending, tokens_of
+from graphneg.nn.serving import BASE_URL, Estimate, Pause, Serving, Spending, tokens_of
 from graphneg.nn.writers import (
+    FREE,
     PLAIN,
     Completion,
     Constraints,
@@ -39,45 +47,60 @@ from graphneg.nn.writers import (
     per_prompt,
 )
 
-INSTALL = 'pip install "graphneg[served]"'
-
-_NO_KEY = "none"
 _PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completion": "/completions"}
 _FIRST_ATTEMPTS = 3
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 _NAMES_OF_LIMIT = ("max_tokens", "max_completion_tokens")
 _UNACCEPTED = (400, 413, 422)
-_NOTHING = Answer("", False)
+_MORE = 4
+"""The second request for an answer with a problem may be this many times as long."""
+_TOKENS_TO_THINK = 4096
+"""The second request for an answer that was nothing but thinking may be this long at least."""
+_MOST_TOKENS = 10**9
+"""A server that counts more tokens for one answer has miscounted."""
+_NOTHING = Answer("", False, problem="not-accepted")
+_OPENS = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|\[THINK\])", re.IGNORECASE)
+_CLOSES = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked, the digest of all that the answer depends on, and about how many tokens it may take."""
+    """One text that is asked for.
+
+    Args:
+        body: what is sent, with the limit of tokens as ``max_tokens``.
+        key: digest of all that the answer depends on.
+        tokens_in: about how many tokens are read.
+        tokens_out: how many are written at most.
+        constraints: where the text may end before the model ends it.
+        stop: strings that end it.
+    """
 
     body: Mapping[str, Any]
     key: bytes
     tokens_in: int
     tokens_out: int
+    constraints: Constraints = FREE
+    stop: Sequence[str] = ()
 
 
 class ServedWriter:
     """Asks a server for texts; see `graphneg.nn.serving.Serving`. Threads may share it.
 
     Raises:
-        ModelError: the ``openai`` package is not installed.
-        InputError: the file of answers can't be used.
+        ModelError: the package that sends requests is not installed.
+        InputError: the file of answers cannot be used.
     """
 
     def __init__(self, model: str, serving: Serving | None = None, route: Route = "chat") -> None:
-        if find_spec("openai") is None:
-            raise ModelError(f"served models need the openai package: {INSTALL}")
         if route not in _PATHS:
             raise InputError(f"route {route!r}: choose one of {', '.join(get_args(Route))}")
         self.name = model
         self.route: Route = route
         self.serving = serving or Serving()
-        self._client: Any = None
+        self._endpoint = Endpoint(self.serving.url, self.serving.timeout)
         self._limit_name = _NAMES_OF_LIMIT[0]
         self._met = False
         self._lock = Lock()
@@ -85,6 +108,9 @@ class ServedWriter:
         self._spending = Spending(self.serving)
         self._pool = ThreadPoolExecutor(self.serving.concurrency, "graphneg-served")
         self._answers = Answers(self.serving.answers)
+        self._problems: Counter[Problem] = Counter()
+        self._solved: Counter[Problem] = Counter()
+        self._miscounted = 0
 
     def complete(
         self,
@@ -102,41 +128,52 @@ class ServedWriter:
         A prompt that the server does not accept, although it accepted others, gives an empty text that is not
         finished, and a warning.
         """
-        held = per_prompt(constraints, prompts)
-        requests = self.requests(prompts, n, seed, stop, settings)
-        found = self._found(requests)
-        return _completions(requests, found, n, held, stop)
+        requests = self.requests(prompts, n, seed, stop, constraints, settings)
+        return _completions(requests, self._found(requests), n)
 
     def counting(self) -> CountingWriter:
-        """A writer that asks nothing and counts what this one would ask."""
+        """Return a writer that asks nothing and counts what this one would ask."""
         return CountingWriter(self)
 
+    def notes(self) -> list[str]:
+        """Return a line for each kind of answer that could not be used as it came in this run.
+
+        Example:
+            ``12 answers of m were cut off at their limit of tokens (truncated): asked again with more tokens,
+            10 were usable, 2 were not``
+        """
+        lines: list[str] = []
+        with self._lock:
+            for problem, amount in sorted(self._problems.items()):
+                what = PROBLEMS[problem].removeprefix("the model's answer ").removeprefix("the ")
+                line = f"{_counted(amount)} of {self.name}: {what} ({problem})"
+                if problem != "not-accepted":
+                    solved = self._solved[problem]
+                    line += f"; asked again with more tokens, {solved:,} usable then, {amount - solved:,} not"
+                lines.append(line)
+            if self._miscounted:
+                lines.append(
+                    f"{_counted(self._miscounted)} of {self.name} came with impossible numbers of tokens: "
+                    "these are estimated from the letters"
+                )
+        return lines
+
     def ask(self, request: Request) -> Answer:
-        """Ask until there is an answer, and keep it.
+        """Ask until there is an answer, once more if it has a problem, and keep it.
 
         Raises:
             ModelError: the server has refused what all requests have in common, or has never answered.
             StoppedError: it answers no more, or the answer might cost too much.
         """
-        attempt = 0
-        while True:
-            self._pause.wait()
-            reserved = self._spending.reserve(request.tokens_in, request.tokens_out)
-            try:
-                answer = _answer_of(self._send(request), self.route, request)
-            except Exception as error:
-                self._spending.settle(reserved, reserved.most if _may_be_paid(error) else 0.0)
-                attempt += 1
-                refused = self._check(error, attempt)
-                if refused is not None:
-                    _log.warning("a prompt was not accepted by %s: %s", self.serving.url, refused)
-                    answer = _NOTHING
-                    break
-                self._wait(error, attempt, request)
-            else:
-                self._spending.settle(reserved, self.serving.cost(answer.tokens_in, answer.tokens_out))
-                self._met = True
-                break
+        answer = self._answer_to(request)
+        if answer.problem:
+            first = answer.problem
+            if first != "not-accepted":
+                again = self._answer_to(_longer(request, answer))
+                answer = answer if again.problem == "not-accepted" else again
+            with self._lock:
+                self._problems[first] += 1
+                self._solved[first] += not answer.problem
         self._answers.put(request.key, answer)
         return answer
 
@@ -148,44 +185,54 @@ class ServedWriter:
     def close(self) -> None:
         """Ask nothing any more; what is being answered is kept."""
         self._pool.shutdown(cancel_futures=True)
+        self._endpoint.close()
         self._answers.close()
 
     def __repr__(self) -> str:
         return f"<ServedWriter: {self.name} at {self.serving.url}>"
 
     def requests(
-        self, prompts: Sequence[Prompt], n: int, seed: int, stop: Sequence[str], settings: GenerationSettings
+        self,
+        prompts: Sequence[Prompt],
+        n: int,
+        seed: int,
+        stop: Sequence[str],
+        constraints: Sequence[Constraints] | None,
+        settings: GenerationSettings,
     ) -> list[Request]:
-        """What is asked: for each prompt ``n`` requests, each with a seed of its own.
+        """Return ``n`` requests for each prompt, each with a seed of its own.
 
         Raises:
-            InputError: the search is one by beams.
+            InputError: the search is a beam search, or there are more or fewer constraints than prompts.
         """
         asked = _parameters(settings, stop)
         requests: list[Request] = []
-        for prompt in prompts:
+        for prompt, held in zip(prompts, per_prompt(constraints, prompts), strict=True):
             text = settings.shown + prompt.text
             chat = {"messages": [{"role": "user", "content": text}]}
             said = chat if self.route == "chat" else {"prompt": text}
             for draw in range(n):
                 own = {"seed": item_seed(seed, prompt.id or prompt.text, draw), **self.serving.parameters}
                 body = {"model": self.name, **said, **asked, **own}
-                key = hashlib.sha256(json.dumps([self.route, body], sort_keys=True).encode()).digest()
-                requests.append(Request(body, key, tokens_of(text), settings.max_new_tokens))
+                # Servers differ in what they run under the same name of a model.
+                depends_on = json.dumps([self.serving.url, self.route, body], sort_keys=True)
+                key = hashlib.sha256(depends_on.encode()).digest()
+                tokens = tokens_of(text), _limit_of(body) or settings.max_new_tokens
+                requests.append(Request(body, key, *tokens, held, stop))
         return requests
 
     def known(self, requests: Sequence[Request]) -> dict[bytes, Answer]:
-        """The answers that are here, by the requests' keys."""
+        """Return the answers that are here, by the requests' keys."""
         return self._answers.get([request.key for request in requests])
 
     def _found(self, requests: Sequence[Request]) -> dict[bytes, Answer]:
-        """The answer to each request: from the file, or the server's."""
+        """Return the answer to each request: from the file, or the server's."""
         found = self.known(requests)
         missing = {request.key: request for request in requests if request.key not in found}
         futures: dict[bytes, Future[Answer]] = {}
         try:
             first = iter(missing.items())
-            if not self._met:  # one by itself: where it fails, nothing else was asked
+            if not self._met:  # one by itself: if it fails, nothing else was asked
                 for key, request in list(missing.items())[:1]:
                     found[key] = self.ask(request)
                     next(first)
@@ -196,100 +243,146 @@ class ServedWriter:
                 future.cancel()
         return found
 
+    def _answer_to(self, request: Request) -> Answer:
+        """Send a request until there is an answer. Raises: as `ask`."""
+        attempt = 0
+        while True:
+            self._pause.wait()
+            reserved = self._spending.reserve(request.tokens_in, request.tokens_out)
+            try:
+                answer = self._read(self._send(request), request)
+            except RequestError as error:
+                self._spending.settle(reserved, reserved.most if error.may_be_paid else 0.0)
+                attempt += 1
+                if self._is_prompt_refused(error, attempt):
+                    _log.warning("a prompt was not accepted by %s: %s", self.serving.url, error)
+                    return _NOTHING
+                self._wait(error, attempt, request)
+            except BaseException:
+                self._spending.settle(reserved, 0.0)
+                raise
+            else:
+                self._spending.settle(reserved, self.serving.cost(answer.tokens_in, answer.tokens_out))
+                self._met = True
+                return answer
+
     def _send(self, request: Request) -> Any:
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
         if limit is not None:
             body[self._limit_name] = limit
+        return self._endpoint.post(_PATHS[self.route], body)
+
+    def _read(self, content: Any, request: Request) -> Answer:
+        """Return the answer in what a server sent.
+
+        Raises:
+            RequestError: there is none, or its text is no Unicode.
+        """
         try:
-            return self._connected().post(_PATHS[self.route], cast_to=object, body=body)
-        except ValueError as error:
-            raise _NonsenseError(f"an answer that is no JSON: {first_line(error)}") from error
+            choices = content["choices"]
+            choice = choices[0] if choices else {}
+            said = (choice.get("message") or {}) if self.route == "chat" else choice
+            written = said.get("content" if self.route == "chat" else "text")
+            refusal, ending = said.get("refusal"), choice.get("finish_reason")
+            usage, told = content.get("usage") or {}, choice.get("logprobs") or {}
+            if not isinstance(written, str | None) or not isinstance(usage, dict):
+                raise TypeError
+            if written is not None and _SURROGATE.search(written):
+                raise ValueError
+            logprobs = _logprobs(told.get("content" if self.route == "chat" else "token_logprobs"))
+        # OverflowError: a log-probability with hundreds of digits.
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            shown = ascii(content)[:80]
+            raise RequestError("unreadable", f"an answer of another form: {shown}") from error
+        text, is_thinking, has_thought = without_thinking(written or "")
+        thought = has_thought or bool(said.get("reasoning_content") or said.get("reasoning"))
+        answer = Answer(
+            text,
+            ending != "length",
+            None if has_thought else logprobs,
+            self._counted_by_server(usage.get("prompt_tokens"), request.tokens_in),
+            self._counted_by_server(usage.get("completion_tokens"), tokens_of(written or "")),
+        )
+        ends = _completion(answer, request).finished
+        if ending == "content_filter" or refusal:
+            return answer._replace(problem="refused-answer")
+        # Hosted models that think hide it: such an answer is empty, and at its limit.
+        if is_thinking or (not text.strip() and (thought or ending == "length")):
+            return answer._replace(finished=False, problem="only-thinking")
+        if not ends:
+            return answer._replace(problem="truncated")
+        return answer if text.strip() else answer._replace(problem="empty-answer")
 
-    def _connected(self) -> Any:
+    def _counted_by_server(self, count: Any, estimated: int) -> int:
+        """Return a number of tokens if it can be one; else the estimate, and count that."""
+        if count is None:
+            return estimated
+        if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
+            return count
         with self._lock:
-            if self._client is None:
-                from openai import OpenAI
+            self._miscounted += 1
+        return estimated
 
-                self._client = OpenAI(
-                    base_url=self.serving.url,
-                    api_key=os.environ.get(KEY) or _NO_KEY,
-                    timeout=self.serving.timeout,
-                    max_retries=0,
-                )
-            return self._client
-
-    def _check(self, error: Exception, attempt: int) -> str | None:
-        """Why a prompt is given up; None where it is to be tried again.
+    def _is_prompt_refused(self, error: RequestError, attempt: int) -> bool:
+        """Return whether a request is given up because of its prompt; False if it is to be sent again.
 
         Raises:
             ModelError: the server has refused what all requests have in common, or has never answered.
             StoppedError: it answers no more.
         """
-        from openai import APIConnectionError, APIStatusError, APITimeoutError
-
-        said, url = self._told(error), self.serving.url
-        status = error.status_code if isinstance(error, APIStatusError) else 0
-        if not isinstance(error, (APIConnectionError, APIStatusError, _NonsenseError)):
-            raise error if isinstance(error, GraphnegError) else ModelError(f"{url}: {said}") from None
+        url, status = self.serving.url, error.status
         if status in (401, 403):
             has = "does not take the key of" if os.environ.get(KEY) else "wants a key: set"
-            raise ModelError(f"{url}: {has} {KEY} ({said})") from None
+            raise ModelError(f"{url}: {has} {KEY} ({error})") from None
         if status == 404:
             raise ModelError(
-                f"{url}: has no model {self.name!r}, or no route {self.route} ({said})"
+                f"{url}: has no model {self.name!r}, or no route {self.route} ({error})"
             ) from None
-        if status == 429 and getattr(error, "code", None) == "insufficient_quota":
-            raise StoppedError(f"{url}: nothing is left to spend there ({said}); what was answered is kept")
-        if status == 400 and _NAMES_OF_LIMIT[1] in said and self._limit_name != _NAMES_OF_LIMIT[1]:
+        if status == 429 and error.code == "insufficient_quota":
+            raise StoppedError(f"{url}: nothing is left to spend there ({error}); what was answered is kept")
+        if status == 400 and _NAMES_OF_LIMIT[1] in str(error) and self._limit_name != _NAMES_OF_LIMIT[1]:
             self._limit_name = _NAMES_OF_LIMIT[1]
-            return None
+            return False
         if status in _UNACCEPTED:
             if self._met:
-                return said
-            raise ModelError(f"{url}: does not accept what it is asked ({said})") from None
+                return True
+            raise ModelError(f"{url}: does not accept what it is asked ({error})") from None
         if status and status not in (408, 409, 425, 429) and status < 500:
-            raise ModelError(f"{url}: answers with status {status} ({said})") from None
+            raise ModelError(f"{url}: answers with status {status} ({error})") from None
         if not self._met and status != 429 and attempt >= _FIRST_ATTEMPTS:
             if status >= 500:
                 what = (
-                    f"fails for the model {self.name!r} ({said}); is it there, with what {self.route} needs?"
+                    f"fails for the model {self.name!r} ({error}); is it there, with what {self.route} needs?"
                 )
                 raise ModelError(f"{url}: {what}") from None
-            unreached = isinstance(error, APIConnectionError) and not isinstance(error, APITimeoutError)
-            what = "no server can be reached there" if unreached else f"gives no answer ({said})"
+            unreached = error.kind == "unreachable"
+            what = "no server can be reached there" if unreached else f"gives no answer ({error})"
             advice = f"start one, or name another with {BASE_URL} or base_url"
             raise ModelError(f"{url}: {what}; {advice}") from None
         if attempt >= self.serving.attempts:
             raise StoppedError(
-                f"{url}: no answer in {attempt} attempts ({said}); what was answered is kept, and the same "
+                f"{url}: no answer in {attempt} attempts ({error}); what was answered is kept, and the same "
                 "command goes on from there"
             ) from None
-        return None
+        return False
 
-    def _told(self, error: Exception) -> str:
-        """What an error says, in a line; of a server's, what it says itself. The key is not in it."""
-        body = getattr(error, "body", None)
-        told = body.get("message") if isinstance(body, dict) else None
-        text = str(told).splitlines()[0] if told else first_line(error)
-        key = os.environ.get(KEY)
-        return text.replace(key, "***") if key else text
-
-    def _wait(self, error: Exception, attempt: int, request: Request) -> None:
-        """Wait before the next attempt; where the server limits the rate, all wait."""
-        asked = _retry_after(error)
-        if asked is not None or getattr(error, "status_code", 0) == 429:
-            self._pause.extend(asked or min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1)))
+    def _wait(self, error: RequestError, attempt: int, request: Request) -> None:
+        """Wait before the next attempt; if the server limits the rate, all requests wait."""
+        seconds = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1))
+        if error.retry_after is not None or error.status == 429:
+            self._pause.extend(min(error.retry_after or seconds, 2 * _LONGEST_WAIT))
             return
         jitter = 0.75 + 0.5 * (number(0, "wait", request.key.hex(), str(attempt)) / 2.0**64)
-        time.sleep(min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1)) * jitter)
+        time.sleep(seconds * jitter)
 
 
 class CountingWriter:
     """Asks nothing: gives the answers that are here, else empty texts, and counts what would be asked.
 
-    ``first`` is the first request that would be, as `ServedWriter.complete` takes it; ``drafts`` counts those
-    of the first call since `begin`."""
+    ``first`` is the first request that would be sent; ``drafts`` counts those of the first call since
+    `begin`.
+    """
 
     def __init__(self, writer: ServedWriter) -> None:
         self.name, self.route, self.serving = writer.name, writer.route, writer.serving
@@ -301,7 +394,7 @@ class CountingWriter:
         self._is_draft = True
 
     def begin(self) -> None:
-        """What comes next begins with drafts."""
+        """Count the next call as drafts."""
         self._is_draft = True
 
     def complete(
@@ -314,9 +407,8 @@ class CountingWriter:
         constraints: Sequence[Constraints] | None = None,
         settings: GenerationSettings = PLAIN,
     ) -> list[list[Completion]]:
-        """As `ServedWriter.complete`, where nothing is asked."""
-        held = per_prompt(constraints, prompts)
-        requests = self._writer.requests(prompts, n, seed, stop, settings)
+        """See `ServedWriter.complete`; nothing is asked."""
+        requests = self._writer.requests(prompts, n, seed, stop, constraints, settings)
         here = self._writer.known(requests)
         for request in requests:
             if request.key in here or request.key in self._seen:
@@ -327,14 +419,13 @@ class CountingWriter:
                 for at, amount in enumerate((1, request.tokens_in, request.tokens_out)):
                     counts[at] += amount
         self._is_draft = False
-        return _completions(requests, here, n, held, stop)
+        return _completions(requests, here, n)
 
     def ask_first(self) -> None:
-        """Ask the first of what would be asked: whether the server answers is known before anything is
-        written.
+        """Send the first request, so that it is known whether the server answers before anything is written.
 
         Raises:
-            ModelError: it can't be reached, or refuses what it is asked.
+            ModelError: it cannot be reached, or refuses what it is asked.
             StoppedError: one answer might cost too much.
         """
         if self.first is not None:
@@ -350,14 +441,62 @@ class CountingWriter:
         """What is asked for if every text is refused, as often as the generator asks again."""
         return self._estimate(self._all)
 
+    def notes(self) -> list[str]:
+        """See `graphneg.nn.writers.Writer.notes`."""
+        return []
+
     def _estimate(self, counts: Sequence[int]) -> Estimate:
         requests, tokens_in, tokens_out = counts
         cost = self.serving.cost(tokens_in, tokens_out) if self.serving.priced else None
         return Estimate(requests, tokens_in, tokens_out, cost)
 
 
+def without_thinking(text: str) -> tuple[str, bool, bool]:
+    """Split an answer from the thinking that some servers leave in front of it.
+
+    Chat templates that open the thinking themselves leave only the closing tag in the answer.
+
+    Returns:
+        The answer, whether the text ends inside the thinking, and whether there is any.
+
+    >>> without_thinking("<think>Five of them, then.</think>Here they are.")
+    ('Here they are.', False, True)
+    >>> without_thinking("<think>Five of")
+    ('', True, True)
+    """
+    closing = list(_CLOSES.finditer(text))
+    if closing and not _OPENS.match(text[closing[-1].end() :]):
+        return text[closing[-1].end() :].lstrip(), False, True
+    if closing or _OPENS.match(text):
+        return "", True, True
+    return text, False, False
+
+
+def _longer(request: Request, answer: Answer) -> Request:
+    """Return the request for the same text with more tokens; the answer is kept under the same key.
+
+    A stop string such as a line break ends the thinking of a model before it has said anything, so the
+    request for more than thinking has none: the text is cut here all the same.
+    """
+    thinking = answer.problem == "only-thinking"
+    most = max(request.tokens_out * _MORE, _TOKENS_TO_THINK if thinking else 0)
+    body = {name: value for name, value in request.body.items() if not (thinking and name == "stop")}
+    body |= {name: most for name in _NAMES_OF_LIMIT if name in body}
+    return Request(body, request.key, request.tokens_in, most, request.constraints, request.stop)
+
+
+def _limit_of(body: Mapping[str, Any]) -> int | None:
+    """Return the most tokens that a body asks for, as far as it says so in numbers."""
+    given = [body.get(name) for name in _NAMES_OF_LIMIT]
+    return max((limit for limit in given if isinstance(limit, int)), default=None)
+
+
+def _counted(answers: int) -> str:
+    return f"{answers:,} answer{'s' * (answers != 1)}"
+
+
 def _parameters(settings: GenerationSettings, stop: Sequence[str]) -> dict[str, Any]:
-    """How texts are drawn, as the protocol has it."""
+    """Return how texts are drawn, as the protocol has it."""
     search = settings.search
     if isinstance(search, Beams) and search.width > 1:
         raise InputError("a served model has no beams to search with")
@@ -371,66 +510,31 @@ def _parameters(settings: GenerationSettings, stop: Sequence[str]) -> dict[str, 
 
 
 def _completions(
-    requests: Sequence[Request],
-    found: Mapping[bytes, Answer],
-    n: int,
-    held: Sequence[Constraints],
-    stop: Sequence[str],
+    requests: Sequence[Request], found: Mapping[bytes, Answer], n: int
 ) -> list[list[Completion]]:
-    """``n`` texts for each prompt; one that was not found is empty and not finished."""
-    texts = [
-        _completion(found.get(request.key, _NOTHING), held[at // n], stop)
-        for at, request in enumerate(requests)
-    ]
+    """Return ``n`` texts for each prompt; one that was not found is empty and not finished."""
+    texts = [_completion(found.get(request.key, Answer("", False)), request) for request in requests]
     return [texts[at : at + n] for at in range(0, len(texts), n)]
 
 
-def _completion(answer: Answer, constraints: Constraints, stop: Sequence[str]) -> Completion:
-    """An answer as the text that was asked for: servers stop where they like."""
-    text, stopped = cut(answer.text.lstrip(), stop)
-    text, ended = constraints.cut(text.strip())
-    return Completion(text, answer.finished or stopped or ended, answer.logprobs)
+def _completion(answer: Answer, request: Request) -> Completion:
+    """Return an answer as the text that was asked for: servers stop where they like."""
+    text, stopped = cut(answer.text.lstrip(), request.stop)
+    text, ended = request.constraints.cut(text.strip())
+    return Completion(text, answer.finished or stopped or ended, answer.logprobs, answer.problem)
 
 
-class _NonsenseError(Exception):
-    """A server's answer is none: broken JSON, or JSON of another kind."""
+def _logprobs(tokens: Any) -> tuple[float, ...] | None:
+    """Return the log-probabilities of an answer's tokens, if it has one for each.
 
-
-def _answer_of(content: Any, route: Route, request: Request) -> Answer:
-    """A server's answer. Raises `_NonsenseError`: it is no answer."""
-    try:
-        choice = content["choices"][0]
-        text = choice["message"]["content"] if route == "chat" else choice["text"]
-        usage = content.get("usage") or {}
-        told = choice.get("logprobs") or {}
-        if not isinstance(text, str | None):
-            raise TypeError("a text that is none")
-        tokens = told.get("content") if route == "chat" else told.get("token_logprobs")
-        values = [one["logprob"] if route == "chat" else one for one in tokens or ()]
-        return Answer(
-            text or "",
-            choice.get("finish_reason") != "length",
-            tuple(float(value) for value in values) or None,
-            int(usage.get("prompt_tokens") or request.tokens_in),
-            int(usage.get("completion_tokens") or tokens_of(text or "")),
-        )
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise _NonsenseError(f"an answer that is none: {str(content)[:80]}") from error
-
-
-def _may_be_paid(error: Exception) -> bool:
-    """Whether a server may count an attempt although no answer came of it."""
-    from openai import APIConnectionError
-
-    return isinstance(error, (APIConnectionError, _NonsenseError))
-
-
-def _retry_after(error: Exception) -> float | None:
-    """So many seconds a server asks to wait."""
-    response = getattr(error, "response", None)
-    try:
-        return (
-            min(float(response.headers["retry-after"]), 2 * _LONGEST_WAIT) if response is not None else None
-        )
-    except (LookupError, ValueError):
+    Raises:
+        TypeError: they are of another form.
+    """
+    if not tokens:
         return None
+    if not isinstance(tokens, list):
+        raise TypeError
+    values = [one["logprob"] if isinstance(one, dict) else one for one in cast("list[Any]", tokens)]
+    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
+        return None
+    return tuple(float(value) for value in values)

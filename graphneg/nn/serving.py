@@ -1,10 +1,13 @@
 """Which server is asked and how; what it costs, and the limit of that; when all wait.
 
-Options of a user go in (`Serving`), refused at once where they are wrong. `Spending` lets a request through
-only where its answer can't go over the limit, `Pause` holds all back where a server limits the rate."""
+The options of a user go in (`Serving`) and are refused at once if they are wrong. `Spending` lets a request
+through only if its answer cannot exceed the limit. `Pause` holds all requests back when a server limits the
+rate.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Mapping
@@ -15,8 +18,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from graphneg.errors import InputError, StoppedError
+from graphneg.nn.endpoint import KEY
 
-BASE_URL, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+BASE_URL = "OPENAI_BASE_URL"
 DEFAULT_URL = "https://api.openai.com/v1"
 MILLION = 1_000_000
 CACHE_NAME = "answers.sqlite"
@@ -28,12 +32,17 @@ _TOKENS_AROUND = 8
 class Serving:
     """Which server is asked, and how.
 
-    ``base_url`` is its address (else that of OPENAI_BASE_URL, else OpenAI's). So many prompts are asked at
-    once (``concurrency``), an answer may take ``timeout`` seconds, and what fails is tried ``attempts``
-    times, each time later. Prices are those of a million tokens read and written, in any currency; no more
-    than ``max_cost`` is spent by one writer. ``cache`` is the file of answers (else one in the user's cache),
-    which go by the model's name. ``parameters`` are added to each request as they are, for what only some
-    servers take.
+    Args:
+        base_url: address of the server; by default that of OPENAI_BASE_URL, else OpenAI's.
+        concurrency: number of requests at a time.
+        timeout: seconds that a whole request may take, up to the last byte of its answer.
+        attempts: how often a request that fails is sent, each time after a longer wait.
+        price_in: price of a million tokens read, in any currency.
+        price_out: price of a million tokens written.
+        max_cost: the most that one writer may spend; needed if there is a price.
+        cache: file of answers; by default one in the user's cache. Answers are found again by server, model,
+            parameters and prompt.
+        parameters: added to each request as they are, for what only some servers take.
 
     Raises:
         InputError: a number is out of range, the address is none or has a password in it, or a price comes
@@ -51,18 +60,25 @@ class Serving:
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        if self.concurrency < 1 or self.attempts < 1 or self.timeout <= 0:
-            raise InputError("concurrency and attempts at least 1, timeout above 0")
-        if any(price is not None and price < 0 for price in (self.price_in, self.price_out, self.max_cost)):
-            raise InputError("prices and max_cost are not below 0")
+        if self.concurrency < 1 or self.attempts < 1 or not 0 < self.timeout < math.inf:
+            raise InputError("concurrency and attempts at least 1, timeout a number of seconds above 0")
+        # NaN is neither at least 0 nor below it.
+        if any(
+            price is not None and not price >= 0 for price in (self.price_in, self.price_out, self.max_cost)
+        ):
+            raise InputError("prices and max_cost are numbers, and not below 0")
         if self.priced and self.max_cost is None:
             raise InputError("prices without a limit: say with max_cost (--max-cost) what may be spent")
         if self.max_cost is not None and not self.priced:
             raise InputError(
                 "max_cost needs prices to count with: price_in and price_out, of a million tokens"
             )
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(self.url)
+            is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # http://[::1, http://localhost:eight
+            raise InputError("base_url is no address; one is http://localhost:8000/v1") from None
+        if not is_address:
             raise InputError(f"base_url {self.url!r}: an address such as http://localhost:8000/v1")
         if parts.username or parts.password:
             raise InputError(f"base_url: no password in the address, please; {KEY} holds the key")

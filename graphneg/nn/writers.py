@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from graphneg.english.mentions import ends_sentence, says
 from graphneg.english.tokens import words_of
 from graphneg.errors import InputError, ModelError, first_line
+from graphneg.nn.answers import Problem
 from graphneg.nn.batching import longest_first
 from graphneg.nn.generation import (
     Beams,
@@ -49,15 +50,17 @@ class Prompt(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """A text that was written, without white space around it; ``finished`` if it came to an end before the
-    limit.
+    """A text that was written, without white space around it.
 
-    ``logprobs`` are its tokens' log-probabilities (nats) by the model, where they were asked for and can be
-    had."""
+    ``finished`` says that it came to an end before the limit. ``logprobs`` are the log-probabilities (nats)
+    of its tokens by the model, if they were asked for and can be had. ``problem`` names why a server's answer
+    is not usable as it is (`graphneg.nn.answers.PROBLEMS`), if it is not.
+    """
 
     text: str
     finished: bool
     logprobs: tuple[float, ...] | None = None
+    problem: Problem = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,10 @@ class Writer(Protocol):
         """
         ...
 
+    def notes(self) -> list[str]:
+        """Return what there is to tell a user after a run: answers that could not be used, say."""
+        ...
+
 
 def settings_of_writer(writer: Writer) -> dict[str, object]:
     """What texts depend on: the model, and how it is asked."""
@@ -217,6 +224,10 @@ class LocalWriter:
     def name(self) -> str:
         """The path of the model."""
         return str(self.model.path)
+
+    def notes(self) -> list[str]:
+        """See `Writer.notes`."""
+        return []
 
     def complete(
         self,

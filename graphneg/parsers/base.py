@@ -20,6 +20,10 @@ EMPTY = AmrGraph("", (AmrNode(0, 0, "a", "amr-empty", None, None, None, 0),))
 
 FOREIGN = "language: few of its words are English, so it is not edited"
 
+LONGEST_TEXT = 5_000
+"""Longest text in characters that is parsed, and that is edited. A turn of a megabyte is a pasted file: its
+parse takes minutes and gigabytes, and nobody edits it."""
+
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -71,7 +75,8 @@ class Parser(Protocol):
 class CheckedParser:
     """A parser whose answers are checked: one for each text, each a well-formed graph or a warning.
 
-    A text that is hardly English has a warning. Texts without words are not handed on, and characters that
+    A text that is hardly English has a warning. Texts longer than `LONGEST_TEXT` get no graph. Texts without
+    words are not handed on, and characters that
     are no text (control characters, halves of surrogate pairs) are handed on as U+FFFD, so that tokens keep
     their numbers.
     """
@@ -87,7 +92,7 @@ class CheckedParser:
 
         Raises `ParserError`: the parser answered too few or too many, or with something else.
         """
-        readable = [readable_text(text) for text in texts]
+        readable = ["" if len(text) > LONGEST_TEXT else readable_text(text) for text in texts]
         worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
         answers = self._parser.parse_batch([readable[i] for i in worded]) if worded else []
         if len(answers) != len(worded):
@@ -95,7 +100,7 @@ class CheckedParser:
                 f"parser {self.name} answered {len(answers)} of {len(worded)} texts; "
                 "it must give one answer for each, in order"
             )
-        parsed = [WORDLESS] * len(texts)
+        parsed = [WORDLESS if len(text) <= LONGEST_TEXT else _too_long(text) for text in texts]
         for i, answer in zip(worded, answers, strict=True):
             checked = self._checked(answer)
             if readable[i] != texts[i]:
@@ -137,6 +142,11 @@ def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
     if defects:
         return Parsed(None, (*warnings, f"ill-formed: {defects[0].message} [{defects[0].code}]"))
     return Parsed(graph, warnings, penman)
+
+
+def _too_long(text: str) -> Parsed:
+    reason = f"{len(text):,} characters, and texts of over {LONGEST_TEXT:,} are neither parsed nor edited"
+    return Parsed(None, (f"too-long: {reason}",))
 
 
 def checked(parser: Parser | CheckedParser) -> CheckedParser:

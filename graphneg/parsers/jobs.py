@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from graphneg.errors import GraphnegError, ParserError, first_line
 from graphneg.ingest.rows import amr_id, digest
+from graphneg.ingest.validation import oversized
 from graphneg.model import AmrGraph
 from graphneg.parsers import stored
 from graphneg.parsers.base import PLUGINS, Parsed, Parser, checked, get_parser, readable_text, warning_code
@@ -281,11 +282,14 @@ def _write(
             graph = replace(parsed.graph, id=amr_id(text.id, pool.name))
             note = stored.parse_row(key, pool.source, parsed) if pool.version else None
             new = NewGraph(graph, text, parsed, note)
-            if new.fits:
+            reason = oversized(graph)
+            if reason is None and not new.fits:
+                reason = f"a graph of {new.bytes / 1e6:.0f} MB is not written"
+            if reason is None:
                 graphs.append(new)
                 report.sentences += sentences_of(graph)
                 continue
-            report.warn(text.id, [f"too-large: a graph of {new.bytes / 1e6:.0f} MB is not written"])
+            report.warn(text.id, [f"too-large: {reason}"])
         report.failed += 1
     for written, replaced in stored.write_graphs(store, graphs, pool.source):
         report.graphs += written

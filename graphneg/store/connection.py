@@ -212,6 +212,21 @@ PAUSES = (0.02, 1.0)
 """Seconds between two attempts: at first, and at most."""
 
 
+NOT_OF_CONTENT = ("Neo.ClientError.Security.", "Neo.ClientError.Database.", "Neo.ClientError.Cluster.")
+
+
+def is_of_content(error: StoreError) -> bool:
+    """Return whether a write failed because of what was written, so that less of it may succeed.
+
+    False if the server could not be reached, is short of memory or disk, or allows no writes at all.
+    """
+    cause = error.__cause__
+    if isinstance(cause, Neo4jError):
+        code = cause.code or ""
+        return not (cause.is_retryable() or code in ADVICE or code.startswith(NOT_OF_CONTENT))
+    return isinstance(cause, OverflowError | UnicodeError | RecursionError | ValueError | TypeError)
+
+
 def _patience(error: Exception) -> float:
     """For how many seconds after it failed for the first time a transaction that failed so is tried again."""
     if isinstance(error, ConstraintError):

@@ -128,7 +128,7 @@ def test_a_context_whose_replies_have_no_keyword_gets_none_and_is_counted(
 def test_a_served_model_replies_with_the_other_keyword_and_is_asked_once(
     graph: DialogueGraph, tmp_path: Path
 ):
-    pytest.importorskip("openai", reason="served models need the served extra")
+    pytest.importorskip("httpx", reason="served models need the served extra")
     with stub_model(tmp_path / "stub") as url:
         asked = {"model": "m", "served": {"base_url": url, "cache": str(tmp_path / "answers")}, "tries": 2}
         made = list(graph.generate("counterfactual", per_context=2, **asked))

@@ -457,7 +457,7 @@ class TestCommands:
     def test_a_served_model_is_shown_examples_and_the_same_command_gives_the_same_bytes(
         self, run: Run, everyday: Path, tmp_path: Path
     ) -> None:
-        pytest.importorskip("openai", reason="served models need the served extra")
+        pytest.importorskip("httpx", reason="served models need the served extra")
         ask = ("generate", "mask-and-fill", "--store", everyday, "--per-context", "2", "--limit", "8")
         with stub_model(tmp_path / "stub") as url:
             told = ("--base-url", url, "--model", "m", "--cache", tmp_path / "answers")

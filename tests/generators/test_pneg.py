@@ -6,24 +6,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-pytest.importorskip("openai", reason="served models need the served extra")
+pytest.importorskip("httpx", reason="served models need the served extra")
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import GeneratorError, InputError, ModelError
 from graphneg.generators.base import Context, get_generator
 from graphneg.generators.pneg import PnegGenerator, PnegOptions, list_items, read_examples
 from graphneg.generators.text_filters import LENGTHS, TextLosses, refusal
+from graphneg.nn.answers import Problem
 from graphneg.nn.writers import Completion, Prompt
 from graphneg.progress import NoProgress
 from graphneg.records.files import read_jsonl
 from graphneg.records.scores import clash
 from graphneg.store.connection import Store
 from graphneg.store.opening import open_store
+from tests.answering_server import answering, said
 from tests.cli_runs import Run
-from tests.stub_model import answered, stub_model
+from tests.stub_model import answer_to, answered, stub_model
 from tests.tiny_lm import TinyModels
 from tests.tiny_ranker import encoder_folder
 
@@ -42,13 +45,13 @@ class Says:
     name = "says"
     route = "chat"
 
-    def __init__(self, *answers: str) -> None:
-        self.answers = list(answers)
+    def __init__(self, *answers: str | Completion) -> None:
+        self.answers = [Completion(one, True) if isinstance(one, str) else one for one in answers]
         self.asked: list[Prompt] = []
 
     def complete(self, prompts: Sequence[Prompt], n: int = 1, **_: object) -> list[list[Completion]]:
         self.asked += prompts
-        return [[Completion(self.answers.pop(0), True)] for _ in prompts]
+        return [[self.answers.pop(0)] for _ in prompts]
 
 
 def numbered(*texts: str) -> str:
@@ -95,6 +98,19 @@ def codes(generator: PnegGenerator) -> list[str]:
         ),
         ("Irrelevant responses:\nI like tea.\nWe left.", ["I like tea.", "We left."]),
         ('```json\n["I like tea.", "We left."]\n```', ["I like tea.", "We left."]),
+        (
+            'Sure [as asked]:\n```json\n["I like tea.", "We left."]\n```\nMore [or less]?',
+            ["I like tea.", "We left."],
+        ),
+        ('{"responses": ["I like tea.", "We left."]}', ["I like tea.", "We left."]),
+        ('{"1": "I like tea.", "2": "We left."}', ["I like tea.", "We left."]),
+        (
+            '[{"speaker": "A", "text": "I like tea."}, {"speaker": "B", "text": "We left."}]',
+            ["I like tea.", "We left."],
+        ),
+        ('```json\n[\n  "I like tea.",\n  "We left.",\n  "My un', ["I like tea.", "We left.", '"My un']),
+        ('{"note": "Here they are."}\n1. We left.', ["We left."]),
+        ("[" * 100_000, []),
         ("1. I like [old] tea.\n2. We left.", ["I like [old] tea.", "We left."]),
         ("1.\n2. \n3. We left.", ["We left."]),
         ("", []),
@@ -213,6 +229,32 @@ class TestWhatIsRefused:
         assert (len(first), len(second)) == (5, 0) and set(codes(generator)) == {"said-before"}
 
 
+class TestProblemsOfAnswers:
+    @pytest.mark.parametrize("problem", ["only-thinking", "empty-answer", "refused-answer", "not-accepted"])
+    def test_an_answer_that_can_not_be_used_is_counted_by_its_problem(
+        self, context: Context, problem: Problem
+    ) -> None:
+        generator = made_by(Says(Completion("", False, problem=problem)), draws=1)
+        assert generator.generate([context], 1, 0) == [[]]
+        assert generator.refused == {problem: 1} and codes(generator) == [problem]
+
+    def test_a_list_that_was_cut_off_loses_its_last_response(self, context: Context) -> None:
+        cut_off = Completion(numbered(*GOOD[:3], "My uncle has sold."), False, problem="truncated")
+        generator = made_by(Says(cut_off), draws=1, least=3)
+        [found] = generator.generate([context], 5, 0)
+        assert {one.text for one in found} == set(GOOD[:3])
+        generator = made_by(Says(cut_off), draws=1)
+        assert generator.generate([context], 5, 0) == [[]] and generator.refused == {"truncated": 1}
+
+    def test_a_list_that_a_filter_held_back_is_not_used(self, context: Context) -> None:
+        generator = made_by(Says(Completion(numbered(*GOOD), True, problem="refused-answer")), draws=1)
+        assert generator.generate([context], 5, 0) == [[]] and generator.refused == {"refused-answer": 1}
+
+    def test_an_answer_without_a_list_is_no_short_one(self, context: Context) -> None:
+        generator = made_by(Says(Completion("Responses:", True)), draws=1)
+        assert generator.generate([context], 1, 0) == [[]] and generator.refused == {"no-list": 1}
+
+
 class TestOptions:
     @pytest.mark.parametrize(
         ("options", "error", "told"),
@@ -266,6 +308,27 @@ class TestCommand:
             scored = list(read_jsonl(tmp_path / f"{most}.jsonl"))
             assert len(scored) == given and all(0 < one.scores["answers"] <= most for one in scored)
             assert given or "answers " in ended.err
+
+    def test_answers_that_are_cut_off_and_mended_or_not_are_counted_in_the_summary(
+        self, run: Run, everyday: Path, tmp_path: Path
+    ) -> None:
+        def answer(body: dict[str, Any], _: int) -> dict[str, Any]:
+            if body["max_tokens"] < 200:
+                return said("<think>\nOkay, the user wants five", "length")
+            return (
+                said("1. One of f", "length")
+                if body["seed"] % 2
+                else said(answer_to(body, body["seed"] % 999))
+            )
+
+        with answering(answer) as (url, bodies):
+            ask = ("generate", "pneg", "--store", everyday, "-o", tmp_path / "a.jsonl", "--option", "draws=1")
+            ended = run(*ask, *served(url, tmp_path))
+        assert ended.status == 0 and len(bodies) == 24, ended.err
+        odd = sum(body["seed"] % 2 for body in bodies) // 2
+        line = "(only-thinking); asked again with more tokens,"
+        assert f"{line} {12 - odd} usable then, {odd} not" in " ".join(ended.err.split()), ended.err
+        assert "truncated " in ended.err
 
     @pytest.mark.parametrize(
         ("name", "options"),

@@ -13,7 +13,7 @@ from urllib.error import URLError
 
 import pytest
 
-pytest.importorskip("openai", reason="served models need the served extra")
+pytest.importorskip("httpx", reason="served models need the served extra")
 pytest.importorskip("fastapi", reason="transformers serve needs fastapi and uvicorn")
 pytest.importorskip("uvicorn", reason="transformers serve needs fastapi and uvicorn")
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from graphneg.amr.penman import parse_graph
 from graphneg.english.lexicon import english
+from graphneg.errors import StoreError
 from graphneg.ingest import writing
 from graphneg.ingest.lexicon import entry_rows
 from graphneg.ingest.loader import LoadReport
@@ -113,8 +114,84 @@ class TestInTheStore:
         reasons = [reason for _, reason in refusals(report)]
         assert "a dialogue of 0 MB is over the limit of 0 MB" in reasons[0]
         assert reasons[1].startswith("malformed AMR graph own/all/bad#0: ")
-        assert reasons[2] == "an id or term of over 500 bytes"
+        assert (
+            "the id or term 'xxx" in reasons[2] and "has 501 bytes, and at most 500 are stored" in reasons[2]
+        )
         assert "line 12" in reasons[4] or ":12" in reasons[4]
+
+    @pytest.mark.parametrize(
+        ("graph", "reason"),
+        [
+            ("(w / {long})", "the concept 'aaaa"),
+            ("({long} / walk-01)", "the variable 'aaaa"),
+            ("(w / walk-01 :{long} (b / boy))", "the role 'aaaa"),
+            ("(w / walk-01 :{long} w)", "the role 'aaaa"),
+            ('(w / walk-01 :op1 "{long}")', "the constant '\"aaaa"),
+            ("(w / \u00e9{long})", "the concept '\u00e9aaa"),
+        ],
+    )
+    def test_a_graph_with_a_name_too_long_for_an_index_is_refused_at_its_line_and_the_rest_is_there(
+        self, embedded: Store, graph: str, reason: str
+    ) -> None:
+        texts = [
+            GraphText(GRAPH, "w1", "He walks.", "g.amr:1"),
+            GraphText(f"# ::id w2\n{graph.format(long='a' * 300_000)}", "w2", "He runs.", "g.amr:4"),
+            GraphText(GRAPH, "w3", "She walks.", "g.amr:7"),
+        ]
+        report = write(embedded, texts, turns=3)
+        assert report.written["graphs"] == 2 and report.written["utterances"] == 3
+        [(place, told)] = refusals(report)
+        assert place == "g.amr:4" and told.startswith(f"AMR graph w2: {reason}") and "are stored" in told
+        assert len(told) < 200
+
+    def test_whatever_else_is_indexed_is_refused_by_itself_if_it_is_too_long(self, embedded: Store) -> None:
+        long = "a" * 300_000
+        turns = (Utterance(0, "A", "Hi."),)
+        records = [
+            Dialogue(f"own/all/{long}", "own", "all", turns, place="f:1"),
+            Dialogue("own/all/1", long, "all", turns, place="f:2"),
+            Dialogue("own/all/2", "own", "all", (Utterance(0, long, "Hi."),), place="f:3"),
+            Opposite(long, "y", "Antonym", 1.0, "own"),
+            Frame(f"{long}.01", "walk", (), ()),
+            Frame("walk.01", long, (), ()),
+            Sentence(f"p/{long}", "A boat sank.", "p"),
+            Sentence("p/2", f"A {long} sank.", "p"),
+            LexiconEntry("class", (long, "concept"), "f:9"),
+            GraphText(GRAPH, f"{long}#1", "He walks.", "g.amr:1"),
+            dialogue("fine", "Hi."),
+            Frame("sing.01", "sing", (), ()),
+        ]
+        report = write(embedded, records)
+        assert (report.rejections, report.written["dialogues"], report.written["frames"]) == (10, 1, 1)
+        assert [place for place, _ in refusals(report)][:3] == ["f:1", "f:2", "f:3"]
+        assert all("bytes, and at most 500 are stored" in reason for _, reason in refusals(report))
+
+    def test_an_item_that_the_server_fails_at_is_found_and_the_rest_of_its_batch_is_written(
+        self, embedded: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(writing, "oversized", lambda _: None)
+        monkeypatch.setattr(writing, "too_long", lambda *_: None)
+        long = "a" * 300_000
+        said = [dialogue(str(n), "Hi.", "Ho.", amr=GRAPH, place=f"f.jsonl:{n}") for n in range(9)]
+        said.insert(5, dialogue("odd", "Hi.", "Ho.", amr=f"(w / {long})", place="f.jsonl:x"))
+        report = write(embedded, [*said, Frame("walk.01", "walk", (), ()), Frame("x.01", long, (), ())])
+        assert +report.written == {
+            "dialogues": 10, "utterances": 20, "responses": 10, "graphs": 18, "nodes": 36, "frames": 1,
+        }  # fmt: skip
+        assert [place for place, _ in refusals(report)] == [
+            "f.jsonl:x: own/all/odd#0",
+            "f.jsonl:x: own/all/odd#1",
+            "x.01",
+        ]
+        assert all("the server does not store it: " in reason for _, reason in refusals(report))
+
+    def test_a_server_that_fails_at_everything_ends_the_load(
+        self, embedded: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(writing, "MOST_REFUSED", 2)
+        monkeypatch.setattr(writing, "too_long", lambda *_: None)
+        with pytest.raises(StoreError, match="Transaction error"):
+            write(embedded, [Frame(f"{n}.01", str(n) + "a" * 300_000, (), ()) for n in range(5)])
 
     def test_graphs_find_their_utterances_and_others_become_dialogues(self, embedded: Store) -> None:
         texts = [

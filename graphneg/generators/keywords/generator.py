@@ -216,7 +216,9 @@ class KeywordGenerator(WritingGenerator):
             for draft in drafts:
                 text = one_line(draft.text)
                 reason = refusal(text, slot.words, slot.context, self._options.lengths, EXAMPLE_TEXTS)
-                if self.passes(slot, reason if draft.finished else "unfinished"):
+                if not draft.finished:
+                    reason = "unfinished"
+                if self.passes(slot, draft.problem or reason):
                     whole[number, text] = slot
         for ((_, text), slot), losses in zip(whole.items(), self._losses(whole), strict=True):
             if self.judge is None or self.passes(slot, None if losses else "surprising"):

@@ -1,0 +1,295 @@
+"""Answers of a server that are cut off, empty, refused, too long, too late, or come with odd numbers."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("httpx", reason="served models need the served extra")
+
+from graphneg.errors import InputError, ModelError
+from graphneg.nn.answers import Answer, Answers
+from graphneg.nn.generation import Beams
+from graphneg.nn.served import ServedWriter
+from graphneg.nn.serving import Serving
+from graphneg.nn.writers import Completion, Constraints, GenerationSettings, Prompt
+from tests.answering_server import Answering, answering, said
+
+ASKED = Prompt("Say it.")
+FINE = said("It is said.")
+SHORT = GenerationSettings(Beams(), max_new_tokens=16)
+
+
+def ask(
+    cache: Path, answer: Answering, times: int = 1, route: Any = "chat", **asked: Any
+) -> tuple[list[Completion], list[dict[str, Any]], list[str]]:
+    """Return the completions of several runs, the requests, and the notes of the last run."""
+    with answering(answer) as (url, bodies):
+        found: list[Completion] = []
+        notes: list[str] = []
+        for _ in range(times):
+            writer = ServedWriter("m", Serving(url, timeout=10, cache=cache), route)
+            [[one]] = writer.complete([ASKED], **{"settings": SHORT, **asked})
+            found.append(one)
+            notes = writer.notes()
+            writer.close()
+    return found, bodies, notes
+
+
+UNUSABLE = [
+    (said("It is", "length"), "truncated", "It is"),
+    (said(None, "length"), "only-thinking", ""),
+    (said(None, reasoning_content="Hm."), "only-thinking", ""),
+    (said("<think>\nWell, five", "length"), "only-thinking", ""),
+    (said("Well, five</think><think>and"), "only-thinking", ""),
+    (said(""), "empty-answer", ""),
+    (said("  \n"), "empty-answer", ""),
+    (said(None, "tool_calls"), "empty-answer", ""),
+    ({"choices": [], "usage": None}, "empty-answer", ""),
+    ({"choices": None}, "empty-answer", ""),
+    (said("I can", "content_filter"), "refused-answer", "I can"),
+    (said(None, refusal="I can't say it."), "refused-answer", ""),
+]
+
+
+class TestProblems:
+    @pytest.mark.parametrize(("answer", "problem", "text"), UNUSABLE)
+    def test_an_unusable_answer_is_named_asked_for_again_and_not_kept(
+        self, tmp_path: Path, answer: dict[str, Any], problem: str, text: str
+    ) -> None:
+        found, bodies, [note] = ask(tmp_path / "c", lambda *_: answer, times=2)
+        assert [(one.problem, one.text) for one in found] == [(problem, text)] * 2
+        assert len(bodies) == 4, "two runs, each with one more request"
+        assert f"({problem}); asked again with more tokens, 0 usable then, 1 not" in note
+
+    @pytest.mark.parametrize(("answer", "problem", "text"), UNUSABLE)
+    def test_one_that_is_usable_at_the_second_request_is_kept(
+        self, tmp_path: Path, answer: dict[str, Any], problem: str, text: str
+    ) -> None:
+        found, bodies, notes = ask(tmp_path / "c", lambda _, n: answer if n == 1 else FINE, times=2)
+        assert found == [Completion("It is said.", True)] * 2
+        most = [body["max_tokens"] for body in bodies]
+        assert most == ([16, 4096] if problem == "only-thinking" else [16, 64])
+        assert not notes, "the second run read it from the file"
+
+    def test_each_is_asked_for_once_in_a_run_although_it_is_wanted_twice(self, tmp_path: Path) -> None:
+        with answering(lambda *_: said("")) as (url, bodies):
+            writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+            writer.complete([ASKED])
+            writer.complete([ASKED])
+        assert len(bodies) == 2
+
+    @pytest.mark.parametrize(
+        "asked",
+        [{"stop": ["\n"]}, {"constraints": [Constraints(sentence_words=2)]}],
+        ids=["stop", "sentence"],
+    )
+    def test_one_that_was_cut_off_behind_its_end_is_whole(self, tmp_path: Path, asked: dict) -> None:
+        [one], bodies, notes = ask(tmp_path / "c", lambda *_: said("We left.\nAnd th", "length"), **asked)
+        assert one == Completion("We left.", True) and len(bodies) == 1 and not notes
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "<think>Let me think.\n\n1. No.</think>\n\nIt is said.",
+            "Let me think.</think>It is said.",
+            "[THINK]Hm.[/THINK] It is said.",
+            "<Reasoning>\nHm.\n</Reasoning>\nIt is said.",
+        ],
+    )
+    @pytest.mark.parametrize("route", ["chat", "completion"])
+    def test_thinking_is_no_part_of_the_text(self, tmp_path: Path, text: str, route: str) -> None:
+        answer = said(text) if route == "chat" else {"choices": [{"text": text, "finish_reason": "stop"}]}
+        [one], bodies, _ = ask(tmp_path / "c", lambda *_: answer, route=route)
+        assert one == Completion("It is said.", True) and len(bodies) == 1
+
+    def test_the_second_request_for_more_than_thinking_has_no_strings_that_end_it(
+        self, tmp_path: Path
+    ) -> None:
+        def answer(body: dict[str, Any], _: int) -> dict[str, Any]:
+            return said("<think>" if "stop" in body else "<think>Hm.\nWell.</think>It is said.\nTruly.")
+
+        [one], bodies, _ = ask(tmp_path / "c", answer, stop=["\n"])
+        assert one == Completion("It is said.", True) and len(bodies) == 2
+
+    def test_a_prompt_that_is_not_accepted_keeps_its_name_in_the_next_run(self, tmp_path: Path) -> None:
+        refusal = [b'HTTP/1.1 400 Bad Request\r\n\r\n{"error": {"message": "too long"}}']
+        noted: list[str] = []
+        with answering(lambda body, _: refusal if "long" in str(body) else FINE) as (url, bodies):
+            for _ in range(2):
+                writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+                [[first], [other]] = writer.complete([ASKED, Prompt("A long one.")])
+                writer.close()
+                noted = noted or writer.notes()
+        assert (first.problem, other.problem) == ("", "not-accepted") and len(bodies) == 2
+        assert noted == ["1 answer of m: server did not accept the prompt (not-accepted)"]
+
+
+def dripping(text: bytes) -> Iterator[bytes]:
+    for byte in text:
+        yield bytes([byte])
+        time.sleep(0.2)
+
+
+WHOLE = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n" + b" " * 1000
+
+
+class TestLimits:
+    @pytest.mark.parametrize("first", [b"", WHOLE[:-1000]], ids=["from the first byte", "after the headers"])
+    def test_bytes_that_drip_do_not_extend_the_time_of_a_request(self, tmp_path: Path, first: bytes) -> None:
+        def answer(*_: object) -> Iterator[bytes]:
+            yield first
+            yield from dripping(WHOLE[len(first) :])
+
+        began = time.monotonic()
+        with answering(answer) as (url, bodies):
+            writer = ServedWriter("m", Serving(url, timeout=0.5, cache=tmp_path / "c"))
+            with pytest.raises(ModelError, match=r"gives no answer \(no whole answer within 0.5 seconds\)"):
+                writer.complete([ASKED])
+        assert len(bodies) == 3 and time.monotonic() - began < 60  # 200 seconds of dripping each
+
+    def test_an_endless_answer_is_given_up(self, tmp_path: Path) -> None:
+        def answer(*_: object) -> Iterator[bytes]:
+            yield b"HTTP/1.1 200 OK\r\n\r\n"
+            while True:
+                yield b" " * 65536
+
+        with answering(answer) as (url, _):
+            writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+            with pytest.raises(ModelError, match="an answer of more than 4 MB"):
+                writer.complete([ASKED])
+
+    @pytest.mark.parametrize(
+        ("content", "told"),
+        [
+            (b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\nx", "a compressed answer"),
+            (b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 100_000, "no JSON"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [' + b"1" * 5000 + b"]}", "no JSON"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [1]}', "an answer of another form"),
+            (b'HTTP/1.1 200 OK\r\n\r\n"choices"', "an answer of another form"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": 3}}]}', "of another form"),
+            (b'HTTP/1.1 200 OK\r\n\r\n{"choices": [{"message": {"content": "\\ud800"}}]}', "of another form"),
+            (b"HTTP/1.1 200 OK\r\n\r\n<html>", "no JSON"),
+            (
+                b"HTTP/1.1 500 No\r\n\r\n" + b"x" * 100_000,
+                "fails for the model 'm' .*xxx…",
+            ),
+            (b"HTTP/1.1 418 No\r\n\r\n[1, 2]", r"answers with status 418"),
+            (b'HTTP/1.1 400 No\r\n\r\n{"error": "no such thing"}', "does not accept .*no such thing"),
+            (b'HTTP/1.1 422 No\r\n\r\n{"detail": [{"msg": "a field"}]}', "does not accept .*a field"),
+        ],
+    )
+    def test_nonsense_is_told_in_a_line(self, tmp_path: Path, content: bytes, told: str) -> None:
+        with answering(lambda *_: [content]) as (url, _):
+            writer = ServedWriter("m", Serving(url, cache=tmp_path / "c"))
+            with pytest.raises(ModelError, match=told) as raised:
+                writer.complete([ASKED])
+        assert "\n" not in str(raised.value) and len(str(raised.value)) < 600
+
+    @pytest.mark.parametrize("count", [10**400, -1, 1.5, "12", float("nan"), float("inf"), True, [1]])
+    def test_numbers_of_tokens_that_cannot_be_are_estimated_and_counted(
+        self, tmp_path: Path, count: Any
+    ) -> None:
+        answer = {**FINE, "usage": {"prompt_tokens": count, "completion_tokens": count}}
+        with answering(lambda *_: answer) as (url, _):
+            serving = Serving(url, price_in=1.0, price_out=1.0, max_cost=1.0, cache=tmp_path / "c")
+            writer = ServedWriter("m", serving)
+            [[one]] = writer.complete([ASKED])
+            assert one.text == "It is said." and 0 < writer.spent < 1e-4
+            [note] = writer.notes()
+        assert "came with impossible numbers of tokens" in note
+
+    @pytest.mark.parametrize("value", [float("nan"), float("-inf"), None, "x"])
+    def test_an_odd_log_probability_spoils_neither_the_text_nor_the_file(
+        self, tmp_path: Path, value: Any
+    ) -> None:
+        answer = said("It is said.")
+        answer["choices"][0]["logprobs"] = {"content": [{"logprob": -1.0}, {"logprob": value}]}
+        found, bodies, _ = ask(tmp_path / "c", lambda *_: answer, times=2)
+        assert found == [Completion("It is said.", True)] * 2 and len(bodies) == 1
+
+
+class TestOptions:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"timeout": float("nan")},
+            {"timeout": float("inf")},
+            {"price_in": float("nan"), "max_cost": 1.0},
+            {"price_in": 1.0, "max_cost": float("nan")},
+            {"base_url": "http://[::1"},
+            {"base_url": "http://localhost:eight/v1"},
+        ],
+    )
+    def test_numbers_and_addresses_that_are_none_are_refused(self, options: dict[str, Any]) -> None:
+        with pytest.raises(InputError):
+            Serving(**options)
+
+    def test_a_key_that_cannot_be_sent_is_not_shown(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-first\nsk-second")
+        writer = ServedWriter("m", Serving("http://127.0.0.1:9/v1", cache=tmp_path / "c"))
+        with pytest.raises(ModelError, match="OPENAI_API_KEY has characters that no key has") as raised:
+            writer.complete([ASKED])
+        assert "sk-" not in str(raised.value)
+
+
+class TestFile:
+    def test_answers_of_one_server_are_not_those_of_another(self, tmp_path: Path) -> None:
+        texts: list[str] = []
+        for text in ("One.", "Two."):
+            found, bodies, _ = ask(tmp_path / "c", lambda *_, text=text: said(text))
+            texts.append(found[0].text)
+            assert len(bodies) == 1
+        assert texts == ["One.", "Two."]
+
+    def test_the_path_of_an_address_tells_servers_apart(self, tmp_path: Path) -> None:
+        with answering(lambda *_: FINE) as (url, bodies):
+            for end in ("/think", "/ok", "/ok/"):
+                ServedWriter("m", Serving(url + end, cache=tmp_path / "c")).complete([ASKED])
+        assert len(bodies) == 2
+
+    def test_a_file_of_an_older_version_is_told_once_and_not_read(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        old = sqlite3.connect(tmp_path / "c")
+        old.execute("CREATE TABLE answers (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID")
+        old.execute("INSERT INTO answers VALUES (?, ?)", (b"key", json.dumps(["Old.", True]).encode()))
+        old.commit()
+        old.close()
+        for _ in range(2):
+            answers = Answers(tmp_path / "c")
+            assert answers.get([b"key"]) == {}
+            answers.close()
+        [line] = [record.getMessage() for record in caplog.records]
+        assert line.endswith(
+            "1 answers of an older version do not say which server gave them, and are not used"
+        )
+
+    def test_a_file_of_a_newer_version_is_refused(self, tmp_path: Path) -> None:
+        newer = sqlite3.connect(tmp_path / "c")
+        newer.execute("PRAGMA user_version = 3")
+        newer.close()
+        with pytest.raises(
+            InputError, match="a newer version of graphneg wrote these answers; choose another"
+        ):
+            Answers(tmp_path / "c")
+
+    def test_an_answer_with_a_problem_is_gone_with_the_run(self, tmp_path: Path) -> None:
+        answers, odd, fine = (
+            Answers(tmp_path / "c"),
+            Answer("It", False, problem="truncated"),
+            Answer("Y", True),
+        )
+        answers.put(b"odd", odd)
+        answers.put(b"fine", fine)
+        assert answers.get([b"odd", b"fine"]) == {b"odd": odd, b"fine": fine}
+        answers.close()
+        assert Answers(tmp_path / "c").get([b"odd", b"fine"]) == {b"fine": fine}
