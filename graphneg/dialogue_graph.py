@@ -25,7 +25,7 @@ from graphneg.errors import InputError, OnlyReading, listed
 from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
 from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.lexicon import upgrade
-from graphneg.ingest.loader import LoadOptions, LoadReport
+from graphneg.ingest.loader import GAP, LoadOptions, LoadReport
 from graphneg.ingest.writing import load_files
 from graphneg.model import Negative, Rejected
 from graphneg.parsers.base import Parser
@@ -85,6 +85,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         map: Mapping[str, str] | None = None,
         encoding: str | None = None,
         clean: bool = False,
+        gap: float = GAP,
         shard: Shard | str | None = None,
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
@@ -94,17 +95,19 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         ``dialogues`` also takes lists of dicts, pandas' DataFrames and Hugging Face datasets in place of
         ``paths``; ``map`` says what the data call its fields (``{"text": "utterance"}``), where that is not
         plain, ``encoding`` which codec texts are in; ``clean`` mends HTML entities and tokenisers' blanks.
-        Empty turns and system messages are left out. ``name`` and ``split`` begin the dialogues' ids where
-        the files do not say. Graphs that belong to no utterance become dialogues of ``turns`` turns. What is
-        in the store already is left as it is. Of a ``shard`` (``3/16``), only its dialogues are loaded. The
-        report keeps the first refusals, and has ``notices`` of what was read; ``on_rejected`` is told each
-        refusal, as it happens.
+        Empty turns and system messages are left out. A chat without ends (``whatsapp``, ``slack``,
+        ``discord``) is cut where nobody writes for ``gap`` hours. ``name`` and ``split`` begin the dialogues'
+        ids where the files do not say. Graphs that belong to no utterance become dialogues of ``turns``
+        turns. What is in the store already is left as it is. Of a ``shard`` (``3/16``), only its dialogues
+        are loaded. The report keeps the first refusals, and has ``notices`` of what was read; ``on_rejected``
+        is told each refusal, as it happens.
 
         Raises:
             InputError: no such loader, or a file is not what it reads.
             StoreError: the store is gone.
         """
-        options = LoadOptions(name, split, language, progress or NoProgress(), map or {}, encoding, clean)
+        bar = progress or NoProgress()
+        options = LoadOptions(name, split, language, bar, map or {}, encoding, clean, gap=gap)
         return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
 
     def upgrade(self, progress: Progress | None = None) -> int | None:

@@ -77,6 +77,9 @@ def load(
     ),
     encoding: str | None = option(None, "The codec of the text, where it is guessed wrong; dialogues only."),
     clean: bool = option(False, "Mend HTML entities, and blanks as tokenisers leave them (it 's late .)."),
+    gap: float = option(
+        6.0, "Hours without a message that end a dialogue; whatsapp, slack and discord only.", "HOURS"
+    ),
     rejected: Path | None = option(None, "Write all that is refused to FILE, one a line."),
     bulk: Path | None = option(
         None, "In place of a store: files for neo4j-admin database import, with the command.", "DIR"
@@ -105,7 +108,7 @@ def load(
             raise BadParameter(f"{pair!r}: write FIELD=NAME", param_hint="--map")
     fields = dict(pair.split("=", 1) for pair in map or ())
     options: dict[str, Any] = {"name": name, "split": split, "language": language, "turns": turns}
-    options |= {"map": fields, "encoding": encoding, "clean": clean}
+    options |= {"map": fields, "encoding": encoding, "clean": clean, "gap": gap}
     if shard is not None:
         options["shard"] = shard_of(shard)
     if bulk is not None and shard is not None:

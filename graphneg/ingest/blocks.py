@@ -15,7 +15,7 @@ import msgspec
 
 from graphneg.errors import InputError
 from graphneg.ingest.echoes import dialogue_of
-from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.ingest.loader import GAP, LoadOptions, get_loader
 from graphneg.model import Dialogue, GraphText, Record, Rejected
 from graphneg.records.runs import atomic_folder, unwritable
 from graphneg.shards import Shard
@@ -37,6 +37,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     map: dict[str, str] = {}
     encoding: str | None = None
     clean: bool = False
+    gap: float = GAP
 
     def read(self) -> Iterator[Record | Rejected]:
         """What its loader reads.
@@ -44,7 +45,13 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises `InputError`: no such loader, or a file is not what it reads.
         """
         options = LoadOptions(
-            self.name, self.split, self.language, map=self.map, encoding=self.encoding, clean=self.clean
+            self.name,
+            self.split,
+            self.language,
+            map=self.map,
+            encoding=self.encoding,
+            clean=self.clean,
+            gap=self.gap,
         )
         return iter(get_loader(self.corpus).read([Path(path) for path in self.paths], options))
 

@@ -21,7 +21,7 @@ from neo4j import ManagedTransaction, Record
 
 from graphneg.errors import InputError
 from graphneg.ingest.bulk_index import TYPES, BulkIndex, unpacked
-from graphneg.ingest.loader import LoadOptions, LoadReport
+from graphneg.ingest.loader import GAP, LoadOptions, LoadReport
 from graphneg.ingest.rows import Row
 from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
@@ -114,6 +114,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         map: Mapping[str, str] | None = None,
         encoding: str | None = None,
         clean: bool = False,
+        gap: float = GAP,
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
@@ -122,7 +123,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         Raises `InputError`, too: the files can't be written. What was loaded is kept.
         """
         bar = progress or NoProgress()
-        options = LoadOptions(name, split, language, bar, map or {}, encoding, clean)
+        options = LoadOptions(name, split, language, bar, map or {}, encoding, clean, gap=gap)
         report = load_files(self, corpus, paths, turns, options, on_rejected)
         self.finish(bar)
         return report

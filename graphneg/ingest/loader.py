@@ -23,6 +23,10 @@ from graphneg.progress import NoProgress, Progress
 PLUGINS = Plugins("loader", "graphneg.loaders", InputError)
 
 
+GAP = 6.0
+"""Hours without a message that end a dialogue: people who sleep start anew, those who work do not."""
+
+
 @dataclass(slots=True)
 class Notices:
     """What a loader has to say of what it did not refuse: lines, and things that are counted."""
@@ -56,7 +60,11 @@ class LoadOptions:
     takes them from the data. ``language`` is an ISO 639-1 code, read by `conceptnet` only. ``map`` says
     what the data call a field (``text``: ``utterance``) and ``encoding`` which codec a text is in, read by
     `dialogues` only. ``clean``: texts with HTML entities or the blanks of a tokeniser
-    are mended. ``notices`` takes what the loader has to say.
+    are mended. ``notices`` takes what the loader has to say. ``gap``: hours without a message that end a
+    dialogue in an endless chat, read by loaders of chats only.
+
+    Raises:
+        InputError: the gap is not above 0.
     """
 
     corpus: str | None = None
@@ -67,6 +75,11 @@ class LoadOptions:
     encoding: str | None = None
     clean: bool = False
     notices: Notices = field(default_factory=Notices)
+    gap: float = GAP
+
+    def __post_init__(self) -> None:
+        if not self.gap > 0:
+            raise InputError(f"gap {self.gap:g}: a pause that ends a dialogue is longer than 0 hours")
 
 
 class Loader(Protocol):
@@ -187,6 +200,16 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
+    "transcript": ('lines of "Name: text", a blank line between dialogues',),
+    "whatsapp": (
+        'the text file that WhatsApp\'s "Export chat" writes, a date and a time in front of each message',
+        [r"\A\W{0,3}\d{1,4}[./-] ?\d{1,2}[./-] ?\d{1,4}\W+[^\n\[\]]{4,30}(\] ?| - )"],
+    ),
+    "slack": ("the folder that Slack exports, of channels with a file of messages for each day",),
+    "discord": (
+        'JSON of DiscordChatExporter, with "channel" and "messages", each with "author" and "timestamp"',
+        [_JSON, r'"messages"\s*:\s*\[', r'"timestamp"\s*:', r'"author"\s*:\s*\{'],
+    ),
     "penman": ("AMR graphs in PENMAN notation", [r"^\s*\(\s*[^\s()/]+\s*/"]),
     "conceptnet": (
         "ConceptNet assertions (five columns: uri, relation, start, end, JSON) or a conceptnet-lite database",
@@ -258,7 +281,7 @@ def _looks_right(path: Path, loader: str) -> bool:
     Raises `InputError`: it is empty, or begins as another format does, and not as the loader's.
     """
     start = head(path)
-    if not start:
+    if not start.strip():
         raise InputError(f"{path} is empty: there is nothing to load")
     fitting = _fitting(start)
     if loader in fitting:
@@ -266,6 +289,8 @@ def _looks_right(path: Path, loader: str) -> bool:
     appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)
     if appearance is None and start.count(0) > len(start) // 10:
         appearance = "binary data, or UTF-16 text without a mark"
+    if appearance is None and re.match(rb"\s*<(!doctype\s+html|html)", start, re.IGNORECASE):
+        appearance = "an HTML page: export the data, not the page that shows them"
     if appearance is None and fitting:
         appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
     if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):

@@ -1,0 +1,216 @@
+"""`slack`: a workspace as Slack exports it: a folder of channels, each a folder of days.
+
+``users.json`` says what people are called, ``general/2024-05-17.json`` holds a day's messages, each with its
+time ``ts``, its ``user``, its ``text``, and the ``thread_ts`` of its thread. A thread is a dialogue of its
+own; what is said outside of threads is cut where nobody writes for some hours. Bots, joins and messages of
+nothing but files are left out and counted.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from graphneg.errors import InputError
+from graphneg.ingest.chats import BOT, DELETED, MEDIA, SYSTEM, Message, conversations, dialogue_of
+from graphneg.ingest.content import Refused
+from graphneg.ingest.loader import LoadOptions, Notices, hopeful
+from graphneg.ingest.reading import Item, is_directory, json_items, split_of
+from graphneg.ingest.validation import KnownIds, mapping, named, valid_dialogues
+from graphneg.model import Dialogue, Record, Rejected
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_SPOKEN = {"", "thread_broadcast", "me_message", "file_share", "file_comment", "reply_broadcast"}
+_BOTS = {"bot_message"}
+_DELETED = {"tombstone", "message_deleted"}
+_MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<of>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
+
+
+class Loader:
+    """The folder of an export, or of one channel in it."""
+
+    name = "slack"
+    summary = "Slack: the folder of an exported workspace, or of one of its channels"
+
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """Yield the dialogues of each channel, those of the channel first, then its threads.
+
+        Raises:
+            InputError: a path is missing, or has no exported channel in it.
+        """
+        if not paths:
+            raise InputError("the loader 'slack' needs the folder of an export")
+        known = KnownIds()
+        for path in paths:
+            if not is_directory(path):
+                whole = "unpack the archive" if path.suffix == ".zip" else "name its folder"
+                raise InputError(f"{path} is no folder: the loader 'slack' reads whole exports, so {whole}")
+            channels = (_dialogues(channel, days, options, known) for channel, days in _channels(path))
+            yield from hopeful(str(path), self.name, chain.from_iterable(channels))
+
+
+def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
+    """Return the folders of channels with their files, in order: the path itself, or those in it."""
+    for folders in ([path], sorted(child for child in path.iterdir() if child.is_dir())):
+        days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
+        if found := [(one, files) for one, files in days.items() if files]:
+            return found
+    raise InputError(f"{path} has no channel of Slack in it: a folder with files such as 2024-05-17.json")
+
+
+def _dialogues(
+    channel: Path, days: Sequence[Path], options: LoadOptions, known: KnownIds
+) -> Iterator[Dialogue | Rejected]:
+    names = _people(channel)
+    corpus = "slack"
+
+    def make(item: Item) -> Dialogue:
+        return named(dialogue_of(item), options, corpus, split_of(channel))
+
+    with closing(sqlite3.connect("")) as threads:
+        threads.execute("CREATE TABLE said (thread TEXT, at REAL, number INTEGER PRIMARY KEY, item TEXT)")
+        flow = _flow(days, options, names, threads)
+        yield from valid_dialogues(conversations(flow, channel.name, options.gap), make, known)
+        rows = threads.execute("SELECT item FROM said ORDER BY thread, at, number")
+        in_threads = (_stored(row[0]) for row in rows)
+        yield from valid_dialogues(conversations(in_threads, channel.name, options.gap), make, known)
+
+
+def _flow(
+    days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
+) -> Iterator[Item | Rejected]:
+    """Yield the messages outside of threads; those in threads are put aside, as replies may be days away."""
+    for day in days:
+        for item in json_items(day, options.progress):
+            if isinstance(item, Rejected):
+                yield item
+                continue
+            try:
+                message = _message(item.value, names, options.notices)
+            except Refused as reason:
+                yield Rejected(item.place, f"message {item.number}: {reason}")
+                continue
+            if message is None:
+                continue
+            if not message.thread:
+                yield item._replace(value=message)
+                continue
+            kept = [item.place, message.seconds, message.speaker, message.text, message.thread]
+            threads.execute(
+                "INSERT INTO said (thread, at, item) VALUES (?, ?, ?)",
+                (message.thread, message.seconds, json.dumps(kept)),
+            )
+
+
+def _stored(text: str) -> Item:
+    place, *fields = json.loads(text)
+    return Item(place, 0, "", Message(*fields))
+
+
+def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message | None:
+    """Return a message, or None if it is none that somebody wrote; that is counted."""
+    fields = mapping(value, "the message")
+    kind, text = fields.get("subtype") or "", fields.get("text") or ""
+    if not isinstance(text, str) or not isinstance(kind, str):
+        raise Refused("its text or subtype is no text")
+    reason = None
+    if kind in _BOTS or fields.get("bot_id"):
+        reason = BOT
+    elif kind in _DELETED:
+        reason = DELETED
+    elif kind not in _SPOKEN or fields.get("type", "message") != "message":
+        reason = SYSTEM
+    elif not text.strip():
+        reason = MEDIA
+    if reason is not None:
+        notices.count(reason, "left out")
+        return None
+    thread = fields.get("thread_ts")
+    return Message(
+        _seconds(fields.get("ts")),
+        _speaker(fields, names),
+        _readable(text, names),
+        f"{_seconds(thread):.6f}" if thread else "",
+    )
+
+
+def _seconds(ts: Any) -> float:
+    """Return the time of a message: ``1715936400.000200``."""
+    try:
+        seconds = float(ts)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not 0 <= seconds < 1e11:
+        raise Refused(f"the time {str(ts)[:40]!r} is not one of Slack's (1715936400.000200)")
+    return seconds
+
+
+def _people(channel: Path) -> dict[str, str]:
+    """Return what people are called by their ids, after ``users.json`` beside the channels, if it is there.
+
+    Raises:
+        InputError: the file is no list of users.
+    """
+    for folder in (channel.parent, channel):
+        if (file := folder / "users.json").is_file():
+            break
+    else:
+        return {}
+    names: dict[str, str] = {}
+
+    def users() -> Iterator[Any]:
+        for item in json_items(file, LoadOptions().progress):
+            if isinstance(item, Rejected):
+                raise InputError(f"{item.place}: {item.reason}")
+            yield item
+
+    for item in users():
+        if isinstance(item.value, dict) and isinstance(id := item.value.get("id"), str):
+            names[id] = _name(item.value) or id
+    return names
+
+
+def _name(user: Mapping[str, Any]) -> str:
+    """Return what a user is called: shown, real or plain name."""
+    profile = user.get("profile")
+    places = [profile, user] if isinstance(profile, dict) else [user]
+    for key in ("display_name", "real_name", "name"):
+        for place in places:
+            if isinstance(name := place.get(key), str) and name.strip():
+                return name.strip()
+    return ""
+
+
+def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    id, profile = fields.get("user"), fields.get("user_profile")
+    if isinstance(id, str) and id in names:
+        return names[id]
+    name = _name({"profile": profile}) if isinstance(profile, dict) else ""
+    name = name or (id if isinstance(id, str) else "") or str(fields.get("username") or "")
+    if not name:
+        raise Refused("it does not say who wrote it")
+    return name
+
+
+def _readable(text: str, names: Mapping[str, str]) -> str:
+    """Return a text as people see it: ``<@U1> see <https://x.org|this>`` is ``@Ann see this``."""
+
+    def shown(mark: re.Match[str]) -> str:
+        of, told = mark["of"], mark["shown"]
+        if mark["sign"] == "@":
+            return f"@{names.get(of, told or of)}"
+        if mark["sign"] == "#":
+            return f"#{told or of}"
+        if mark["sign"] == "!":
+            return told or f"@{of.partition('^')[0]}"
+        return told or of.removeprefix("mailto:")
+
+    return html.unescape(_MARK.sub(shown, text))

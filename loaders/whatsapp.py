@@ -1,0 +1,231 @@
+"""`whatsapp`: chats as WhatsApp exports them, from iOS or Android, in any language.
+
+    [31/12/2023, 21:04:11] Ann: Are you coming tonight?       iOS
+    31.12.23, 21:05 - Bo: Yes!                                 Android
+    12/31/23, 9:05 PM - Bo: I'll bring                         Android, United States
+    the salad.
+
+A line without a time goes on with the message before it. Lines that nobody wrote (somebody joined, messages
+are encrypted) and placeholders of media are left out and counted. How dates are written depends on the phone,
+and the file does not say it: the order of day, month and year is the one in which all dates exist and time
+goes forward.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from graphneg.ingest.chats import DELETED, MEDIA, SYSTEM, ChatLoader, Message, seconds_of
+from graphneg.ingest.content import Refused
+from graphneg.ingest.loader import LoadOptions, Notices
+from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
+from graphneg.model import Rejected
+from graphneg.progress import NoProgress
+
+Order = Literal["day/month/year", "month/day/year", "year/month/day"]
+Date = tuple[int, int, int]
+
+# Some phones put marks of direction around names and dates, and narrow blanks before AM and PM.
+_DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_BLANKS = str.maketrans({"\u202f": " ", "\xa0": " ", "\u2009": " "})
+_HEADER = re.compile(
+    r"""\[?(?P<date>\d{1,4}(?:[./-]|년)\s?\d{1,2}(?:[./-]|월)\s?\d{1,4}(?!\d))(?:\.|일)?
+        (?P<between>[^\d\]\[]{1,12}?)                       # ", ", " à ", " klo ", " 下午"
+        (?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.]\d\d)?(?!\d)
+        (?P<after>[^\d\]\[:-]{0,12}?)                       # " PM", " p. m.", " Uhr"
+        (?:\]\s?|\s-\s|,\s(?=[^:]{1,60}\s:\s))
+        (?P<rest>.*)""",
+    re.VERBOSE,
+)
+_HALF = re.compile(r"(?P<am>\ba\.?\s?m\b|上午|午前|오전)|(?P<pm>\bp\.?\s?m\b|下午|午後|오후)", re.IGNORECASE)
+_NAME = re.compile(r"(?P<name>[^:]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
+_QUOTES = frozenset('"“”„«»')
+_PLACEHOLDER = re.compile(
+    r"""<[^<>]{3,120}>                                      # <Media omitted>, <Medien ausgeschlossen>
+      |(?:image|video|audio|sticker|gif|document|contact\ card|video\ note|voice\ message)\ omitted
+      |\S[^/\n]{0,120}\.\w{2,5}\ \([^()]{3,60}\)            # IMG-20231231-WA0001.jpg (file attached)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_END_PLACEHOLDER = re.compile(r"\u200e<[^<>]{3,120}>\s?\Z")
+_DELETED = re.compile(
+    r"(?:this message was deleted|you deleted this message|diese nachricht wurde gelöscht"
+    r"|du hast diese nachricht gelöscht|se eliminó este mensaje|eliminaste este mensaje"
+    r"|ce message a été supprimé|vous avez supprimé ce message|questo messaggio è stato eliminato"
+    r"|mensagem apagada|dit bericht is verwijderd)\.?",
+    re.IGNORECASE,
+)
+_MOST_DATES = 20_000
+
+
+@dataclass(slots=True)
+class _Written:
+    """A message as its lines say it: the line that it begins with, its date and time, and the rest."""
+
+    line: Line
+    date: Date
+    hour: int
+    minute: int
+    parts: list[str]
+    size: int = 0
+
+    @property
+    def text(self) -> str:
+        """The message with its further lines."""
+        return "\n".join(self.parts)
+
+
+class Loader(ChatLoader):
+    """Text files that WhatsApp's "Export chat" writes."""
+
+    name = "whatsapp"
+    summary = 'WhatsApp: the text file of "Export chat", from iOS or Android'
+    within = ("**/*.txt", "exported chats (*.txt)")
+
+    def messages(self, path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
+        """Yield the messages of a chat."""
+        encoding = options.encoding or ""
+        order = _order(path, encoding)
+        if order is not None:
+            options.notices.say(f"{path}: dates are read as {order}")
+        for written in _written(text_lines(path, options.progress, encoding)):
+            if isinstance(written, Rejected):
+                yield written
+                continue
+            try:
+                message = _message(written, order or "day/month/year", options.notices)
+            except Refused as reason:
+                yield Rejected(written.line.place, str(reason))
+            else:
+                if message is not None:
+                    yield Item(written.line.place, written.line.number, "", message)
+
+
+def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
+    """Yield each message with all of its lines."""
+    open_one: _Written | None = None
+    for line in lines:
+        if isinstance(line, Rejected):
+            yield line
+            continue
+        plain = _DIRECTIONS.sub("", line.text).translate(_BLANKS)
+        header = _HEADER.fullmatch(plain)
+        if header is None:
+            if open_one is not None:
+                open_one.size += len(line.text)
+                # A file that is no chat behind its first line does not end up in memory.
+                if open_one.size <= LARGEST_ITEM:
+                    open_one.parts.append(line.text)
+            elif plain.strip():
+                yield Rejected(line.place, f"{plain.strip()[:40]!r} does not begin with a date and a time")
+            continue
+        if open_one is not None:
+            yield open_one
+        half = _HALF.search(header["between"] + " " + header["after"])
+        hour = int(header["hour"])
+        if half is not None:
+            hour = hour % 12 + (12 if half["pm"] else 0)
+        a, b, c = (int(number) for number in re.findall(r"\d+", header["date"]))
+        # The marks of direction are kept in what was said: iOS begins its placeholders with one.
+        shown = line.text.translate(_BLANKS)
+        rest = shown[_start_of_rest(shown, header["rest"]) :]
+        open_one = _Written(line, (a, b, c), hour, int(header["minute"]), [rest])
+    if open_one is not None:
+        yield open_one
+
+
+def _start_of_rest(shown: str, rest: str) -> int:
+    """Return where the rest of a header begins in its line, which has marks of direction that it lacks."""
+    left = len(rest)
+    at = len(shown)
+    while left:
+        at -= 1
+        left -= _DIRECTIONS.fullmatch(shown[at]) is None
+    while at and _DIRECTIONS.fullmatch(shown[at - 1]):
+        at -= 1
+    return at
+
+
+def _message(written: _Written, order: Order, notices: Notices) -> Message | None:
+    """Return a message, or None if it is none that somebody wrote; that is counted.
+
+    Raises:
+        Refused: there is no such date or time.
+    """
+    if written.size > LARGEST_ITEM:
+        raise Refused(f"the message is longer than {LARGEST_ITEM:,} characters")
+    said = _NAME.fullmatch(written.text)
+    name = _DIRECTIONS.sub("", said["name"]).strip().removeprefix("~").strip() if said else ""
+    # Ann changed the subject to “Trip: Rome”
+    if said is None or not name or _QUOTES & set(name):
+        notices.count(SYSTEM, "left out")
+        return None
+    text = (said["text"] or "").strip(" ")
+    if (shorter := _END_PLACEHOLDER.sub("", text).strip()) != text.strip():
+        notices.count(MEDIA, "left out")
+        text = shorter
+        if not text:
+            return None
+    is_marked, (first, _, rest) = text.startswith("\u200e"), text.partition("\n")
+    plain = _DIRECTIONS.sub("", first).strip()
+    reason = None
+    if _DELETED.fullmatch(plain):
+        reason = DELETED
+    elif _PLACEHOLDER.fullmatch(plain) or (is_marked and len(plain.split()) <= 3):
+        reason = MEDIA
+    elif is_marked:
+        reason = SYSTEM
+    if reason is not None:
+        notices.count(reason, "left out")
+        # What stands below a file is what its sender wrote about it.
+        if reason != MEDIA or not rest.strip():
+            return None
+        text = rest
+    year, month, day = _ordered(written.date, order)
+    try:
+        time = datetime(year, month, day, written.hour, written.minute)
+    except ValueError as error:
+        raise Refused(f"there is no such time ({error}), read as {order}") from error
+    return Message(seconds_of(time), name, _DIRECTIONS.sub("", text).strip())
+
+
+def _ordered(date: Date, order: Order) -> Date:
+    """Return year, month and day."""
+    a, b, c = date
+    year, month, day = {
+        "day/month/year": (c, b, a),
+        "month/day/year": (c, a, b),
+        "year/month/day": (a, b, c),
+    }[order if a < 1000 else "year/month/day"]
+    return (year + 2000 if year < 100 else year), month, day
+
+
+def _order(path: Path, encoding: str) -> Order | None:
+    """Return the order of day, month and year in a file; None if each date says it, or there is no date."""
+    dates: list[Date] = []
+    has_halves = False
+    for written in _written(text_lines(path, NoProgress(), encoding)):
+        if isinstance(written, _Written) and written.date[0] < 1000 and written.date not in dates[-1:]:
+            dates.append(written.date)
+            has_halves = has_halves or bool(_HALF.search(written.line.text.translate(_BLANKS)[:40]))
+            if len(dates) == _MOST_DATES:
+                break
+    if not dates:
+        return None
+    orders: Sequence[Order] = ("day/month/year", "month/day/year", "year/month/day")
+    if has_halves:
+        orders = ("month/day/year", "day/month/year", "year/month/day")
+    return min(orders, key=lambda order: _faults(dates, order))
+
+
+def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int]:
+    """Return how many dates do not exist in an order, and how often time goes back."""
+    read = [_ordered(date, order) for date in dates]
+    exist = (0 < month <= 12 and 0 < day <= 31 and year < 2100 for year, month, day in read)
+    return sum(not one for one in exist), sum(later < earlier for earlier, later in pairwise(read))

@@ -1,0 +1,371 @@
+"""Transcripts and exported chats: who said what when, what is left out, where dialogues end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.errors import InputError
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.model import Dialogue, Rejected
+
+Said = list[list[tuple[str, str]]]
+
+
+def read(loader: str, path: Path, **options: Any) -> tuple[list[Dialogue], list[Rejected], list[str]]:
+    """Return the dialogues, the refusals and the notices of a load."""
+    told = LoadOptions(**options)
+    records = list(get_loader(loader).read([path], told))
+    dialogues = [one for one in records if isinstance(one, Dialogue)]
+    return dialogues, [one for one in records if isinstance(one, Rejected)], told.notices.lines()
+
+
+def said(dialogues: list[Dialogue]) -> Said:
+    return [[(turn.speaker, turn.text) for turn in one.utterances] for one in dialogues]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str, name: str = "chat.txt") -> Path:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+class TestTranscripts:
+    def test_a_line_is_a_turn_and_a_blank_line_ends_a_dialogue(self, file: Callable[[str], Path]) -> None:
+        path = file("Ann: Is it 10:30?\nBo: Yes: it is\n   and more.\n\n\nAnn: Hi.\n- - -\nCy: No.")
+        dialogues, refused, _ = read("transcript", path)
+        assert said(dialogues) == [
+            [("Ann", "Is it 10:30?"), ("Bo", "Yes: it is and more.")],
+            [("Ann", "Hi.")],
+            [("Cy", "No.")],
+        ]
+        assert [one.id for one in dialogues] == ["chat/all/0", "chat/all/1", "chat/all/2"] and not refused
+
+    @pytest.mark.parametrize(
+        ("line", "turn"),
+        [
+            ("Dr. Ann Lee (agent): Good.", ("Dr. Ann Lee (agent)", "Good.")),
+            ("**Speaker 2:** Fine.", ("Speaker 2", "Fine.")),
+            ("[00:01:15] AGENT: Hello.", ("AGENT", "Hello.")),
+            ("12:01 - Zoë-Marie : Salut.", ("Zoë-Marie", "Salut.")),
+            ("安娜：你好", ("安娜", "你好")),
+            ("O'Neil & Sons:  Yes", ("O'Neil & Sons", "Yes")),
+        ],
+    )
+    def test_names_are_written_in_many_ways(
+        self, file: Callable[[str], Path], line: str, turn: tuple[str, str]
+    ) -> None:
+        dialogues, _, _ = read("transcript", file(f"{line}\nBo: Yes."))
+        assert said(dialogues) == [[turn, ("Bo", "Yes.")]]
+
+    def test_a_sentence_with_a_colon_is_no_name(self, file: Callable[[str], Path]) -> None:
+        path = file("Ann: I told him this:\nHe said it twice, you know: never again.\nhttp://x.org is it.")
+        [[turn]] = said(read("transcript", path)[0])
+        assert turn == (
+            "Ann",
+            "I told him this: He said it twice, you know: never again. http://x.org is it.",
+        )
+
+    def test_a_dialogue_that_begins_without_a_name_is_refused_and_the_others_are_read(
+        self, file: Callable[[str], Path]
+    ) -> None:
+        dialogues, [refused], _ = read("transcript", file("Ann: Hi.\n\nno name here\nAnn: x\n\nBo: Ho."))
+        assert said(dialogues) == [[("Ann", "Hi.")], [("Bo", "Ho.")]]
+        assert (
+            refused.place.endswith("chat.txt:3")
+            and "does not begin with a name and a colon" in refused.reason
+        )
+
+    def test_prompts_and_tools_are_left_out_and_counted(self, file: Callable[[str], Path]) -> None:
+        path = file("System: You are a bot.\nUser: Hi.\nTool: {}\nAssistant: Ho.")
+        dialogues, _, notices = read("transcript", path)
+        assert said(dialogues) == [[("User", "Hi."), ("Assistant", "Ho.")]]
+        assert notices == ["1 system message kept out of the turns", "1 tool message kept out of the turns"]
+
+
+IOS_DE = """[31.12.23, 21:04:11] Silvester: \u200eNachrichten und Anrufe sind Ende-zu-Ende-verschlüsselt.
+[31.12.23, 21:04:12] Änne: Kommst du heute?
+[31.12.23, 21:05:02] Bo Müller: Ja! Ich bringe
+Salat mit:
+
+- Gurken
+\u200e[31.12.23, 21:06:00] Bo Müller: \u200e<Anhang: 00000012-PHOTO-2023-12-31.jpg>
+\u200e[31.12.23, 21:06:20] Bo Müller: So sieht er aus \u200e<Anhang: 00000013-PHOTO-2023-12-31.jpg>
+\u200e[31.12.23, 21:06:30] Bo Müller: \u200eBild weggelassen
+[31.12.23, 21:07:00] ~\u202fCarla: ok 👍
+[01.01.24, 12:00:00] Änne: Frohes Neues!
+[01.01.24, 12:00:30] Änne: \u200eDiese Nachricht wurde gelöscht.
+"""
+ANDROID_US = """12/1/23, 9:05\u202fPM - Messages and calls are end-to-end encrypted. Tap to learn more.
+12/1/23, 9:05\u202fPM - Ann: Are you coming?
+12/1/23, 9:06\u202fPM - Ann: <Media omitted>
+12/1/23, 11:59\u202fPM - Bo: See https://x.org: it's there
+12/2/23, 12:01\u202fAM - Bo: IMG-20231202-WA0001.jpg (file attached)
+this is the cake
+12/2/23, 12:02\u202fAM - Ann changed the subject to “Trip: Rome”
+12/2/23, 12:03\u202fAM - Bo: This message was deleted
+12/2/23, 12:04\u202fAM - +1 (555) 010-9999: Yum
+"""
+TWO = [("Ann", "Hello."), ("Bo", "Hi: you!")]
+LOCALES = {
+    "iOS, United States": "[12/31/23, 11:59:10\u202fPM] Ann: Hello.\n[1/1/24, 12:03:00\u202fAM] Bo: Hi: you!",
+    "iOS, ISO": "[2023-12-31, 23:59:10] Ann: Hello.\n[2024-01-01, 00:03:00] Bo: Hi: you!",
+    "Android, Great Britain": "31/12/2023, 23:59 - Ann: Hello.\n01/01/2024, 00:03 - Bo: Hi: you!",
+    "Android, Germany": "31.12.23, 23:59 - Ann: Hello.\n01.01.24, 00:03 - Bo: Hi: you!",
+    "Android, France": "31/12/2023 à 23:59 - Ann: Hello.\n01/01/2024 à 00:03 - Bo: Hi: you!",
+    "Android, Mexico": "31/12/2023, 11:59 p. m. - Ann: Hello.\n1/1/2024, 12:03 a. m. - Bo: Hi: you!",
+    "Android, Finland": "31.12.2023 klo 23.59 - Ann: Hello.\n1.1.2024 klo 0.03 - Bo: Hi: you!",
+    "Android, Sweden": "2023-12-31 23:59 - Ann: Hello.\n2024-01-01 00:03 - Bo: Hi: you!",
+    "Android, Taiwan": "2023/12/31 下午11:59 - Ann: Hello.\n2024/1/1 上午12:03 - Bo: Hi: you!",
+    "Android, Korea": "2023년 12월 31일 오후 11:59, Ann : Hello.\n2024년 1월 1일 오전 12:03, Bo : Hi: you!",
+    "Android, Hungary": "2023. 12. 31. 23:59 - Ann: Hello.\n2024. 01. 01. 0:03 - Bo: Hi: you!",
+    "Android, Bulgaria": "31.12.2023 г., 23:59 ч. - Ann: Hello.\n1.01.2024 г., 0:03 ч. - Bo: Hi: you!",
+    "Android, Egypt": "\u200f٣١\u200f/١٢\u200f/٢٠٢٣, ٢٣:٥٩ - Ann: Hello.\n"
+    "\u200f١\u200f/١\u200f/٢٠٢٤, ٠:٠٣ - Bo: Hi: you!",
+}
+
+
+class TestWhatsApp:
+    def test_an_export_of_ios_in_german(self, file: Callable[[str], Path]) -> None:
+        dialogues, refused, notices = read("whatsapp", file(IOS_DE))
+        assert said(dialogues) == [
+            [
+                ("Änne", "Kommst du heute?"),
+                ("Bo Müller", "Ja! Ich bringe\nSalat mit:\n\n- Gurken"),
+                ("Bo Müller", "So sieht er aus"),
+                ("Carla", "ok 👍"),
+            ],
+            [("Änne", "Frohes Neues!")],
+        ]
+        assert [one.id for one in dialogues] == ["chat/all/2023-12-31T2104", "chat/all/2024-01-01T1200"]
+        assert not refused and notices[0].endswith("chat.txt: dates are read as day/month/year")
+        assert set(notices[1:]) == {
+            "1 system line left out", "3 media placeholders left out", "1 deleted message left out",
+        }  # fmt: skip
+
+    def test_an_export_of_android_in_english(self, file: Callable[[str], Path]) -> None:
+        [dialogue], refused, notices = read("whatsapp", file(ANDROID_US))
+        assert said([dialogue]) == [
+            [
+                ("Ann", "Are you coming?"),
+                ("Bo", "See https://x.org: it's there"),
+                ("Bo", "this is the cake"),
+                ("+1 (555) 010-9999", "Yum"),
+            ]
+        ]
+        assert not refused and notices[0].endswith("dates are read as month/day/year")
+        assert dialogue.attributes == {"began": "2023-12-01T21:05:00"}
+
+    @pytest.mark.parametrize("text", LOCALES.values(), ids=LOCALES)
+    def test_dates_of_any_country_are_read(self, file: Callable[[str], Path], text: str) -> None:
+        [dialogue], refused, _ = read("whatsapp", file(text))
+        assert said([dialogue]) == [TWO] and not refused
+        assert dialogue.id == "chat/all/2023-12-31T2359"
+
+    @pytest.mark.parametrize(
+        ("dates", "told"),
+        [
+            (["1/2/23", "2/2/23", "13/2/23"], "day/month/year"),
+            (["1/2/23", "1/13/23"], "month/day/year"),
+            (["1/2/23", "2/2/23", "3/2/23", "1/3/23"], "day/month/year"),
+            (["2/1/23", "2/2/23", "2/3/23", "3/1/23"], "month/day/year"),
+            (["23/11/9", "23/11/31", "23/12/1"], "year/month/day"),
+        ],
+    )
+    def test_the_order_of_day_and_month_is_the_one_in_which_time_goes_on(
+        self, file: Callable[[str], Path], dates: list[str], told: str
+    ) -> None:
+        path = file("".join(f"{date}, 10:00 - Ann: Hi.\n" for date in dates))
+        assert read("whatsapp", path)[2][0].endswith(f"dates are read as {told}")
+
+    def test_a_date_that_does_not_exist_refuses_its_dialogue(self, file: Callable[[str], Path]) -> None:
+        path = file("1.2.23, 10:00 - Ann: Hi.\n31.2.23, 10:01 - Bo: Ho.\n20.3.23, 10:00 - Ann: Hm.\n")
+        dialogues, refused, _ = read("whatsapp", path)
+        assert said(dialogues)[-1] == [("Ann", "Hm.")]
+        assert "there is no such time" in refused[0].reason and refused[0].place.endswith(":2")
+
+
+class TestGaps:
+    @pytest.mark.parametrize(("gap", "sizes"), [(6.0, [2, 1]), (0.5, [1, 1, 1]), (100.0, [3])])
+    def test_a_pause_longer_than_the_gap_ends_a_dialogue(
+        self, file: Callable[[str], Path], gap: float, sizes: list[int]
+    ) -> None:
+        path = file("31.12.23, 10:00 - A: x\n31.12.23, 11:00 - B: y\n1.1.24, 10:00 - A: z\n")
+        assert [len(one.utterances) for one in read("whatsapp", path, gap=gap)[0]] == sizes
+
+    def test_dialogues_that_begin_in_one_minute_have_names_of_their_own(
+        self, file: Callable[[str], Path]
+    ) -> None:
+        path = file("31.12.23, 10:00 - A: x\n1.1.24, 10:00 - B: y\n31.12.23, 10:00 - A: z\n")
+        names = [one.id for one in read("whatsapp", path)[0]]
+        assert names == ["chat/all/2023-12-31T1000", "chat/all/2024-01-01T1000", "chat/all/2023-12-31T1000-2"]
+
+    @pytest.mark.parametrize("gap", [0.0, -1.0, float("nan")])
+    def test_a_gap_that_is_none_is_refused(self, gap: float) -> None:
+        with pytest.raises(InputError, match="a pause that ends a dialogue is longer than 0 hours"):
+            LoadOptions(gap=gap)
+
+
+DAY = 86_400
+BEGAN = 1_715_936_400
+
+
+def slack(at: float, user: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "user": user, "text": text, "ts": f"{BEGAN + at:.6f}", **more}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    users = [
+        {"id": "U1", "name": "ann", "profile": {"display_name": "Ann", "real_name": "Ann Lee"}},
+        {"id": "U2", "name": "bo", "real_name": "Bo M.", "profile": {"display_name": ""}},
+    ]
+    thread = f"{BEGAN:.6f}"
+    days = {
+        "general/2024-05-17": [
+            slack(-9, "U1", "<@U1> has joined", subtype="channel_join"),
+            slack(0, "U1", "Hi <@U2>, see <https://x.org|this> &amp; <#C1|random>", thread_ts=thread),
+            slack(60, "U2", "Lunch?"),
+            {
+                "type": "message",
+                "subtype": "bot_message",
+                "text": "Done",
+                "ts": f"{BEGAN + 70}",
+                "username": "ci",
+            },
+            slack(80, "U1", "", files=[{"id": "F1"}]),
+            slack(90, "U9", "Sure, <!here>!", user_profile={"display_name": "Cy"}),
+        ],
+        "general/2024-05-18": [
+            slack(DAY, "U2", "I have read it.", thread_ts=thread),
+            slack(DAY + 60, "U2", "Morning."),
+        ],
+        "quiet/2024-05-18": [slack(DAY, "U1", "<@U1> has joined", subtype="channel_join")],
+    }
+    for name, messages in days.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.json").write_text(json.dumps(messages))
+    (tmp_path / "users.json").write_text(json.dumps(users))
+    (tmp_path / "channels.json").write_text("[]")
+    return tmp_path
+
+
+class TestSlack:
+    def test_threads_are_dialogues_of_their_own_and_the_rest_is_cut_at_pauses(self, workspace: Path) -> None:
+        dialogues, refused, notices = read("slack", workspace)
+        assert {one.id: said([one])[0] for one in dialogues} == {
+            "slack/all/general-2024-05-17T0901": [("Bo M.", "Lunch?"), ("Cy", "Sure, @here!")],
+            "slack/all/general-2024-05-18T0901": [("Bo M.", "Morning.")],
+            "slack/all/general-thread-1715936400.000000": [
+                ("Ann", "Hi @Bo M., see this & #random"),
+                ("Bo M.", "I have read it."),
+            ],
+        }
+        assert not refused and set(notices) == {
+            "2 system lines left out", "1 bot message left out", "1 media placeholder left out",
+        }  # fmt: skip
+
+    def test_a_channel_is_read_by_itself(self, workspace: Path) -> None:
+        assert len(read("slack", workspace / "general")[0]) == 3
+
+    @pytest.mark.parametrize(
+        ("content", "told"),
+        [
+            ("<html>", "neither a JSON array nor a JSON object"),
+            ('[{"type": "message", "user": "U1", "te', "the value does not end"),
+            (
+                '[{"type": "message", "user": "U1", "text": "x", "ts": "soon"}]',
+                "the time 'soon' is not one of Slack",
+            ),
+            ('[{"type": "message", "text": "x", "ts": "1715936400.1"}]', "does not say who wrote it"),
+            ("[7]", "the message is not a JSON object"),
+        ],
+    )
+    def test_a_day_that_is_damaged_is_told_with_its_line(
+        self, workspace: Path, content: str, told: str
+    ) -> None:
+        (workspace / "general" / "2024-05-19.json").write_text(content)
+        dialogues, refused, _ = read("slack", workspace)
+        assert len(dialogues) == 2 and "2024-05-19.json:1" in refused[0].place
+        assert re.search(told, refused[0].reason)
+
+    def test_what_is_no_export_is_refused(self, workspace: Path, tmp_path: Path) -> None:
+        (tmp_path / "none").mkdir()
+        for path, told in (
+            (tmp_path / "none", "no channel of Slack"),
+            (workspace / "users.json", "name its folder"),
+        ):
+            with pytest.raises(InputError, match=told):
+                read("slack", path)
+        (workspace / "users.json").write_text("[{]")
+        with pytest.raises(InputError, match=r"users.json:1: "):
+            read("slack", workspace)
+
+
+def discord(number: int, content: str, author: str, **more: Any) -> dict[str, Any]:
+    at = f"2024-05-17T10:0{number}:00.123+02:00"
+    given = {"id": str(number), "type": "Default", "timestamp": at, "content": content}
+    return given | {"author": {"id": author, "name": author, "isBot": False}} | more
+
+
+class TestDiscord:
+    def export(self, *messages: dict[str, Any]) -> str:
+        head = {"guild": {"id": "1"}, "channel": {"id": "2", "name": "help"}}
+        return json.dumps({**head, "messages": messages, "messageCount": len(messages)}, indent=1)
+
+    def test_messages_of_people_are_read_and_the_rest_is_counted(self, file: Callable[..., Path]) -> None:
+        path = file(
+            self.export(
+                discord(0, "Hello <:wave:123>", "ann"),
+                discord(1, "Hi.", "bo", type="Reply", reference={"messageId": "0"}),
+                discord(2, "Pinned a message.", "bo", type="ChannelPinnedMessage"),
+                discord(3, "", "bo", attachments=[{"url": "x.png"}]),
+                discord(4, "beep", "bot") | {"author": {"name": "bot", "isBot": True}},
+                discord(5, "Bye.", "bo") | {"author": {"name": "bo", "nickname": "Bobo"}},
+            ),
+            "help.json",
+        )
+        [dialogue], refused, notices = read("discord", path)
+        assert said([dialogue]) == [[("ann", "Hello :wave:"), ("bo", "Hi."), ("Bobo", "Bye.")]]
+        assert dialogue.id == "help/all/2024-05-17T0800" and not refused
+        assert notices == ["1 system line left out", "1 media placeholder left out", "1 bot message left out"]
+
+    def test_a_file_that_is_cut_off_loses_its_last_dialogue_only(self, file: Callable[..., Path]) -> None:
+        later = discord(1, "Hi.", "bo", timestamp="2024-06-01T10:00:00+00:00")
+        text = self.export(discord(0, "Hello", "ann"), later, discord(2, "Ho", "ann"))
+        dialogues, refused, _ = read("discord", file(text[: text.rindex('"Ho"')], "help.json"))
+        assert said(dialogues) == [[("ann", "Hello")]] and len(refused) == 2
+
+
+@pytest.mark.parametrize("loader", ["transcript", "whatsapp", "discord"])
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"<!DOCTYPE html>\n<html><body>Ann: Hi.</body></html>", "looks like an HTML page"),
+        (bytes(range(256)) * 8, "is no file for the loader"),
+        (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+        (b"PK\x03\x04rest", "a ZIP archive: unpack it first"),
+        (b"\n\n \n", "is empty: there is nothing to load"),
+        (b'{"messages": [', "is no file for the loader"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(loader: str, tmp_path: Path, content: bytes, told: str) -> None:
+    path = tmp_path / "given.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=told) as raised:
+        read(loader, path)
+    assert "\n" not in str(raised.value) and "given.txt" in str(raised.value)
+
+
+def test_a_chat_given_to_another_loader_names_its_own(file: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match="looks like a file for the loader 'whatsapp'"):
+        read("transcript", file(ANDROID_US))
