@@ -7,10 +7,10 @@ wrong:
     own/1:    Hello, a table for two tonight.  ->  At what time will you come?
     other/7:  hello , a table for two tonight ! ->  For which hour ?              (also right for own/1)
 
-A copy has nearly the same words as the context, and a last turn of nearly the same words: after "Yes." other
-replies are right than after "No.". `copied_contexts` reads the store in pages: once for a MinHash signature of
-each context (70 bytes), then only dialogues with a context whose signature meets that of another dialogue. In
-a store of a shard, the snapshot has the result for the whole corpus.
+A copy has nearly the same words as the context, and a last turn of nearly the same words: after "Yes."
+other replies are right than after "No.". `copied_contexts` reads the store in pages: once for a MinHash
+signature of each context (70 bytes), then only dialogues with a context whose signature meets that of another
+dialogue. In a store of a shard, the snapshot has the result for the whole corpus.
 """
 
 from __future__ import annotations

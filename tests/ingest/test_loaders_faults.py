@@ -138,7 +138,8 @@ class TestBadItems:
             "chats.jsonl:15 the line is longer than 4,194,304 bytes",
             refusals(records)[14],
             "chats.jsonl:17 item 16: the id 'chats/all/a\\nb' has characters that are not printable",
-            f"chats.jsonl:18 item 17: the id 'chats/all/{'x' * 50}'... has 610 bytes, and at most 500 are stored",
+            f"chats.jsonl:18 item 17: the id 'chats/all/{'x' * 50}'... has 610 bytes, "
+            "and at most 500 are stored",
         ]
         assert refusals(records)[14].startswith("chats.jsonl:16 not JSON: Exceeds the limit")
 
