@@ -171,20 +171,18 @@ def _views(
 
 def _of_store(graph: DialogueGraph) -> list[Path]:
     """A file of the negatives that were made from a store, among the user's caches; none where none were."""
-    from platformdirs import user_cache_path
-
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
+    from graphneg.private_files import cache_folder
     from graphneg.records.files import write_jsonl
     from graphneg.store.dialogues import Selection, content_digest
 
     if not (made := variants_digest(graph.store)):
         return []
     content = content_digest(graph.store, Selection())
-    folder = user_cache_path("graphneg") / "stores" / fingerprint([__version__, made, content])
+    folder = cache_folder("stores", fingerprint([__version__, made, content]))
     path = folder / "store.jsonl"
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
         with Bars() as bars:
             write_jsonl(graph.kept_negatives(progress=bars), path)
     note(f"the negatives of the store are in {path}")

@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from graphneg.errors import InputError, first_line
+from graphneg.private_files import create_folder, create_private
 
 Problem = Literal["", "truncated", "empty-answer", "refused-answer", "only-thinking", "not-accepted"]
 PROBLEMS: dict[Problem, str] = {
@@ -69,7 +70,8 @@ class Answers:
         self._lock = Lock()
         self._reads = msgspec.json.Decoder(Answer)
         with self._using():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            create_folder(path.parent)
+            create_private(path)
             self._file = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
             self._share()
             self._file.execute("PRAGMA synchronous = NORMAL")

@@ -16,6 +16,7 @@ from graphneg.errors import DecoderError, InputError, ModelError, first_line
 from graphneg.nn.generation import Sampling, processors
 from graphneg.nn.language_models import CausalLM, Request, Seq2SeqLM, Tokens
 from graphneg.nn.models import CAUSAL, SEQ2SEQ, ModelFolder, ModelSource, load_weights, on_device
+from graphneg.private_files import cache_folder
 from graphneg.records.runs import atomic_folder
 
 NO_SAMPLING = "CTranslate2 can't be seeded for each text: use the torch backend for sampling, or beams"
@@ -164,11 +165,8 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
     cache = folder.path
     if folder.from_hub or not os.access(cache, os.W_OK):
-        from platformdirs import user_cache_path
-
         name = hashlib.sha256(str(cache.resolve()).encode()).hexdigest()[:16]
-        cache = user_cache_path("graphneg") / "models" / name
-        cache.mkdir(parents=True, exist_ok=True)
+        cache = cache_folder("models", name)
     target = cache / f"{_CONVERTED}-{version}"
     if target.is_dir():
         return target

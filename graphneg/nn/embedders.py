@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphneg.errors import InputError, ModelError
 from graphneg.hashing import files_digest
 from graphneg.nn.models import INSTALL, locate, read_config, reading
+from graphneg.private_files import create_private
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -156,13 +157,15 @@ class CachedEmbedder:
         if cache is None:
             return
         try:
-            self._file = sqlite3.connect(Path(cache).expanduser(), timeout=60, check_same_thread=False)
+            path = Path(cache).expanduser()
+            create_private(path)
+            self._file = sqlite3.connect(path, timeout=60, check_same_thread=False)
             with self._file:
                 self._file.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
                     "(model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
                 )
-        except sqlite3.Error as error:
+        except (OSError, sqlite3.Error) as error:
             raise InputError(f"{cache}: can't be used as a cache of vectors: {error}") from error
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:

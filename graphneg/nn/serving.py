@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from graphneg.errors import InputError, StoppedError
 from graphneg.nn.endpoint import KEY
+from graphneg.private_files import cache_folder
 
 BASE_URL = "OPENAI_BASE_URL"
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -98,9 +99,7 @@ class Serving:
         """The file of answers."""
         if self.cache is not None:
             return Path(self.cache).expanduser()
-        from platformdirs import user_cache_path
-
-        return user_cache_path("graphneg") / CACHE_NAME
+        return cache_folder() / CACHE_NAME
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         """What so many tokens cost."""

@@ -22,12 +22,11 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_cache_path
-
 from graphneg import __version__
 from graphneg.errors import GraphnegError, InputError
 from graphneg.hashing import files_digest, fingerprint
 from graphneg.model import Negative
+from graphneg.private_files import cache_folder, create_private
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import negative_from_json, negative_to_json, read_negatives
 from graphneg.records.runs import atomic_file
@@ -242,6 +241,7 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
     with atomic_file(path) as unfinished:
         unfinished.unlink(missing_ok=True)
         try:
+            create_private(unfinished)  # it holds what the file holds, whoever may read that
             with closing(sqlite3.connect(unfinished)) as index:
                 index.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
                 _fill(index, negatives, progress)
@@ -390,9 +390,7 @@ def _place(source: Path) -> Path:
     beside = source.with_name(f".{source.name}.index.sqlite")
     if os.access(source.parent, os.W_OK):
         return beside
-    folder = user_cache_path("graphneg") / "indexes"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{fingerprint(str(source))}.sqlite"
+    return cache_folder("indexes") / f"{fingerprint(str(source))}.sqlite"
 
 
 def _state(source: Path) -> str:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, Self
 
 from graphneg.errors import InputError
 from graphneg.evaluation.review.items import ReviewSet, review_set_of
+from graphneg.private_files import create_private
 
 ADJUDICATOR = "adjudicator"
 """Who decides where annotators differ: an answer of this name is the item's label."""
@@ -275,8 +276,9 @@ class Judgements:
 def _connected(path: Path) -> sqlite3.Connection:
     """A connection whose transactions are begun by hand and are on disk when they end."""
     try:
+        create_private(path)
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: can't be opened: {error}") from error
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
