@@ -15,6 +15,7 @@ import gc
 import importlib
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -43,15 +44,48 @@ _BOOT = (
     "from graphneg.workers import serve\n"
     "serve()\n"
 )
-_SECRETS = ("_PASSWORD", "_API_KEY")
+_PASSED = re.compile(
+    r"""
+    # the user, the system and its folders
+    (PATH|HOME|USER|LOGNAME|USERNAME|SHELL|TERM|COLUMNS|TZ|LANG|LANGUAGE|LC_\w+|XDG_\w+|TMPDIR|TEMP|TMP)
+    |(SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES|USERPROFILE)
+    |(HOMEDRIVE|HOMEPATH|NUMBER_OF_PROCESSORS|PROCESSOR_\w+)
+    # Python, Java, libraries of the system, and what measures tests
+    |(PYTHON\w*|VIRTUAL_ENV|CONDA_PREFIX|LD_\w+|DYLD_\w+|COVERAGE_\w+|COV_CORE_\w+|PYTEST_\w+)
+    |(JAVA_HOME|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS)
+    # threads and devices
+    |(OMP|GOMP|KMP|MKL|OPENBLAS|BLIS|VECLIB|NUMEXPR|CUDA|NVIDIA|NCCL|CUBLAS|HIP|HSA|ROCR|ROCM)_\w+
+    # models: where they lie, where they come from, how they are run
+    |(HF|TRANSFORMERS|TOKENIZERS|SENTENCE_TRANSFORMERS|TORCH|PYTORCH|TRITON|CT2|ORT|SPACY|STANZA|NLTK)_\w+
+    |((HTTP|HTTPS|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)
+    |GRAPHNEG_\w+
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Variables that a child process gets; the names of the rest may be anything, those of secrets as well."""
+_SECRET = re.compile(
+    r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
+)
+"""Secrets among them: ``HF_TOKEN``, ``GRAPHNEG_PAGES_PASSWORD``."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 
 
-def without_secrets() -> dict[str, str]:
-    """The environment for a child process: without passwords and keys of services."""
-    return {name: value for name, value in os.environ.items() if not name.endswith(_SECRETS)}
+def child_environment() -> dict[str, str]:
+    """Return the environment for a child process: what it needs to run, and no secrets.
+
+    A parser may run in a child process; its own settings reach it if their names start with ``GRAPHNEG_``.
+    A model that only a token opens must be fetched before, or the token be kept by ``hf auth login``.
+
+    >>> {"PATH", "HF_TOKEN"} & child_environment().keys()
+    {'PATH'}
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if _PASSED.fullmatch(name) and not _SECRET.search(name)
+    }
 
 
 def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = AHEAD) -> Iterator[Result]:
@@ -136,7 +170,7 @@ class _Child:
             [sys.executable, "-P", "-c", _BOOT],  # -P: the working directory is no place to import from
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**without_secrets(), **environment},
+            env={**child_environment(), **environment},
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout

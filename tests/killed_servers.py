@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import subprocess
 import time
@@ -14,6 +13,7 @@ from typing import Protocol
 import psutil
 
 from graphneg.store.connection import Store
+from graphneg.store.embedded import read_endpoint
 from graphneg.store.opening import open_store
 from tests import servers
 
@@ -67,7 +67,9 @@ class Embedded:
             time.sleep(0.01)
 
     def _java(self) -> psutil.Process:
-        return psutil.Process(json.loads((self.directory / "endpoint.json").read_text())["java"])
+        endpoint = read_endpoint(self.directory)
+        assert endpoint
+        return psutil.Process(endpoint.java)
 
 
 def clients(server: psutil.Process) -> set[int]:

@@ -13,7 +13,7 @@ from graphneg.parsers.base import Parsed, get_parser
 
 UNPARSED, UNDECODED = "arsenic", "cyanide"
 """The words of the texts at which they end."""
-SLOW = {"POISON_SECONDS": "1"}
+SLOW = {"GRAPHNEG_POISON_SECONDS": "1"}
 """The environment of a node where each batch of texts takes so long."""
 
 
@@ -35,7 +35,7 @@ class PoisonParser:
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed | None]:
         if self._how and any(UNPARSED in text for text in texts):
             end(self._how)
-        time.sleep(float(os.environ.get("POISON_SECONDS", "0")))
+        time.sleep(float(os.environ.get("GRAPHNEG_POISON_SECONDS", "0")))
         parsed = self._parser.parse_batch(texts)
         return [None if UNPARSED in text else one for text, one in zip(texts, parsed, strict=True)]
 

@@ -165,8 +165,14 @@ def test_a_child_runs_nothing_of_the_working_directory(
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_child_gets_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEO4J_PASSWORD", "secret")
-    monkeypatch.setenv("NEO4J_USERNAME", "alice")
+def test_a_child_gets_what_it_needs_to_run_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = ["PATH", "HF_HOME", "OMP_NUM_THREADS", "https_proxy", "TOKENIZERS_PARALLELISM", "GRAPHNEG_SPEED"]
+    others = [
+        *("NEO4J_PASSWORD", "NEO4J_USERNAME", "HF_TOKEN", "OPENAI_API_KEY", "GITHUB_TOKEN", "GRAPHNEG_TOKEN"),
+        *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "DATABASE_URL", "GRAPHNEG_PASSWORD"),
+    ]
+    for name in (*needed, *others):
+        monkeypatch.setenv(name, os.environ.get(name, "1"))
     with Workers[str, str | None]("tests.test_workers:environment", (), 1) as workers:
-        assert list(workers.map(["NEO4J_PASSWORD", "NEO4J_USERNAME"])) == [None, "alice"]
+        assert [name for name, value in zip(needed, workers.map(needed), strict=True) if value is None] == []
+        assert [name for name, value in zip(others, workers.map(others), strict=True) if value] == []

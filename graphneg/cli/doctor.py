@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -168,12 +167,15 @@ def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
     from graphneg.store.embedded import find_engine
+    from graphneg.workers import child_environment
 
     try:
         engine = find_engine()
         yield "ArcadeDB", f"{engine['version']}, heap {engine['heap']}"
         order = [engine["java"], "-version"]
-        answer = subprocess.run(order, capture_output=True, text=True, timeout=JAVA_SECONDS, check=True)
+        answer = subprocess.run(
+            order, capture_output=True, text=True, timeout=JAVA_SECONDS, check=True, env=child_environment()
+        )
         said = (answer.stderr + answer.stdout).splitlines()
         told = [line for line in said if not line.startswith("NOTE:")]  # of options in the environment
         yield "Java", f"{told[0]}, {engine['java']}"
@@ -192,9 +194,10 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         else:
             directory = Path(where.name).expanduser()
             yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
-            if (directory / embedded.MARK).exists():
-                mark = json.loads((directory / embedded.MARK).read_text(encoding="utf-8"))
-                size = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
+            if os.path.lexists(directory / embedded.MARK):
+                mark = embedded.read_mark(directory)
+                files = (Path(folder, name) for folder, _, names in os.walk(directory) for name in names)
+                size = sum(file.lstat().st_size for file in files)
                 yield (
                     "written by",
                     f"{mark.get('engine')} {mark.get('engine_version')}, format {mark.get('format')}",

@@ -2,11 +2,16 @@
 
 In: a directory. Out: a `Membership`, this process's hold on the server that runs there: a port, a password.
 
-``store.json`` marks a directory as a store and gives its format and engine; ``endpoint.json`` exists while a
-server runs and says how to reach it; ``server.log`` is that server's last log. A process joins by holding one
-control connection to the directory's supervisor (``supervisor.py``); where there is none, it starts one. It
-leaves by closing the connection, in order or by dying; in order, it may ask that the server wait for the next
-user. The engine is ArcadeDB's jars and a Java, from the ``arcadedb-embedded`` wheel.
+The directory holds data only: ``store.json`` marks it as a store and gives its format and engine,
+``arcadedb`` is the database, and two lock files keep processes apart. It may come from a stranger, so nothing
+else in it is read, and a file in it is opened only if it is a plain file of the user's
+(`graphneg.private_files`).
+
+A server's ``endpoint.json`` (how to reach it) and ``server.log`` are in a run directory of the user's
+(`run_directory`). A process joins by holding one control connection to the directory's supervisor
+(``supervisor.py``); where there is none, it starts one. It leaves by closing the connection, in order or by
+dying; in order, it may ask that the server wait for the next user. The engine is ArcadeDB's jars and a Java,
+from the ``arcadedb-embedded`` wheel.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ import importlib.util
 import json
 import os
 import re
+import secrets
 import shutil
 import socket
 import subprocess
@@ -29,23 +35,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+from platformdirs import user_cache_path
+
 from graphneg.errors import StoreError
+from graphneg.private_files import UnsafeFileError, found, own_folder, owner_problem
 from graphneg.store import supervisor
-from graphneg.workers import without_secrets
+from graphneg.store.engine_files import check_engine_files, refusal
+from graphneg.workers import child_environment
 
 FORMAT = 1
 MARK = "store.json"
 WRITERS = "writers.lock"
-OWN_NAMES = (
-    MARK,
-    supervisor.LOCK,
-    supervisor.ENDPOINT,
-    supervisor.LOG,
-    supervisor.PASSWORD,
-    supervisor.ENGINE,
-    supervisor.ROOT,
-    WRITERS,
-)
+OWN_NAMES = (MARK, supervisor.LOCK, supervisor.ENGINE, WRITERS)
+FORMER_NAMES = (supervisor.ENDPOINT, supervisor.LOG, supervisor.ROOT, "password")
+"""What earlier versions kept in the directory while a server ran. They are neither read nor removed."""
+LARGEST_MARK = 65_536
 LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
 
@@ -58,8 +62,49 @@ class Endpoint(NamedTuple):
     control_port: int
     token: str
     password: str
+    supervisor: int
+    java: int
     reader_password: str = ""
     engine: dict[str, str] | None = None
+
+
+def run_directory(directory: Path) -> Path | None:
+    """Return where the server of a store directory keeps its endpoint, password, log and configuration.
+
+    It is in the user's cache directory, or in the temporary one if there can be none in the former. It is
+    not in ``XDG_RUNTIME_DIR``: a server that works on after a logout would lose it, and a process that is
+    started by cron would look elsewhere.
+
+    Args:
+        directory: A store directory.
+
+    Returns:
+        The path, or None if no server ever ran there.
+
+    Raises:
+        StoreError: There is no place for private files.
+    """
+    try:
+        lock = os.lstat(directory / supervisor.LOCK)
+    except OSError:
+        return None
+    return supervisor.run_directory(_runs(), lock)
+
+
+def _runs() -> Path:
+    """Return the folder of all run directories of this user; it is made if missing."""
+    user = os.geteuid() if hasattr(os, "geteuid") else ""
+    places = (user_cache_path("graphneg") / "run", Path(tempfile.gettempdir()) / f"graphneg-{user}")
+    reasons: list[str] = []
+    for place in places:
+        try:
+            return own_folder(place)
+        except OSError as error:
+            reasons.append(f"{error.filename or place} ({error.strerror})")
+    raise StoreError(
+        f"there is no place for a server's private files: {' and '.join(reasons)} will not do; "
+        "set XDG_CACHE_HOME to a directory of your own"
+    )
 
 
 def _prepare(directory: Path, engine_version: str) -> None:
@@ -67,11 +112,18 @@ def _prepare(directory: Path, engine_version: str) -> None:
     try:
         if directory.exists() and not directory.is_dir():
             raise StoreError(f"{directory} is a file: a store is a directory, name one that is empty or new")
-        if (directory / MARK).exists():
+        if "${" in str(directory):  # The server would make its database in another directory.
+            raise StoreError(
+                f"can't use {directory} as a store: its server reads ${{…}} as a variable; rename it"
+            )
+        # The owner of a directory could put a link in place of a file in it at any time.
+        if directory.exists() and (problem := owner_problem(os.stat(directory))):
+            raise UnsafeFileError(directory, problem)
+        if os.path.lexists(directory / MARK):
             _check_mark(directory, engine_version)
         else:
             names = [entry.name for entry in directory.iterdir()] if directory.exists() else []
-            others = [name for name in names if not name.startswith(OWN_NAMES)]
+            others = [name for name in names if not name.startswith(OWN_NAMES + FORMER_NAMES)]
             if others:
                 raise StoreError(
                     f"{directory} is not a graphneg store (it holds {min(others)} and no {MARK}): "
@@ -80,6 +132,8 @@ def _prepare(directory: Path, engine_version: str) -> None:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             directory.chmod(0o700)
         _write_mark(directory, engine_version)
+    except UnsafeFileError as error:
+        raise refusal(error) from error
     except (OSError, ValueError) as error:  # a name that no system has, too
         raise StoreError(
             f"can't use {directory} as a store: {getattr(error, 'strerror', None) or error}; "
@@ -87,14 +141,31 @@ def _prepare(directory: Path, engine_version: str) -> None:
         ) from error
 
 
-def _check_mark(directory: Path, engine_version: str) -> None:
+def read_mark(directory: Path) -> dict[str, Any]:
+    """Return the content of a store's ``store.json``; an empty map if it is not a JSON object.
+
+    Args:
+        directory: The store.
+
+    Raises:
+        UnsafeFileError: It is not a plain file of the user's.
+        OSError: It can't be read.
+        StoreError: It is no JSON.
+    """
+    path = directory / MARK
+    with open(path, "rb", opener=found) as file:
+        text = file.read(LARGEST_MARK + 1)
     try:
-        content = json.loads((directory / MARK).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise StoreError(
-            f"{directory / MARK} is damaged ({error}): restore it from a copy of the store"
-        ) from error
-    mark = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+        if len(text) > LARGEST_MARK:
+            raise ValueError(f"more than {LARGEST_MARK:,} bytes")
+        content = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"{path} is damaged ({error}): restore it from a copy of the store") from error
+    return cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+
+
+def _check_mark(directory: Path, engine_version: str) -> None:
+    mark = read_mark(directory)
     if mark.get("format") != FORMAT:
         raise StoreError(
             f"{directory} has store format {mark.get('format')}, this graphneg reads format {FORMAT}: "
@@ -115,22 +186,24 @@ def _release(version: str) -> list[int]:
 
 def _write_mark(directory: Path, engine_version: str) -> None:
     mark = {"format": FORMAT, "engine": supervisor.ENGINE, "engine_version": engine_version}
-    text = json.dumps(mark, indent=1) + "\n"
     target = directory / MARK
-    if target.exists() and target.read_text(encoding="utf-8") == text:
+    if target.exists() and read_mark(directory) == mark:
         return
-    scratch = directory / f"{MARK}.{os.getpid()}"
-    with open(scratch, "w", encoding="utf-8", opener=supervisor.private) as file:
-        file.write(text)
+    scratch = directory / f"{MARK}.{secrets.token_hex(4)}"
+    with open(scratch, "x", encoding="utf-8", opener=found) as file:
+        file.write(json.dumps(mark, indent=1) + "\n")
         file.flush()
         os.fsync(file.fileno())
     scratch.replace(target)
 
 
 def read_endpoint(directory: Path) -> Endpoint | None:
-    """How to reach the directory's server; ``None`` where none has said so in a way that can be read."""
+    """Return how to reach the directory's server; None if no server has said so in a readable form."""
+    run = run_directory(directory)
     try:
-        content = json.loads((directory / supervisor.ENDPOINT).read_text(encoding="utf-8"))
+        if run is None:
+            return None
+        content = json.loads((run / supervisor.ENDPOINT).read_text(encoding="utf-8"))
         needed = {name: content[name] for name in Endpoint._fields if name not in Endpoint._field_defaults}
         added = {name: content[name] for name in Endpoint._field_defaults if name in content}
         return Endpoint(**needed, **added)
@@ -138,16 +211,27 @@ def read_endpoint(directory: Path) -> Endpoint | None:
         return None
 
 
-def log_tail(directory: Path) -> str:
-    """The lines of the last server's log that say most about its end."""
+def log_tail(log: Path | None) -> str:
+    """Return the path of a server's log and the lines in it that say most about the server's end.
+
+    Args:
+        log: The log; None if no server ever ran.
+    """
     try:
-        lines = (directory / supervisor.LOG).read_text(encoding="utf-8", errors="replace").splitlines()
+        if log is None:
+            raise FileNotFoundError
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return "it left no log"
     lines = [line.strip() for line in lines if line.strip() and not LOG_NOISE.search(line)]
     trouble = [number for number, line in enumerate(lines) if LOG_TROUBLE.search(line)]
     end = trouble[-1] + 2 if trouble else len(lines)
-    return "\n  ".join(["the end of its log:", *lines[max(end - 4, 0) : end]])
+    return "\n  ".join([f"the end of its log, {log}:", *lines[max(end - 4, 0) : end]])
+
+
+def _log_of(directory: Path) -> Path | None:
+    run = run_directory(directory)
+    return run and run / supervisor.LOG
 
 
 LEAST_ROOM = 4_000_000
@@ -159,7 +243,7 @@ FULL = f"its disk is full: make room, then run the same command again; {KEPT}"
 
 def reason_of_end(directory: Path) -> str:
     """Why a directory's last server ended, and what to do: its disk is full, or what its log says last."""
-    return FULL if _is_full(directory) else log_tail(directory)
+    return FULL if _is_full(directory) else log_tail(_log_of(directory))
 
 
 def _is_full(directory: Path) -> bool:
@@ -175,15 +259,37 @@ def trouble(membership: Membership) -> str | None:
     try:
         if _is_full(directory):
             return FULL
+        if is_stopped(membership.java):
+            return stopped(membership.java)
         if membership.alive():
             return None
-        log = (directory / supervisor.LOG).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         return f"it can't be read any more ({error.strerror}); {KEPT}"
+    try:
+        log = membership.log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        log = ""
     reasons = REASON.findall(log)
     why = f" ({reasons[-1].strip()})" if reasons else ""
     memory = "set GRAPHNEG_JAVA_HEAP=2g, " if "OutOfMemory" in why else ""
     return f"its server has ended{why}: {memory}open the store again and repeat the command; {KEPT}"
+
+
+def is_stopped(process: int) -> bool:
+    """Return whether a process was stopped by a signal (SIGSTOP) and not continued, as far as Linux tells."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_bytes()
+    except OSError:
+        return False
+    return status.rpartition(b")")[2].split()[:1] == [b"T"]
+
+
+def stopped(process: int, name: str = "Java") -> str:
+    """Say of a process of the server's that it is stopped, and what to do."""
+    return (
+        f"its {name} (process {process}) is stopped: continue it with `kill -CONT {process}`, or end it with "
+        f"`kill -KILL {process}` and repeat the command; {KEPT}"
+    )
 
 
 @contextlib.contextmanager
@@ -194,7 +300,9 @@ def turn(directory: Path) -> Generator[None]:
     done. Blocks until it is this one's turn.
     """
     try:
-        lock = open(directory / WRITERS, "ab", opener=supervisor.private)  # noqa: SIM115
+        lock = open(directory / WRITERS, "ab", opener=found)  # noqa: SIM115
+    except UnsafeFileError as error:
+        raise refusal(error) from error
     except OSError as error:
         raise StoreError(f"{directory} can't be written: {error.strerror}; {KEPT}") from error
     with lock:
@@ -253,6 +361,12 @@ JAVA_SECONDS = 20.0
 JAVA_VERSION = re.compile(rb'version "(\d+)')
 OLDEST_JAVA = 21
 POLL_SECONDS = 0.02
+SILENT_SECONDS = 10.0
+"""A server that is known to be stopped is given up after this time."""
+HANGING_SECONDS = 30.0
+"""A server that runs but answers nothing is given up after this time: its machine may be busy."""
+LOCKED_SECONDS = 40.0
+"""A server that stops holds the directory's lock for up to 20 s. After this time it is not that."""
 LONGEST_WARM = 86_400
 """Seconds: the most that a server waits for its next user."""
 
@@ -267,6 +381,9 @@ class Membership:
     password: str
     reader_password: str
     process: int
+    java: int
+    """Process id of the server."""
+    log: Path
     engine: dict[str, str] | None
     """What runs: `find_engine` of the process that started it; ``None``: it is not said."""
 
@@ -310,6 +427,7 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
     is_other = False
     starting: subprocess.Popen[bytes] | None = None
     with tempfile.TemporaryFile() as errors:
+        locked_since = time.monotonic()
         # Other processes may start and stop the server meanwhile.
         while time.monotonic() < deadline:
             membership = _greet(directory, deadline)
@@ -331,13 +449,20 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
                         f"the server of {directory} ended while it started; {reason_of_end(directory)}"
                     )
                 starting = None
-            if starting is None and _lock_is_free(directory):
+            if starting is not None:
+                locked_since = time.monotonic()
+            elif _lock_is_free(directory):
+                locked_since = time.monotonic()
                 _check_named_java()
+                check_engine_files(directory)
                 starting = _start_supervisor(directory, engine, errors, is_temporary)
+            elif time.monotonic() - locked_since > LOCKED_SECONDS:
+                break
             time.sleep(POLL_SECONDS)
     raise StoreError(
-        f"{directory} has been locked by another process for {START_SECONDS:.0f} s, but no server answers: "
-        "end the graphneg and java processes that use it, then try again"
+        f"{directory} is locked by another process, but no server of yours answers: end the graphneg and "
+        "java processes that use it (they may be another user's, on another host or in another container, of "
+        "an older graphneg, or have another HOME or XDG_CACHE_HOME), then try again"
     )
 
 
@@ -350,7 +475,11 @@ def _check_named_java() -> None:
     try:
         order = [named, "-version"]
         said = subprocess.run(
-            order, capture_output=True, stdin=subprocess.DEVNULL, env=without_secrets(), timeout=JAVA_SECONDS
+            order,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            env=child_environment(),
+            timeout=JAVA_SECONDS,
         )
     except subprocess.TimeoutExpired:
         raise StoreError(
@@ -370,10 +499,11 @@ def _start_supervisor(
     """Start a supervisor in a session of its own, so that Ctrl-C here does not reach the server."""
     version = importlib.metadata.version("graphneg")
     order = {**engine, "directory": str(directory), "graphneg": version, "temporary": is_temporary}
+    order["runs"] = str(_runs())
     process = subprocess.Popen(
         [sys.executable, "-I", supervisor.__file__],
         cwd=directory,
-        env=without_secrets(),
+        env=child_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=errors,
@@ -389,8 +519,10 @@ def _start_supervisor(
 
 def _lock_is_free(directory: Path) -> bool:
     try:
-        with open(directory / supervisor.LOCK, "ab", opener=supervisor.private) as lock:
+        with open(directory / supervisor.LOCK, "ab", opener=found) as lock:
             return supervisor.lock_exclusively(lock)
+    except UnsafeFileError as error:
+        raise refusal(error) from error
     except OSError as error:
         raise StoreError(
             f"can't lock {directory}: {error.strerror or error}; a store is written where it is opened: name "
@@ -400,7 +532,7 @@ def _lock_is_free(directory: Path) -> bool:
 
 def is_served(directory: Path) -> bool:
     """Whether a server runs in a directory; nothing is made there."""
-    return (directory / supervisor.LOCK).exists() and not _lock_is_free(directory)
+    return os.path.lexists(directory / supervisor.LOCK) and not _lock_is_free(directory)
 
 
 def served_directories() -> list[Path]:
@@ -414,9 +546,9 @@ def served_directories() -> list[Path]:
 
 
 def _greet(directory: Path, deadline: float) -> Membership | None:
-    """Connect to the supervisor and wait for its server. ``None`` where there is none, or it is stopping."""
+    """Connect to the supervisor and wait for its server; return None if there is none, or it is stopping."""
     endpoint = read_endpoint(directory)
-    if endpoint is None or _lock_is_free(directory):  # free: what stands there came with a copy
+    if endpoint is None or _lock_is_free(directory):  # free: its server was killed
         return None
     with contextlib.ExitStack() as opened, contextlib.suppress(OSError):
         address = ("127.0.0.1", endpoint.control_port)
@@ -428,19 +560,55 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
                 "than this version: wait until that program has ended, or use the same version in both"
             )
         control.sendall(endpoint.token.encode() + b"\n")
-        lines = control.makefile("rb")
-        if lines.readline() == supervisor.WELCOME:
-            control.settimeout(max(deadline - time.monotonic(), POLL_SECONDS))
+        until = time.monotonic() + 2 * SILENT_SECONDS
+        welcome = _line(directory, control, "supervisor", endpoint.supervisor, until)
+        if welcome == supervisor.WELCOME.strip():
             try:
-                port = lines.readline().strip()
+                port = _line(directory, control, "Java", endpoint.java, deadline)
             except TimeoutError:
                 java = (endpoint.engine or {}).get("java", "Java")
                 raise StoreError(
                     f"the server of {directory} was started with {java} "
-                    f"and does not answer in {START_SECONDS:.0f} s; {log_tail(directory)}"
+                    f"and does not answer in {START_SECONDS:.0f} s; {log_tail(_log_of(directory))}"
                 ) from None
-            if port:
+            run = run_directory(directory)
+            if port and run:
                 opened.pop_all()
-                passwords = endpoint.password, endpoint.reader_password
-                return Membership(directory, control, int(port), *passwords, os.getpid(), endpoint.engine)
+                return Membership(
+                    directory,
+                    control,
+                    int(port),
+                    endpoint.password,
+                    endpoint.reader_password,
+                    os.getpid(),
+                    endpoint.java,
+                    run / supervisor.LOG,
+                    endpoint.engine,
+                )
     return None
+
+
+def _line(directory: Path, control: socket.socket, name: str, process: int, deadline: float) -> bytes:
+    """Read a line from a supervisor, which ends with the connection or a line feed.
+
+    Raises:
+        StoreError: The process that is waited for has been stopped for `SILENT_SECONDS`.
+        TimeoutError: The deadline has passed.
+    """
+    line = b""
+    ran = time.monotonic()
+    while not line.endswith(b"\n"):
+        now = time.monotonic()
+        if now > deadline:
+            raise TimeoutError
+        if not is_stopped(process):
+            ran = now
+        elif now - ran > SILENT_SECONDS:
+            raise StoreError(f"the server of {directory} does not answer: {stopped(process, name)}")
+        control.settimeout(0.5)
+        with contextlib.suppress(TimeoutError):
+            byte = control.recv(1)
+            if not byte:
+                break
+            line += byte
+    return line.strip()

@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import cache, partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -276,18 +276,38 @@ def open_embedded(
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
-    """Wait for the embedded server's answer; false where it ends first. Its port opens a moment before its
-    database exists."""
-    deadline = time.monotonic() + embedded.START_SECONDS
-    while time.monotonic() < deadline:
-        with suppress(Neo4jError, DriverError):
+    """Wait for the embedded server's answer; return False if the server ends first.
+
+    Its port opens a moment before its database exists: errors are answers, too.
+
+    Raises:
+        StoreError: The server is silent: it is stopped, or hangs.
+    """
+    now = spoke = time.monotonic()
+    deadline = now + embedded.START_SECONDS
+    directory = membership.directory
+    while now < deadline:
+        try:
             ask(driver, supervisor.DATABASE)
             return True
+        except Neo4jError:
+            spoke = time.monotonic()
+        except DriverError:
+            pass
         if not membership.alive():
             return False
+        now = time.monotonic()
+        if now - spoke > embedded.SILENT_SECONDS and embedded.is_stopped(membership.java):
+            raise StoreError(
+                f"the server of {directory} does not answer: {embedded.stopped(membership.java)}"
+            )
+        if now - spoke > embedded.HANGING_SECONDS:
+            break
         time.sleep(embedded.POLL_SECONDS)
-    directory = membership.directory
-    raise StoreError(f"the server of {directory} does not answer; {reason_of_end(directory)}")
+    raise StoreError(
+        f"the server of {directory} (Java, process {membership.java}) does not answer: end it with "
+        f"`kill -KILL {membership.java}` and repeat the command; {embedded.KEPT}; {reason_of_end(directory)}"
+    )
 
 
 def server_version(agent: str, uri: str) -> str:

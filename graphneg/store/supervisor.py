@@ -8,8 +8,12 @@ asked for when it left: one that was killed asked for none. A temporary director
 can't outlive the supervisor: on Linux the kernel kills it with its parent, elsewhere a watchdog
 does. The lock is inherited by Java, so it is held until Java is gone.
 
-This file uses the standard library alone and runs isolated, so that it starts in an instant
-and imports nothing from the user's working directory.
+The store directory holds data only. What the server reads and writes while it runs (the endpoint, the
+password, its log, its configuration) is in a run directory of the user's, which `run_directory` names. It is
+removed when the server ends; of a server that failed, the log stays.
+
+This file uses the standard library and `graphneg.private_files` alone and runs isolated, so that it starts
+in an instant and imports nothing from the user's working directory.
 """
 
 from __future__ import annotations
@@ -33,6 +37,13 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+if __name__ == "__main__":  # Run by its path and isolated: nothing else says where this graphneg is.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from graphneg.private_files import found, own_folder, private
+
+if __name__ == "__main__":  # What is imported later comes from the standard library.
+    del sys.path[0]
+
 PROTOCOL = 2
 """Version of the endpoint file and the control connection; another one is refused."""
 
@@ -40,12 +51,14 @@ EXIT_BUSY = 75
 """The supervisor's exit status when another process holds the directory's lock."""
 
 LOCK = "server.lock"
+"""In the store directory, since it must be one for all users and hosts."""
+HELD = "held.lock"
+"""In the run directory: held while its supervisor runs."""
 ENDPOINT = "endpoint.json"
 LOG = "server.log"
 ENGINE = "arcadedb"
 DATABASE = "neo4j"
 ROOT = "server"
-PASSWORD = "password"
 OWNER = "root"
 READER = "reader"
 """The server's accounts: graphneg's own, and the one for queries that nobody checked."""
@@ -65,6 +78,8 @@ FIRST_USER_SECONDS = 15.0
 LISTENING_SECONDS = 120.0
 STOP_SECONDS = 20.0
 TICK_SECONDS = 0.1
+ABANDONED_SECONDS = 86_400.0
+"""Age from which the run directory of a server that was killed is removed."""
 LISTENING = re.compile(rb"BOLT connections on \S*:(\d+)")
 JAVA_FLAGS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
@@ -86,16 +101,65 @@ def main() -> int:
     order: dict[str, Any] = json.load(sys.stdin)
     os.umask(0o077)
     directory = Path(order["directory"])
-    with open(directory / LOCK, "ab", opener=private) as lock:
+    with open(directory / LOCK, "ab", opener=found) as lock:
         if not lock_exclusively(lock):
             return EXIT_BUSY
-        (directory / ENDPOINT).unlink(missing_ok=True)
-        return Supervisor(directory, order, lock).run()
+        runs = own_folder(Path(order["runs"]))
+        run = run_directory(runs, os.fstat(lock.fileno()))
+        with open(own_folder(run) / HELD, "ab", opener=private) as held:
+            # A server whose directory was removed may still be ending, and this one's have the same number.
+            if not (lock_exclusively(held) and is_at(run / HELD, os.fstat(held.fileno()))):
+                return EXIT_BUSY
+            _clear(run)  # of a server that was killed
+            _remove_abandoned(runs)
+            return Supervisor(directory, run, order, lock).run()
 
 
-def private(path: str, flags: int) -> int:
-    """Open a file for its owner alone."""
-    return os.open(path, flags, 0o600)
+def run_directory(runs: Path, lock: os.stat_result) -> Path:
+    """Return where the server that holds a lock keeps what it needs while it runs.
+
+    The name depends on the lock file itself, not on its path. So a copy is a store of its own, and two paths
+    of one directory (a link, a bind mount) lead to the same server.
+
+    Args:
+        runs: The folder of all run directories of the user.
+        lock: The status of the lock file.
+
+    Returns:
+        The path. The directory exists while a server runs.
+    """
+    try:  # A restart of the machine ends all servers, and numbers devices anew.
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        boot = ""
+    identity = f"{boot} {lock.st_dev} {lock.st_ino}"
+    return runs / hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+
+def is_at(path: Path, known: os.stat_result) -> bool:
+    """Return whether a file still has this name, and is not another one of that name."""
+    try:
+        return os.path.samestat(os.stat(path), known)
+    except OSError:
+        return False
+
+
+def _clear(run: Path) -> None:
+    for left in run.iterdir():
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left)
+        elif left.name != HELD:
+            left.unlink()
+
+
+def _remove_abandoned(runs: Path) -> None:
+    """Remove run directories of servers that were killed and whose stores nobody has opened since."""
+    for run in runs.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - run.lstat().st_mtime > ABANDONED_SECONDS:
+                with open(run / HELD, "ab", opener=found) as held:
+                    if lock_exclusively(held):
+                        shutil.rmtree(run)
 
 
 def lock_exclusively(lock: IO[bytes]) -> bool:
@@ -128,8 +192,9 @@ def await_lock(lock: IO[bytes]) -> None:
 class Supervisor:
     """One server, the control connections to it, and their end."""
 
-    def __init__(self, directory: Path, order: dict[str, Any], lock: IO[bytes]) -> None:
+    def __init__(self, directory: Path, run: Path, order: dict[str, Any], lock: IO[bytes]) -> None:
         self._directory = directory
+        self._run = run
         self._order = order
         self._lock = os.fstat(lock.fileno())
         self._token = secrets.token_urlsafe(24)
@@ -139,6 +204,7 @@ class Supervisor:
         self._pending: dict[socket.socket, bytes] = {}
         self._leaving: list[socket.socket] = []
         self._stop_asked = False
+        self._is_late = False
         self._seen_user = False
         self._warm_until = 0.0
         self._bolt_port = 0
@@ -150,7 +216,7 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
         accounts = {OWNER: self._password, READER: self._reader_password}
-        self._java = _start_java(directory, order, accounts, lock)
+        self._java = _start_java(directory, run, order, accounts, lock)
         self._watchdog = _start_watchdog(self._java.pid)
 
     def run(self) -> int:
@@ -168,7 +234,8 @@ class Supervisor:
     def _in_use(self) -> bool:
         now = time.monotonic()
         age = now - self._started
-        if self._stop_asked or (not self._bolt_port and age > LISTENING_SECONDS):
+        self._is_late = not self._bolt_port and age > LISTENING_SECONDS
+        if self._stop_asked or self._is_late:
             return False
         if self._users:
             return True
@@ -176,11 +243,8 @@ class Supervisor:
         return is_awaited and self._has_directory()
 
     def _has_directory(self) -> bool:
-        """Whether the directory is still there, and not another one of its name."""
-        try:
-            return os.path.samestat(os.stat(self._directory / LOCK), self._lock)
-        except OSError:
-            return False
+        """Return whether the directory is still there, and not another one of its name."""
+        return is_at(self._directory / LOCK, self._lock)
 
     def _ask_to_stop(self, *_: object) -> None:
         self._stop_asked = True
@@ -213,7 +277,9 @@ class Supervisor:
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
         token = self._pending[connection].strip()
-        if not secrets.compare_digest(token, self._token.encode()):
+        # The server of a directory that was moved or removed works on for those who use it, but it can make
+        # no new files.
+        if not secrets.compare_digest(token, self._token.encode()) or not self._has_directory():
             self._drop(connection)
             return
         del self._pending[connection]
@@ -238,7 +304,7 @@ class Supervisor:
             connection.close()
 
     def _find_bolt_port(self) -> None:
-        if match := LISTENING.search((self._directory / LOG).read_bytes()):
+        if match := LISTENING.search((self._run / LOG).read_bytes()):
             self._bolt_port = int(match[1])
             for user in self._users:
                 _send(user, b"%d\n" % self._bolt_port)
@@ -255,18 +321,19 @@ class Supervisor:
             "reader_password": self._reader_password,
             "engine": {name: self._order[name] for name in ("java", "jars", "version", "heap")},
         }
-        scratch = self._directory / f"{ENDPOINT}.{os.getpid()}"
+        scratch = self._run / f"{ENDPOINT}.{os.getpid()}"
         scratch.write_text(json.dumps(endpoint))
-        scratch.replace(self._directory / ENDPOINT)
+        scratch.replace(self._run / ENDPOINT)
 
     def _stop(self) -> None:
-        """No new users from here on: they wait for the lock. Then Java's orderly end, or its end.
+        """Admit no new users, who wait for the lock from here on, and end Java.
 
-        In a directory that was removed or moved there is nothing to put in order.
+        If the directory was removed or moved, Java has nothing to put in order. The log of a server that
+        ended by itself, or never listened, says why: it stays.
         """
         is_there = self._has_directory()
-        if is_there:
-            (self._directory / ENDPOINT).unlink(missing_ok=True)
+        has_failed = self._is_late or self._java.poll() is not None
+        (self._run / ENDPOINT).unlink(missing_ok=True)
         self._listener.close()
         for connection in self._pending:
             connection.close()
@@ -281,10 +348,12 @@ class Supervisor:
             self._java.wait()
         if self._watchdog:
             self._watchdog.communicate(b"done")
-        if is_there:
-            shutil.rmtree(
-                self._directory if self._order["temporary"] else self._directory / ROOT, ignore_errors=True
-            )
+        if is_there and self._order["temporary"]:
+            shutil.rmtree(self._directory, ignore_errors=True)
+        if has_failed:
+            shutil.rmtree(self._run / ROOT, ignore_errors=True)
+        else:
+            shutil.rmtree(self._run, ignore_errors=True)
 
 
 def _send(user: socket.socket, line: bytes) -> None:
@@ -294,18 +363,15 @@ def _send(user: socket.socket, line: bytes) -> None:
 
 
 def _start_java(
-    directory: Path, order: dict[str, Any], accounts: dict[str, str], lock: IO[bytes]
+    directory: Path, run: Path, order: dict[str, Any], accounts: dict[str, str], lock: IO[bytes]
 ) -> subprocess.Popen[bytes]:
     """Start the server with new passwords of its accounts; it picks free ports by itself.
 
-    Its root, where it looks for plugins and configuration, is new: a store may be somebody else's.
+    Its root, where it looks for plugins and configuration, is new and outside the store, which may be
+    somebody else's.
     """
-    root = directory / ROOT
-    if root.is_symlink() or root.is_file():
-        root.unlink()
-    shutil.rmtree(root, ignore_errors=True)
+    root = run / ROOT
     root.mkdir()
-    (directory / PASSWORD).unlink(missing_ok=True)  # an earlier version left it if it was killed
     _write_accounts(root / "config", accounts)
     settings = {
         "server.rootPath": root,
@@ -327,7 +393,7 @@ def _start_java(
     ]
     # The C locale would make Java unable to open paths that are not ASCII.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"} if sys.platform == "linux" else None
-    with (directory / LOG).open("wb") as log:
+    with (run / LOG).open("wb") as log:
         return subprocess.Popen(
             command,
             cwd=root,

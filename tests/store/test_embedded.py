@@ -22,10 +22,11 @@ import pytest
 from neo4j import Driver, ResultSummary
 
 from graphneg.errors import StoreError
+from graphneg.private_files import private
 from graphneg.store import embedded as store_server
 from graphneg.store import opening, supervisor
 from graphneg.store.connection import Store, ask
-from graphneg.store.embedded import MARK, log_tail, read_endpoint
+from graphneg.store.embedded import MARK, log_tail, read_endpoint, run_directory
 from graphneg.store.opening import open_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes of POSIX")
@@ -97,8 +98,19 @@ def user(directory: Path) -> Generator[Callable[[], User]]:
 
 def processes(directory: Path) -> tuple[psutil.Process, psutil.Process]:
     """The supervisor and the Java of a running server."""
-    endpoint = json.loads((directory / supervisor.ENDPOINT).read_text())
-    return psutil.Process(endpoint["supervisor"]), psutil.Process(endpoint["java"])
+    endpoint = read_endpoint(directory)
+    assert endpoint
+    return psutil.Process(endpoint.supervisor), psutil.Process(endpoint.java)
+
+
+def run_of(directory: Path) -> Path:
+    """The run directory of a store that was opened, or is about to be; the lock file gives it its name."""
+    directory.mkdir(exist_ok=True)
+    (directory / supervisor.LOCK).touch(0o600)
+    run = run_directory(directory)
+    assert run
+    run.mkdir(0o700, exist_ok=True)
+    return run
 
 
 def gone(process: psutil.Process) -> bool:
@@ -134,8 +146,8 @@ def test_two_processes_share_one_server_until_both_have_left(
     assert not gone(server[1])
     assert second.leave() == 0
     assert all(gone(process) for process in server)
-    assert not (directory / supervisor.ENDPOINT).exists()
-    assert not (directory / supervisor.PASSWORD).exists()
+    run = run_directory(directory)
+    assert run and not run.exists()
 
 
 @pytest.fixture
@@ -146,16 +158,17 @@ def shared(embedded: Store) -> Path:
 
 def test_only_this_user_on_this_machine_can_reach_it(embedded: Store, shared: Path) -> None:
     embedded.query_write("MERGE (:Term {text: 'tea'})")
-    secrets = json.loads((shared / supervisor.ENDPOINT).read_text())
+    run, secrets = run_of(shared), read_endpoint(shared)
+    assert secrets
     for process in processes(shared):
         listening = [c for c in process.net_connections() if c.status == psutil.CONN_LISTEN]
         assert {c.laddr.ip.removeprefix("::ffff:") for c in listening} == {"127.0.0.1"}
         shown = " ".join(process.cmdline()) + str(process.environ())
-        assert secrets["password"] not in shown
-        assert secrets["token"] not in shown
-    assert not (shared / supervisor.PASSWORD).exists()
-    assert stat.S_IMODE(shared.stat().st_mode) == 0o700
-    for path in shared.rglob("*"):
+        assert secrets.password not in shown
+        assert secrets.token not in shown
+    for folder in (shared, run.parent, run):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for path in (*shared.rglob("*"), *run.rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
@@ -163,7 +176,9 @@ def test_each_start_has_another_password(directory: Path) -> None:
     passwords: set[str] = set()
     for _ in range(2):
         with open_store(directory):
-            passwords.add(json.loads((directory / supervisor.ENDPOINT).read_text())["password"])
+            endpoint = read_endpoint(directory)
+            assert endpoint
+            passwords.add(endpoint.password)
     assert len(passwords) == 2
 
 
@@ -201,7 +216,7 @@ def test_a_keeper_that_is_asked_to_end_ends_in_order(directory: Path) -> None:
         server = processes(directory)
         server[0].terminate()
         await_end(*server)
-        assert not (directory / supervisor.ENDPOINT).exists()
+        assert read_endpoint(directory) is None
 
 
 def test_an_interrupt_does_not_reach_the_server(directory: Path, user: Callable[[], User]) -> None:
@@ -216,7 +231,7 @@ def test_an_interrupt_does_not_reach_the_server(directory: Path, user: Callable[
 def test_many_that_start_at_once_get_one_server(directory: Path, user: Callable[[], User]) -> None:
     users = [user() for _ in range(5)]
     assert all(each.is_open() for each in users)
-    root = f"-Darcadedb.server.rootPath={directory / supervisor.ROOT}"
+    root = f"-Darcadedb.server.rootPath={run_of(directory) / supervisor.ROOT}"
     [java] = [p for p in psutil.process_iter(["cmdline"]) if root in (p.info["cmdline"] or [])]
     for n, each in enumerate(users):
         each.write(f"t{n}")
@@ -286,7 +301,9 @@ def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "place", ["/proc/graphneg", "/tmp/" + "x" * 300, "/tmp/a\0b", "~no such user/s"], ids=ascii
+    "place",
+    ["/proc/graphneg", "/tmp/" + "x" * 300, "/tmp/a\0b", "/tmp/${user.home}", "~no such user/s"],
+    ids=ascii,
 )
 def test_a_place_that_cannot_be_written_is_one_clear_error(place: str) -> None:
     with pytest.raises(StoreError, match=r"can't use .* as a store|in the home of a user that there is not"):
@@ -323,7 +340,7 @@ def test_a_store_of_another_kind_is_one_clear_error(tmp_path: Path, mark: str, m
 
 
 def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Store, shared: Path) -> None:
-    endpoint = shared / supervisor.ENDPOINT
+    endpoint = run_of(shared) / supervisor.ENDPOINT
     ours = endpoint.read_text()
     endpoint.write_text(json.dumps({**json.loads(ours), "protocol": 99, "graphneg": "99.0"}))
     try:
@@ -335,14 +352,14 @@ def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Sto
 
 @pytest.mark.parametrize("left", ["", "[]", '{"control_port": 1}'])
 def test_an_endpoint_that_can_not_be_read_is_none(tmp_path: Path, left: str) -> None:
-    (tmp_path / supervisor.ENDPOINT).write_text(left)
+    (run_of(tmp_path) / supervisor.ENDPOINT).write_text(left)
     assert read_endpoint(tmp_path) is None
 
 
 def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(directory: Path) -> None:
-    directory.mkdir()
-    left = {"protocol": 99, "graphneg": "99.0", "java": 1, "token": "t", "password": "p", "control_port": 1}
-    (directory / supervisor.ENDPOINT).write_text(json.dumps(left))
+    left = {"protocol": 99, "graphneg": "99.0", "token": "t", "password": "p", "control_port": 1}
+    left |= {"supervisor": 1, "java": 1}
+    (run_of(directory) / supervisor.ENDPOINT).write_text(json.dumps(left))
     with open(directory / supervisor.LOCK, "ab") as lock:  # held as by a server that starts
         assert supervisor.lock_exclusively(lock)
         later = threading.Timer(1.0, lock.close)
@@ -353,10 +370,9 @@ def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(di
 
 def test_a_stranger_on_the_control_port_is_no_hindrance(directory: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
-        directory.mkdir()
-        left = {"protocol": supervisor.PROTOCOL, "graphneg": "0", "java": 1, "token": "t", "password": "p"}
-        left["control_port"] = stranger.getsockname()[1]
-        (directory / supervisor.ENDPOINT).write_text(json.dumps(left))
+        left = {"protocol": supervisor.PROTOCOL, "graphneg": "0", "token": "t", "password": "p"}
+        left |= {"supervisor": 1, "java": 1, "control_port": stranger.getsockname()[1]}
+        (run_of(directory) / supervisor.ENDPOINT).write_text(json.dumps(left))
         with open_store(directory) as store:
             assert terms(store) == set()
 
@@ -491,7 +507,7 @@ def test_a_full_disk_is_told_where_a_server_can_not_start(
 ) -> None:
     """A heap that is too small ends it, as what a full disk leaves no room for does."""
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "1k")
-    with pytest.raises(StoreError, match=r"ended while it started; the end of its log:"):
+    with pytest.raises(StoreError, match=r"ended while it started; the end of its log, .*server\.log:"):
         open_store(directory)
     monkeypatch.setattr(store_server, "LEAST_ROOM", 1 << 60)
     with pytest.raises(StoreError, match=r"ended while it started; its disk is full: make room.* is kept$"):
@@ -503,7 +519,7 @@ def test_why_a_server_has_ended_is_told(directory: Path) -> None:
         server = processes(directory)
         server[1].kill()
         await_end(*server)
-        with open(directory / supervisor.LOG, "a") as log:
+        with open(run_of(directory) / supervisor.LOG, "a") as log:
             log.write("Terminating due to java.lang.OutOfMemoryError: Java heap space\n")
         with pytest.raises(
             StoreError,
@@ -516,7 +532,8 @@ def test_why_a_server_has_ended_is_told(directory: Path) -> None:
 
 
 def test_the_end_of_a_log_is_its_last_trouble_without_noise(tmp_path: Path) -> None:
-    assert log_tail(tmp_path) == "it left no log"
+    log = tmp_path / supervisor.LOG
+    assert log_tail(log) == log_tail(None) == "it left no log"
     lines = [f"INFO step {n}" for n in range(9)]
     lines += [
         "WARNING: Using incubator modules",
@@ -525,22 +542,23 @@ def test_the_end_of_a_log_is_its_last_trouble_without_noise(tmp_path: Path) -> N
         "INFO stopped",
         "INFO end",
     ]
-    (tmp_path / supervisor.LOG).write_text("\n\n".join(lines))
-    said = log_tail(tmp_path).splitlines()
-    assert said[0] == "the end of its log:"
+    log.write_text("\n\n".join(lines))
+    said = log_tail(log).splitlines()
+    assert said[0] == f"the end of its log, {log}:"
     assert [line.strip() for line in said[1:]] == [
         "INFO step 7", "INFO step 8", "SEVERE no room", "INFO stopped",
     ]  # fmt: skip
 
 
 def test_a_log_without_trouble_is_told_by_its_last_lines(tmp_path: Path) -> None:
-    (tmp_path / supervisor.LOG).write_text("".join(f"INFO step {n}\n" for n in range(9)))
-    assert log_tail(tmp_path).split()[-1] == "8"
+    log = tmp_path / supervisor.LOG
+    log.write_text("".join(f"INFO step {n}\n" for n in range(9)))
+    assert log_tail(log).split()[-1] == "8"
 
 
 def test_a_lock_is_held_by_one_file_until_that_is_closed(tmp_path: Path) -> None:
     path = tmp_path / supervisor.LOCK
-    with open(path, "ab", opener=supervisor.private) as first, path.open("ab") as second:
+    with open(path, "ab", opener=private) as first, path.open("ab") as second:
         assert supervisor.lock_exclusively(first)
         assert not supervisor.lock_exclusively(second)
     assert path.stat().st_mode & 0o077 == 0
@@ -563,9 +581,8 @@ def test_a_store_is_data_and_no_code(tmp_path: Path) -> None:
         (directory / root / "config" / "server-configuration.json").write_text("{broken")
     with open_store(directory) as store:
         assert store.read("RETURN 1 AS one")[0]["one"] == 1
-        log = (directory / supervisor.LOG).read_text()
+        log = (run_of(directory) / supervisor.LOG).read_text()
     assert "vil" not in log and "broken" not in log, log
-    assert not (directory / supervisor.ROOT).exists()
 
 
 # Kept warm
@@ -580,7 +597,7 @@ def test_a_server_kept_warm_is_joined_by_the_next_and_ends_after_its_time(direct
     left = time.monotonic()
     await_end(*server)
     assert time.monotonic() - left > 2
-    assert not (directory / supervisor.ENDPOINT).exists()
+    assert read_endpoint(directory) is None
     with open_store(directory) as store:
         assert terms(store) == {"tea"}
 
@@ -619,7 +636,7 @@ def test_a_warm_server_ends_with_its_directory_and_leaves_the_next_of_that_name_
         await_end(*server)
         assert terms(store) == set()
         assert processes(directory) != server
-        assert (directory / supervisor.ROOT).exists()
+        assert (run_of(directory) / supervisor.ROOT).exists()
 
 
 def test_a_copy_of_a_store_that_is_warm_is_a_store_of_its_own(directory: Path, tmp_path: Path) -> None:

@@ -1,0 +1,319 @@
+"""A store that somebody sent is data: it overwrites no file, holds nobody up and runs nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from graphneg.errors import StoreError
+from graphneg.store import embedded as store_server
+from graphneg.store import supervisor
+from graphneg.store.embedded import MARK, WRITERS, read_endpoint, run_directory
+from graphneg.store.engine_files import check_engine_files
+from graphneg.store.opening import open_store
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, FIFOs and owners of POSIX")
+
+SECONDS = 60.0
+DATABASE = Path(supervisor.ENGINE, "databases", "neo4j")
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store as graphneg makes it, closed."""
+    directory = tmp_path_factory.mktemp("sound") / "store"
+    with open_store(directory) as store:
+        store.query_write("CREATE (:Term {text: 'tea'})")
+    return directory
+
+
+@pytest.fixture
+def sent(sound: Path, tmp_path: Path) -> Path:
+    """A copy of the store, to be spoilt."""
+    return shutil.copytree(sound, tmp_path / "sent")
+
+
+@pytest.fixture
+def precious(tmp_path: Path) -> Path:
+    """A file of the user's outside the store, which must stay as it is."""
+    file = tmp_path / "precious.txt"
+    file.write_text("precious")
+    return file
+
+
+def link(path: Path, precious: Path) -> None:
+    path.symlink_to(precious)
+
+
+def relative_link(path: Path, precious: Path) -> None:
+    path.symlink_to(os.path.relpath(precious, path.parent))
+
+
+def dangling_link(path: Path, precious: Path) -> None:
+    path.symlink_to(precious.with_name("to be made"))
+
+
+def link_to_a_folder(path: Path, precious: Path) -> None:
+    path.symlink_to(precious.parent)
+
+
+def hard_link(path: Path, precious: Path) -> None:
+    path.hardlink_to(precious)
+
+
+def fifo(path: Path, _: Path) -> None:
+    os.mkfifo(path)
+
+
+def unix_socket(path: Path, _: Path) -> None:
+    here = Path.cwd()
+    os.chdir(path.parent)  # the name of a socket has at most 108 bytes
+    try:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def folder(path: Path, _: Path) -> None:
+    path.mkdir()
+
+
+def device(path: Path, _: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root makes devices")
+    os.mknod(path, 0o600 | 0o020000, os.makedev(1, 5))  # /dev/zero
+
+
+def of_another_user(path: Path, _: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    path.write_text("")
+    os.chown(path, 12_345, 12_345)
+
+
+Spoil = Callable[[Path, Path], None]
+FILES: list[Spoil] = [
+    *(link, relative_link, dangling_link, link_to_a_folder, hard_link),
+    *(fifo, unix_socket, device, of_another_user),
+]
+
+
+def spoil(path: Path, how: Spoil, precious: Path) -> None:
+    """Put something else in a file's place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    how(path, precious)
+
+
+def refusal(directory: Path) -> str:
+    """The line that opening a store ends with, soon, and with no process left."""
+    began = time.monotonic()
+    with pytest.raises(StoreError) as refused:
+        open_store(directory)
+    assert time.monotonic() - began < SECONDS
+    said = str(refused.value)
+    assert "\n" not in said
+    assert directory not in store_server.served_directories()
+    return said
+
+
+class TestAFileInAStore:
+    @pytest.mark.parametrize("name", [MARK, supervisor.LOCK])
+    @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
+    def test_that_graphneg_opens_is_refused_if_it_is_not_a_plain_one(
+        self, sent: Path, name: str, how: Spoil, precious: Path
+    ) -> None:
+        spoil(sent / name, how, precious)
+        assert str(sent / name) in refusal(sent)
+        assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
+
+    @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
+    def test_that_writers_lock_is_refused_if_it_is_not_a_plain_one(
+        self, sent: Path, how: Spoil, precious: Path
+    ) -> None:
+        spoil(sent / WRITERS, how, precious)
+        with pytest.raises(StoreError, match=WRITERS), store_server.turn(sent):
+            raise AssertionError
+        assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
+
+    @pytest.mark.parametrize(
+        "name", ["schema.json", "statistics.json", "new.0.65536.v0.bucket", "schema.json.tmp"]
+    )
+    @pytest.mark.parametrize("how", FILES, ids=lambda how: how.__name__)
+    def test_that_the_server_opens_is_refused_if_it_is_not_a_plain_one(
+        self, sent: Path, name: str, how: Spoil, precious: Path
+    ) -> None:
+        spoil(sent / DATABASE / name, how, precious)
+        assert str(sent / DATABASE / name) in refusal(sent)
+        assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
+
+    @pytest.mark.parametrize("place", [DATABASE, DATABASE.parent, DATABASE.parent.parent])
+    @pytest.mark.parametrize("how", FILES, ids=lambda how: how.__name__)
+    def test_in_place_of_a_folder_is_refused(
+        self, sent: Path, place: Path, how: Spoil, precious: Path
+    ) -> None:
+        spoil(sent / place, how, precious)
+        assert str(sent / place) in refusal(sent)
+
+    def test_of_another_database_is_refused(self, sent: Path) -> None:
+        shutil.copytree(sent / DATABASE, sent / DATABASE.with_name("second"))
+        assert str(sent / DATABASE.with_name("second")) in refusal(sent)
+
+    def test_that_earlier_versions_wrote_is_left_alone(
+        self, sent: Path, precious: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        secrets = {"HF_TOKEN": "hf_s3cret", "AWS_SECRET_ACCESS_KEY": "s3cret", "GITHUB_TOKEN": "ghp_s3cret"}
+        for name, value in secrets.items():
+            monkeypatch.setenv(name, value)
+        (sent / supervisor.LOG).symlink_to(precious)
+        (sent / "password").symlink_to(precious)
+        os.mkfifo(sent / supervisor.ENDPOINT)
+        (sent / supervisor.ROOT).symlink_to(precious.parent)
+        run = run_directory(sent)
+        assert run
+        abandoned = run.with_name("0" * 32)
+        abandoned.mkdir()
+        os.utime(abandoned, (0, 0))
+        with open_store(sent) as store:
+            assert store.read("MATCH (t:Term) RETURN t.text AS text")[0]["text"] == "tea"
+            endpoint = read_endpoint(sent)
+            assert endpoint
+            for process in (endpoint.supervisor, endpoint.java):
+                assert "s3cret" not in str(psutil.Process(process).environ())
+        assert precious.read_text() == "precious" and precious.exists()
+        assert (sent / supervisor.LOG).is_symlink() and (sent / supervisor.ROOT).is_symlink()
+        assert not abandoned.exists()
+
+
+def change(path: Path, key: str, value: object, *within: str) -> None:
+    content = json.loads(path.read_text())
+    inner = content
+    for name in within:
+        inner = inner[name] if name else next(iter(inner.values()))
+    inner[key] = value
+    path.write_text(json.dumps(content))
+
+
+TRIGGER = {
+    "name": "e",
+    "timing": "AFTER",
+    "event": "CREATE",
+    "typeName": "Dialogue",
+    "actionType": "SQL",
+    "actionCode": "INSERT INTO Frame SET id = uuid(), lemma = 'zz'",
+}
+CODE: dict[str, tuple[str, object, tuple[str, ...]]] = {
+    'the trigger "e"': ("triggers", {"e": TRIGGER}, ()),
+    'the function library "f"': ("functions", {"f": {"language": "js", "functions": {}}}, ()),
+    'the materialized view "v"': ("materializedViews", {"v": {"query": "SELECT 1"}}, ()),
+    'the continuous aggregate "c"': ("continuousAggregates", {"c": {}}, ()),
+    'the extension "x"': ("extensions", {"x": {}}, ()),
+    "the hooks": ("hooks", ["a key of a later release"], ()),
+    '"default": "uuid()"': ("p", {"type": "STRING", "default": "uuid()"}, ("types", "Term", "properties")),
+    '"regexp": "(a+)+"': ("p", {"type": "STRING", "regexp": "(a+)+"}, ("types", "Term", "properties")),
+    '"bucketSelectionStrategy"': ("bucketSelectionStrategy", "org.example.Evil", ("types", "Term")),
+    '"analyzer"': ("analyzer", "org.example.Evil", ("types", "Term", "indexes", "")),
+    '"type": "FULL_TEXT"': ("type", "FULL_TEXT", ("types", "Term", "indexes", "")),
+    '"type": "t"': ("type", "t", ("types", "Term")),
+}
+
+
+class TestTheSchemaOfAStore:
+    @pytest.mark.parametrize("name", ["schema.json", "schema.prev.json"])
+    @pytest.mark.parametrize("what", CODE)
+    def test_with_code_in_it_is_refused_with_what_was_found(self, sent: Path, name: str, what: str) -> None:
+        key, value, within = CODE[what]
+        shutil.copyfile(
+            sent / DATABASE / "schema.json", sent / DATABASE / name
+        ) if name != "schema.json" else 0
+        change(sent / DATABASE / name, key, value, *within)
+        said = refusal(sent)
+        assert what in said and str(sent / DATABASE / name) in said
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"types": {}, "triggers": {"e": {}}, "triggers": {}}',
+            "{'types': {}}",
+            '{"types": {}} // more',
+            '{"types": []}',
+            '{"types": {"Term": 1}}',
+            "[1]",
+            "[" * 100_000,
+            "\ufeff{}",
+            "",
+        ],
+        ids=lambda text: text[:20],
+    )
+    def test_that_readers_of_json_see_in_different_ways_is_refused(self, sent: Path, text: str) -> None:
+        (sent / DATABASE / "schema.json").write_text(text, encoding="utf-8")
+        assert "is damaged" in refusal(sent)
+
+    def test_that_is_huge_is_refused_unread(self, sent: Path) -> None:
+        os.truncate(sent / DATABASE / "schema.json", 1 << 40)
+        assert "more than" in refusal(sent)
+
+    def test_with_settings_for_the_server_beside_it_is_refused(self, sent: Path) -> None:
+        settings = {"configuration": {"arcadedb.externalPropertyBucketPath": "/etc"}}
+        (sent / DATABASE / "configuration.json").write_text(json.dumps(settings))
+        assert "configures the server" in refusal(sent)
+
+    def test_that_cypher_made_is_none_of_that(self, tmp_path: Path) -> None:
+        with open_store(tmp_path / "own") as store:
+            for text in (
+                "CREATE CONSTRAINT FOR (n:Own) REQUIRE n.a IS NOT NULL",
+                "CREATE CONSTRAINT FOR (n:Own) REQUIRE n.b IS UNIQUE",
+                "CREATE CONSTRAINT FOR (n:Own) REQUIRE n.c IS :: STRING",
+                "CREATE CONSTRAINT FOR (n:Own) REQUIRE (n.d, n.e) IS NODE KEY",
+                "CREATE CONSTRAINT FOR ()-[r:OWNS]-() REQUIRE r.a IS NOT NULL",
+                "CREATE INDEX FOR (n:Own) ON (n.x, n.y)",
+                "CREATE TEXT INDEX FOR (n:Own) ON (n.z)",
+                "CREATE (:Own:Other {a: 'a', b: 1, c: 'c', d: 'd', e: 'e'})-[:OWNS {a: 'a'}]->(:Other)",
+            ):
+                store.query_write(text)
+        check_engine_files(tmp_path / "own")
+
+
+# A server that answers nothing
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["supervisor", "java"])
+def test_a_stopped_server_is_named_soon_and_goes_on_when_it_is_continued(sent: Path, which: int) -> None:
+    with open_store(sent) as store:
+        endpoint = read_endpoint(sent)
+        assert endpoint
+        process = psutil.Process((endpoint.supervisor, endpoint.java)[which])
+        process.suspend()
+        try:
+            began = time.monotonic()
+            with pytest.raises(StoreError, match=rf"is stopped: continue it with `kill -CONT {process.pid}`"):
+                open_store(sent)
+            assert time.monotonic() - began < SECONDS
+        finally:
+            process.resume()
+        assert store.read("RETURN 1 AS one")[0]["one"] == 1
+
+
+def test_a_store_that_is_moved_while_it_is_used_is_not_opened_again(
+    sent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_server, "LOCKED_SECONDS", 1.0)
+    with open_store(sent) as store:
+        moved = sent.rename(sent.with_name("moved"))
+        with pytest.raises(StoreError, match=r"moved is locked by another process"):
+            open_store(moved)
+        assert store.read("RETURN 1 AS one")[0]["one"] == 1
+    with open_store(moved) as store:
+        assert store.read("RETURN 1 AS one")[0]["one"] == 1
