@@ -186,6 +186,7 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
 def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
     """The store that commands would work on, and the servers that run."""
     from graphneg.store import embedded, opening
+    from graphneg.store.engine_files import files_below
 
     try:
         if "://" in where.name:
@@ -196,8 +197,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
             yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
             if os.path.lexists(directory / embedded.MARK):
                 mark = embedded.read_mark(directory)
-                files = (Path(folder, name) for folder, _, names in os.walk(directory) for name in names)
-                size = sum(file.lstat().st_size for file in files)
+                size = sum(status.st_size for _, status in files_below(directory))
                 yield (
                     "written by",
                     f"{mark.get('engine')} {mark.get('engine_version')}, format {mark.get('format')}",

@@ -40,7 +40,7 @@ from platformdirs import user_cache_path
 from graphneg.errors import StoreError
 from graphneg.private_files import UnsafeFileError, found, own_folder, owner_problem
 from graphneg.store import supervisor
-from graphneg.store.engine_files import check_engine_files, refusal
+from graphneg.store.engine_files import check_engine_files, printable, refusal, shown
 from graphneg.workers import child_environment
 
 FORMAT = 1
@@ -126,7 +126,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
             others = [name for name in names if not name.startswith(OWN_NAMES + FORMER_NAMES)]
             if others:
                 raise StoreError(
-                    f"{directory} is not a graphneg store (it holds {min(others)} and no {MARK}): "
+                    f"{directory} is not a graphneg store (it holds {printable(min(others))} and no {MARK}): "
                     "name a store, or a directory that is empty or new"
                 )
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -168,13 +168,14 @@ def _check_mark(directory: Path, engine_version: str) -> None:
     mark = read_mark(directory)
     if mark.get("format") != FORMAT:
         raise StoreError(
-            f"{directory} has store format {mark.get('format')}, this graphneg reads format {FORMAT}: "
+            f"{directory} has store format {shown(mark.get('format'))}, this graphneg reads format {FORMAT}: "
             "open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
     if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
+        by = f"{shown(mark.get('engine'))} {shown(written)}"
         raise StoreError(
-            f"{directory} was written by {mark.get('engine')} {written}, installed is {supervisor.ENGINE} "
+            f"{directory} was written by {by}, installed is {supervisor.ENGINE} "
             f"{engine_version}: run `pip install --upgrade arcadedb-embedded`"
         )
 

@@ -61,13 +61,13 @@ def check_engine_files(directory: Path) -> None:
             if not os.path.lexists(folder):
                 return
             _check_folder(folder)
-        for path, status in _files(databases):
+        for path, status in files_below(databases):
             if problem := problem_of(status):
                 raise UnsafeFileError(path, problem)
         for entry in os.scandir(databases):
             if entry.is_dir() and entry.name != supervisor.DATABASE:  # the server opens all
                 raise StoreError(
-                    f"{entry.path} is not graphneg's, and the server would open it as a database: "
+                    f"{printable(entry.path)} is not graphneg's, and the server would open it as a database: "
                     "move it out of the store"
                 )
         # The engine reads the previous schema where it can't read the current one.
@@ -78,8 +78,8 @@ def check_engine_files(directory: Path) -> None:
         raise refusal(error) from error
     except OSError as error:
         raise StoreError(
-            f"{error.filename or databases} can't be read: {error.strerror}; check its permissions, or open "
-            "a copy of the store"
+            f"{printable(error.filename or databases)} can't be read: {error.strerror}; check its permissions, "
+            "or open a copy of the store"
         ) from error
 
 
@@ -96,7 +96,9 @@ def refusal(error: UnsafeFileError) -> StoreError:
     advice = "remove it, or get the store again from its source"
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
-    return StoreError(f"{error.filename} {problem}: a store holds plain files of its user only; {advice}")
+    return StoreError(
+        f"{printable(error.filename)} {problem}: a store holds plain files of its user only; {advice}"
+    )
 
 
 def _check_folder(folder: Path) -> None:
@@ -107,15 +109,25 @@ def _check_folder(folder: Path) -> None:
         raise UnsafeFileError(folder, problem)
 
 
-def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield all files below a folder with their own status; the folders in it must be the user's."""
-    for entry in os.scandir(folder):
-        path = Path(entry.path)
-        if entry.is_dir(follow_symlinks=False):
-            _check_folder(path)
-            yield from _files(path)
-        else:
-            yield path, os.lstat(path)
+def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield what is below a folder, with its own status: files, links and whatever else is no folder.
+
+    Args:
+        folder: The folder. Links to folders are not followed.
+
+    Raises:
+        UnsafeFileError: A folder below it belongs to another user.
+    """
+    folders = [folder]
+    while folders:  # not by recursion: a stranger's folders may be nested a thousand times
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                path = Path(entry.path)
+                if entry.is_dir(follow_symlinks=False):
+                    _check_folder(path)
+                    folders.append(path)
+                else:
+                    yield path, os.lstat(path)
 
 
 def _check_schema(path: Path) -> None:
@@ -140,11 +152,12 @@ def _check_keys(
     path: Path, where: str, found: Mapping[str, Any], known: set[str], kinds: set[str] | None
 ) -> None:
     strange = sorted(key for key, value in found.items() if key not in known and value)
-    if kinds is not None and found.get("type") not in kinds:
+    kind = found.get("type")
+    if kinds is not None and not (isinstance(kind, str) and kind in kinds):
         strange.append("type")
     if strange:
         raise StoreError(
-            f"{path}: {where} has {_shown(strange[0])}: {_shown(found.get(strange[0]))}, which graphneg "
+            f"{path}: {where} has {shown(strange[0])}: {shown(found.get(strange[0]))}, which graphneg "
             "never writes and which may run code in the server: remove it there and in schema.prev.json, or "
             "load the corpora into a new store"
         )
@@ -153,14 +166,20 @@ def _check_keys(
 def _first_name(value: Any) -> str:
     """Return the first name in a map as `` "name"``, for a message; an empty text for anything else."""
     if isinstance(value, dict):
-        return f" {_shown(min(cast('dict[str, Any]', value)))}"
+        return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""
 
 
-def _shown(value: Any) -> str:
-    """Write a value of a stranger's in ASCII and on one line, cut where it is long."""
+def shown(value: Any) -> str:
+    """Write a value of a stranger's for a message: in ASCII, on one line, and cut if it is long."""
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def printable(path: Any) -> str:
+    """Write a path for a message in which a stranger chose names: on one line, without control characters."""
+    text = str(path)
+    return text if text.isprintable() else ascii(text)
 
 
 def _check_configuration(path: Path) -> None:
@@ -168,7 +187,7 @@ def _check_configuration(path: Path) -> None:
     for key, value in _read_object(path).items():
         if value:
             raise StoreError(
-                f"{path} configures the server ({_shown(key)}: {_shown(value)}): a store is data only; write "
+                f"{path} configures the server ({shown(key)}: {shown(value)}): a store is data only; write "
                 '{"configuration": {}} there to open it without'
             )
 
@@ -177,10 +196,10 @@ def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[s
     """Yield the maps in the map that stands under a key."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
-        raise _damaged(path, f"{_shown(key)} is not a map")
+        raise _damaged(path, f"{shown(key)} is not a map")
     for name, value in cast("dict[str, Any]", inner).items():
         if not isinstance(value, dict):
-            raise _damaged(path, f"{_shown(name)} is not a map")
+            raise _damaged(path, f"{shown(name)} is not a map")
         yield ascii(name)[1:-1], cast("dict[str, Any]", value)
 
 

@@ -330,7 +330,7 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
         ("{", "is damaged"),
         ('{"format": 9, "engine": "arcadedb", "engine_version": "26.10.2"}', "store format 9"),
         ('{"format": 1, "engine": "arcadedb", "engine_version": "99.1"}', "pip install --upgrade"),
-        ('{"format": 1, "engine": "other", "engine_version": "1.0"}', "written by other"),
+        ('{"format": 1, "engine": "other", "engine_version": "1.0"}', 'written by "other"'),
     ],
 )
 def test_a_store_of_another_kind_is_one_clear_error(tmp_path: Path, mark: str, message: str) -> None:

@@ -167,6 +167,10 @@ class TestAFileInAStore:
         spoil(sent / place, how, precious)
         assert str(sent / place) in refusal(sent)
 
+    def test_with_a_name_of_several_lines_is_told_in_one(self, sent: Path, precious: Path) -> None:
+        (sent / DATABASE / "a\nb\x1b[2J\udcff").symlink_to(precious)
+        assert r"a\nb\x1b[2J\udcff' is a symbolic link" in refusal(sent)
+
     def test_of_another_database_is_refused(self, sent: Path) -> None:
         shutil.copytree(sent / DATABASE, sent / DATABASE.with_name("second"))
         assert str(sent / DATABASE.with_name("second")) in refusal(sent)
@@ -227,6 +231,7 @@ CODE: dict[str, tuple[str, object, tuple[str, ...]]] = {
     '"analyzer"': ("analyzer", "org.example.Evil", ("types", "Term", "indexes", "")),
     '"type": "FULL_TEXT"': ("type", "FULL_TEXT", ("types", "Term", "indexes", "")),
     '"type": "t"': ("type", "t", ("types", "Term")),
+    '"type": ["v"]': ("type", ["v"], ("types", "Term")),
 }
 
 
