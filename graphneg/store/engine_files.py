@@ -78,8 +78,8 @@ def check_engine_files(directory: Path) -> None:
         raise refusal(error) from error
     except OSError as error:
         raise StoreError(
-            f"{printable(error.filename or databases)} can't be read: {error.strerror}; check its permissions, "
-            "or open a copy of the store"
+            f"{printable(error.filename or databases)} can't be read: {error.strerror}; check its "
+            "permissions, or open a copy of the store"
         ) from error
 
 
