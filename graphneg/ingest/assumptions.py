@@ -67,5 +67,5 @@ class Ids:
         if written != id and not self._said:
             self._said = True
             self._notices.say(
-                f"{self._file}: ids that are whole numbers are kept so: {written[:40]} is {id[:40]}"
+                f"{self._file}: ids that are whole numbers are kept as such: {written[:40]} is {id[:40]}"
             )

@@ -53,6 +53,10 @@ class Part(NamedTuple):
         return f"{self.split}\0{self.dialogue}"
 
 
+class _CircleError(Refused):
+    """A message belongs to no dialogue; this tells nothing of the rows beside it."""
+
+
 class RowReader:
     """Reads the rows of one source as dialogues.
 
@@ -125,6 +129,9 @@ class RowReader:
         for entry in entries:
             try:
                 part = self._part(entry, threads)
+            except _CircleError as reason:
+                yield Rejected(entry.place, str(reason))
+                continue
             except Refused as reason:
                 entry, part = Rejected(entry.place, str(reason)), None
             if isinstance(entry, Rejected):
@@ -162,7 +169,7 @@ class RowReader:
             if written is None:
                 raise Refused("it has no id")
             if (written := threads.first(written)) is None:
-                raise Refused(f"it answers {answered!r}, and replies go in a circle")
+                raise _CircleError(f"it answers {answered!r}, and replies go in a circle")
         split = _split(cells.get(self._known.get("split", "")))
         return Part(id_text(written) or "", str(unwrapped(written)).strip(), split, entry.place, cells)
 

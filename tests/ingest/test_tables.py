@@ -103,7 +103,7 @@ def test_a_broken_row_costs_the_dialogue_that_it_names_wherever_it_stands(tmp_pa
 
 @pytest.mark.parametrize("line", [b"\xff,Bo,Yes.", b'"never, closed', b"\0"])
 def test_a_row_that_names_no_dialogue_costs_those_beside_it(tmp_path: Path, line: bytes) -> None:
-    text = HEADER.encode() + b"a,Ann,Hi.\na,Bo,Yes.\n" + line + b"\nb,Ann,Hi.\nc,Ann,Ho.\n"
+    text = HEADER.encode() + "a,Ann,Hé é.\na,Bo,Yes.\n".encode() + line + b"\nb,Ann,Hi.\nc,Ann,Ho.\n"
     records, _ = load(written(tmp_path / "t.csv", text))
     assert [one.id for one in records if hasattr(one, "utterances")] == ["t/all/c"]
     assert len(refused(records)) == 3

@@ -1,0 +1,392 @@
+"""Rows of dialogues in any order: no dialogue is cut, none has another speaker or id than its file says."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphneg.ingest.fields import NAMES, plain_names
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.ingest.spill import RowStore, Threads, is_scattered
+from graphneg.ingest.times import moment
+from graphneg.ingest.values import id_text
+from graphneg.model import Dialogue, Rejected
+from tests.ingest.test_dialogue_files import lines, load, refused, said
+from tests.loader_samples import written
+
+
+def texts(*given: Any, **options: Any) -> dict[str, str]:
+    """What is said in each dialogue, by the end of its id: ``Ann: Hi. / Bo: Ho.``."""
+    found = said(*given, **options)
+    return {id: " / ".join(f"{speaker}: {text}" for speaker, text in turns) for id, turns in found.items()}
+
+
+def notices(*given: Any, **options: Any) -> list[str]:
+    """What is said of a load, without the names of files."""
+    return [line.rpartition(".csv: ")[2] for line in load(*given, **options)[1].notices.lines()]
+
+
+class TestExports:
+    """Files in the shapes that other programs write."""
+
+    def test_of_convokit_are_grouped_and_ordered_by_time(self, tmp_path: Path) -> None:
+        rows = [
+            ("u1", "c1", "Who took my umbrella?", "ann", None, 10),
+            ("u4", "c2", "Is the pool open?", "cid", None, 11),
+            ("u2", "c1", "Your sister did.", "bob", "u1", 12),
+            ("u5", "c2", "Not before June.", "dee", "u4", 14),
+            ("u3", "c1", "I have none.", "ann", "u2", 13),
+            ("u6", "c1", "It was me.", "eve", "u1", 15),
+            ("u7", "c2", "A pity.", "cid", "gone", 16),
+        ]
+        keys = ("id", "conversation_id", "text", "speaker", "reply_to", "timestamp")
+        file = written(
+            tmp_path / "utterances.jsonl", lines([dict(zip(keys, row, strict=True)) for row in rows])
+        )
+        assert texts(file) == {
+            "c1": "ann: Who took my umbrella? / bob: Your sister did. / ann: I have none. / eve: It was me.",
+            "c2": "cid: Is the pool open? / dee: Not before June. / cid: A pity.",
+        }
+        assert sorted(load(file)[1].notices.lines()[1:]) == [
+            "1 dialogue with several replies to one message: its turns are in one line, not in branches",
+            "1 turn kept although the message that it answers is missing",
+        ]
+
+    def test_of_reddit_are_grouped_by_their_post(self, tmp_path: Path) -> None:
+        keys = ("id", "author", "body", "link_id", "parent_id", "created_utc")
+        rows = [
+            ("d1", "dan", "Does the ferry run?", "t3_p2", "t3_p2", 1),
+            ("c2", "bob", "At the mill.", "t3_p1", "t1_c1", 5),
+            ("d2", "eve", "It is too windy.", "t3_p2", "t1_d1", 3),
+            ("c1", "ann", "Where is rye sold?", "t3_p1", "t3_p1", 5),
+        ]
+        file = written(tmp_path / "RC.jsonl", lines([dict(zip(keys, row, strict=True)) for row in rows]))
+        assert texts(file) == {
+            "t3_p2": "dan: Does the ferry run? / eve: It is too windy.",
+            "t3_p1": "ann: Where is rye sold? / bob: At the mill.",
+        }
+        assert len(load(file)[1].notices.lines()) == 1
+
+    def test_of_twitter_follow_the_replies(self, tmp_path: Path) -> None:
+        text = (
+            "tweet_id,author_id,inbound,created_at,text,response_tweet_id,in_response_to_tweet_id\n"
+            "1,AirHelp,False,Tue Oct 31 22:10:47 +0000 2017,Which flight?,2,3.0\n"
+            "2,115712,True,Tue Oct 31 22:11:45 +0000 2017,To Lima.,,1\n"
+            "3,115712,True,Tue Oct 31 22:08:27 +0000 2017,My bag is lost.,1,\n"
+            "9,ShopHelp,False,Tue Oct 31 22:05:00 +0000 2017,Thanks!,,8\n"
+        )
+        file = written(tmp_path / "twcs.csv", text)
+        assert texts(file) == {
+            "3": "115712: My bag is lost. / AirHelp: Which flight? / 115712: To Lima.",
+            "9": "ShopHelp: Thanks!",
+        }
+        assert notices(file)[1] == "no dialogue column; messages that answer each other are one dialogue"
+
+    @pytest.mark.parametrize(
+        ("header", "rows", "found"),
+        [
+            (
+                "Ticket ID,Comment ID,Author Name,Author Role,Created At,Comment Body",
+                [
+                    "7,1,Ann,end-user,2024-01-05 10:00:00 UTC,It is stuck.",
+                    "8,2,Bob,end-user,2024-01-05 10:01:00 UTC,I am locked out.",
+                    "7,3,Sue,agent,2024-01-05 10:02:00 UTC,Open the lid.",
+                ],
+                {"7": "Ann: It is stuck. / Sue: Open the lid.", "8": "Bob: I am locked out."},
+            ),
+            (
+                "conversation_id,part_type,author_type,created_at,body",
+                [
+                    "7,comment,user,1700000001,Hi.",
+                    "7,comment,admin,1700000002,Ho.",
+                    "7,note,admin,1700000003,Hm.",
+                ],
+                {"7": "user: Hi. / admin: Ho. / admin: ."},
+            ),
+            (
+                "id,topic_id,post_number,username,created_at,reply_to_post_number,raw",
+                [
+                    "12,4,4,ann,2020-01-01T10:05:00.000Z,2,It works.",
+                    "11,4,2,bob,2020-01-01T10:02:00.000Z,,Use pip.",
+                    "10,5,1,cid,2020-01-01T10:01:00.000Z,,Is there a Mac build?",
+                    "9,4,1,ann,2020-01-01T10:00:00.000Z,,How do I install it?",
+                ],
+                {
+                    "4": "ann: How do I install it? / bob: Use pip. / ann: It works.",
+                    "5": "cid: Is there a Mac build?",
+                },
+            ),
+            (
+                "message_tree_id,message_id,parent_id,role,text,created_date",
+                [
+                    "m1,m2,m1,assistant,A grain.,2023-02-05T14:24:50.98+00:00",
+                    "m1,m1,,prompter,What is rye?,2023-02-05T14:23:50.98+00:00",
+                ],
+                {"m1": "prompter: What is rye? / assistant: A grain."},
+            ),
+            (
+                "Gespräch,Sprecher,Nachricht",
+                ["1,Anna,Hallo.", "1,Bert,Ja?"],
+                {"1": "Anna: Hallo. / Bert: Ja?"},
+            ),
+        ],
+        ids=["zendesk", "intercom", "discourse", "oasst", "german"],
+    )
+    def test_of_tables_need_no_map(
+        self, tmp_path: Path, header: str, rows: list[str], found: dict[str, str]
+    ) -> None:
+        assert texts(written(tmp_path / "t.csv", "\n".join([header, *rows]))) == found
+
+    def test_of_objects_need_no_map(self) -> None:
+        turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho."}]
+        expected = "user: Hi. / assistant: Ho."
+        assert texts([{"conversation_hash": "f1", "model": "m", "conversation": turns, "turn": 1}]) == {
+            "f1": expected
+        }
+        assert texts([{"conversation_id": "f2", "conversation": turns}]) == {"f2": expected}
+        people = [{"sender": {"id": 3, "name": "Ann"}, "body": "Hi."}, {"sender": {"id": 4}, "body": "Ho."}]
+        assert texts([{"_id": {"$oid": "5f"}, "messages": people}]) == {"5f": "Ann: Hi. / 4: Ho."}
+
+
+class TestOrder:
+    def test_is_that_of_numbers_then_times_then_rows(self, tmp_path: Path) -> None:
+        head = "dialogue,speaker,{},text\n"
+        newest = "a,A,2024-01-02,3\nb,B,2024-01-02,x\na,A,2024-01-01,2\na,A,2024-01-01,1\n"
+        assert texts(written(tmp_path / "t.csv", head.format("date") + newest))["a"] == "A: 1 / A: 2 / A: 3"
+        unknown = "a,A,01/02/24,1\na,A,01/01/24,2\n"
+        file = written(tmp_path / "t.csv", head.format("date") + unknown)
+        assert texts(file)["a"] == "A: 1 / A: 2"
+        assert notices(file) == ["1 dialogue kept in the order of its rows, as its times are not understood"]
+
+    def test_puts_no_reply_before_what_it_answers(self, tmp_path: Path) -> None:
+        rows = "a,A,4,3,four\na,A,3,2,three\na,A,1,,one\na,A,5,1,five\na,A,2,1,two\n"
+        file = written(tmp_path / "t.csv", "dialogue,speaker,id,reply_to,text\n" + rows)
+        assert texts(file)["a"] == "A: one / A: five / A: two / A: three / A: four"
+
+    @pytest.mark.parametrize(
+        ("rows", "reason"),
+        [
+            ("a,A,1,2,x\nb,B,9,,y\na,A,2,1,z\n", "dialogue 'a': its replies go in a circle"),
+            ("a,A,1,,x\nb,B,9,,y\na,A,1,1,z\na,A,2,1,z\n", "dialogue 'a': two rows have the id '1': "),
+        ],
+    )
+    def test_that_cannot_be_costs_the_dialogue(self, tmp_path: Path, rows: str, reason: str) -> None:
+        records, _ = load(written(tmp_path / "t.csv", "dialogue,speaker,id,reply_to,text\n" + rows))
+        assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/b"]
+        assert reason in refused(records)[0]
+
+    def test_of_messages_in_a_circle_without_dialogues_is_none(self, tmp_path: Path) -> None:
+        records, _ = load(written(tmp_path / "t.csv", "id,reply_to,speaker,text\n1,2,A,x\n2,1,B,y\n3,,A,z\n"))
+        assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/3"]
+        assert len(refused(records)) == 2 and "replies go in a circle" in refused(records)[0]
+
+    def test_of_numbered_turns_has_no_gaps_wherever_their_rows_stand(self, tmp_path: Path) -> None:
+        rows = "a,0,x\nb,0,y\nc,1,z\na,2,x\nb,1,y\nc,2,z\n"
+        records, _ = load(written(tmp_path / "t.csv", "dialogue,turn,text\n" + rows))
+        assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/b", "t/all/c"]
+        assert refused(records) == [
+            f"t.csv:2 dialogue 'a': turn '2' at {tmp_path}/t.csv:5 where 1 should follow"
+        ]
+
+
+@given(
+    names=st.lists(st.sampled_from("abc"), max_size=12),
+    once=st.booleans(),
+    kind=st.sampled_from(["rows", "frame", "file"]),
+)
+def test_the_order_of_rows_changes_nothing(
+    names: list[str], once: bool, kind: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    rows: list[dict[str, Any]] = [
+        {"dialogue": name, "speaker": "A", "text": f"{name}{number}"} for number, name in enumerate(names)
+    ]
+    expected = {
+        name: " / ".join(f"A: {row['text']}" for row in rows if row["dialogue"] == name)
+        for name in dict.fromkeys(names)
+    }
+    if not rows:
+        return
+    if kind == "file":
+        given: Any = written(tmp_path_factory.getbasetemp() / "any.jsonl", lines(rows))
+    else:
+        given = pd.DataFrame(rows) if kind == "frame" else iter(rows) if once else rows
+    assert texts(given) == expected
+
+
+class TestSpeakers:
+    def test_that_no_column_names_are_assumed_aloud_once(self, tmp_path: Path) -> None:
+        rows = "".join(f"{number},Ann,glad,Hi.\n{number},Bo,sad,Ho.\n" for number in range(3))
+        file = written(tmp_path / "t.csv", "dialogue,answerer,mood,text\n" + rows)
+        assert texts(file)["0"] == "A: Hi. / B: Ho."
+        assert notices(file) == [
+            "no speaker column; A and B assumed; columns left: answerer, mood; "
+            "--map speaker=NAME says which it is"
+        ]
+        assert texts(file, map={"speaker": "answerer"})["0"] == "Ann: Hi. / Bo: Ho."
+        assert notices(file, map={"speaker": "answerer"}) == notices(file, map={"speaker": ""}) == []
+
+    def test_that_no_key_of_turns_names_are_assumed_aloud(self) -> None:
+        told = load([{"id": 1, "turns": [{"text": "Hi.", "x": 1}, {"text": "Ho."}]}])[1].notices.lines()
+        assert told == [
+            "data: no speaker column; A and B assumed; columns left: x; --map speaker=NAME says which it is"
+        ]
+        assert load([{"id": 1, "turns": ["Hi.", "Ho."]}])[1].notices.lines() == []
+
+    def test_that_some_turns_lack_are_counted(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "dialogue,speaker,text\n1,Ann,Hi.\n1,,Ho.\n")
+        assert notices(file) == ["1 turn without a speaker given to A or B"]
+
+    def test_that_speak_twice_keep_both_turns(self, tmp_path: Path) -> None:
+        text = (
+            "conversation_id,author_type,message\n7,customer,Hi.\n7,agent,Ho.\n7,agent,Hm.\n7,customer,Bye.\n"
+        )
+        assert texts(written(tmp_path / "t.csv", text)) == {
+            "7": "customer: Hi. / agent: Ho. / agent: Hm. / customer: Bye."
+        }
+
+    def test_are_persons_before_kinds_of_persons(self, tmp_path: Path) -> None:
+        text = "dialogue,author_type,author_name,text\n1,agent,Sue,Hi.\n1,agent,Tom,Ho.\n"
+        assert texts(written(tmp_path / "t.csv", text))["1"] == "Sue: Hi. / Tom: Ho."
+
+    def test_no_name_stands_for_two_fields(self) -> None:
+        shared = {"dialogue", "dialog", "conversation"}  # a dialogue's id, or the list of its turns
+        names = [name for field in NAMES for name in NAMES[field] if name not in shared]
+        assert len(names) == len(set(names)) and list(plain_names(names)) == names
+
+
+class TestIds:
+    @pytest.mark.parametrize("id", [7, 7.0, "7.0", "7.000", " 7 "])
+    @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "frame", "rows"])
+    def test_that_are_whole_numbers_are_one_id_in_every_form(
+        self, tmp_path: Path, id: Any, form: str
+    ) -> None:
+        rows = [{"dialogue": id, "speaker": "A", "text": "Hi."}]
+        given: Any = rows
+        if form == "jsonl":
+            given = written(tmp_path / "t.jsonl", lines([{"id": id, "turns": ["Hi."]}]))
+        elif form == "csv":
+            given = tmp_path / "t.csv"
+            pd.DataFrame(rows).to_csv(given, index=False)
+        elif form == "parquet":
+            given = tmp_path / "t.parquet"
+            pq.write_table(pa.Table.from_pylist(rows), given)
+        elif form == "frame":
+            given = pd.DataFrame(rows)
+        assert list(texts(given)) == ["7"]
+
+    def test_are_never_replaced(self) -> None:
+        ids = [1.0, 7.5, 2.0, True, [1], 1e300, " ", 3]
+        records, options = load([{"id": id, "turns": ["Hi."]} for id in ids])
+        assert [one.id for one in records if isinstance(one, Dialogue)] == [
+            f"dialogues/all/{id}" for id in ("1", "7.5", "2", "3")
+        ]
+        assert [reason.partition(": ")[2] for reason in refused(records)] == [
+            "the id 'True' is neither a text nor a number",
+            "the id '[1]' is neither a text nor a number",
+            "the id 1e+300 is a float whose last digits are lost: give ids as text",
+            "id is empty",
+        ]
+        assert options.notices.lines() == ["data: ids that are whole numbers are kept as such: 1.0 is 1"]
+
+    @pytest.mark.parametrize("once", [False, True])
+    def test_that_are_generated_meet_none_that_are_given(self, once: bool) -> None:
+        values = [
+            {"turns": ["Hi."]},
+            {"turns": ["Ha."]},
+            {"id": "1", "turns": ["Ho."]},
+            {"id": 0.0, "turns": ["Hm."]},
+        ]
+        assert list(texts(iter(values) if once else values)) == ["unnamed-0", "unnamed-1", "1", "0"]
+        assert list(texts([{"turns": ["Hi."]}, {"turns": ["Ho."]}])) == ["0", "1"]
+
+    def test_that_rows_write_differently_cost_the_dialogue(self) -> None:
+        rows = [{"dialogue": id, "text": "Hi."} for id in (7, 8, 7.0)]
+        records, _ = load(rows)
+        assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/8"]
+        assert refused(records) == ["data:row 1 dialogue '7': its id is '7', but '7.0' at data:row 3"]
+
+    @given(number=st.integers(-(2**53) + 1, 2**53 - 1))
+    def test_of_floats_lose_no_digit(self, number: int) -> None:
+        assert id_text(float(number)) == id_text(number) == id_text(f"{number}.0") == str(number)
+
+
+@given(keys=st.lists(st.integers(0, 200), max_size=300))
+def test_scattered_keys_are_found(keys: list[int]) -> None:
+    runs = [key for at, key in enumerate(keys) if not at or keys[at - 1] != key]
+    assert is_scattered(keys) == (len(set(runs)) < len(runs))
+
+
+@given(rows=st.lists(st.tuples(st.text(max_size=2), st.integers()), max_size=20))
+def test_a_row_store_gives_back_what_it_was_given(rows: list[tuple[str, int]]) -> None:
+    store = RowStore()
+    for key, row in rows:
+        store.add(key, row)
+    expected: dict[str, list[int]] = {}
+    for key, row in rows:
+        expected.setdefault(key, []).append(row)
+    assert [(key, list(found)) for key, found in store.groups()] == list(expected.items())
+
+
+@given(above=st.lists(st.integers(0, 9), min_size=10, max_size=10))
+def test_threads_begin_where_replies_lead(above: list[int]) -> None:
+    threads = Threads()
+    for id, answered in enumerate(above):
+        threads.add(str(id), str(answered) if answered != id else None)
+    for id in range(10):
+        at, steps = id, 0
+        while above[at] != at and steps < 10:
+            at, steps = above[at], steps + 1
+        assert threads.first(str(id)) == (None if steps == 10 else str(at))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1970-01-01T00:01:00Z", 60),
+        ("1970-01-01 00:01:00 UTC", 60),
+        ("1970-01-01 01:01:00 +0100", 60),
+        ("Thu, 01 Jan 1970 00:01:00 GMT", 60),
+        ("Thu Jan 01 00:01:00 +0000 1970", 60),
+        ({"$date": "1970-01-01T00:01:00.000Z"}, 60),
+        ("60.5", 60.5),
+        (60, 60),
+        (None, None),
+        (float("nan"), None),
+        ("10:05", None),
+        ("03/04/2024", None),
+        ("Jan 1, 1970 10:10 PM", None),
+    ],
+)
+def test_times_are_read_where_they_are_plain(text: Any, seconds: float | None) -> None:
+    assert moment(text) == seconds
+
+
+def test_scattered_rows_take_little_memory(tmp_path: Path) -> None:
+    def rows() -> Iterator[str]:
+        for turn in range(20):
+            for dialogue in range(3_000):
+                yield (
+                    json.dumps({"dialogue": dialogue, "speaker": "A", "text": f"{turn} " + "words " * 40})
+                    + "\n"
+                )
+
+    file = tmp_path / "t.jsonl"
+    with file.open("w") as stream:
+        stream.writelines(rows())
+    tracemalloc.start()
+    loaded = get_loader("dialogues").read([file], LoadOptions())
+    turns = [len(one.utterances) for one in loaded if not isinstance(one, Rejected)]  # type: ignore[union-attr]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert turns == [20] * 3_000
+    assert file.stat().st_size > 15_000_000 and peak < 12_000_000
