@@ -71,8 +71,8 @@ def load(
     turns: int = option(8, "Turns of a dialogue that is made of graphs without utterances.", min=1),
     map: list[str] | None = option(
         None,
-        "What the data call dialogue, turn, speaker, text, turns, split or amr, where graphneg can't tell; "
-        "dialogues only, repeatable.",
+        "What the data call dialogue, turn, speaker, text, turns, split, amr, id, reply_to or time, where "
+        "graphneg can't tell; dialogues only, repeatable.",
         "FIELD=NAME",
     ),
     encoding: str | None = option(None, "The codec of the text, where it is guessed wrong; dialogues only."),
