@@ -58,7 +58,7 @@ class TestExports:
             "c2": "cid: Is the pool open? / dee: Not before June. / cid: A pity.",
         }
         assert sorted(load(file)[1].notices.lines()[1:]) == [
-            "1 dialogue with several replies to one message: its turns are in one line, not in branches",
+            "1 dialogue with several replies to one message: its turns are in one line",
             "1 turn kept although the message that it answers is missing",
         ]
 
@@ -111,7 +111,7 @@ class TestExports:
                     "7,comment,admin,1700000002,Ho.",
                     "7,note,admin,1700000003,Hm.",
                 ],
-                {"7": "user: Hi. / admin: Ho. / admin: ."},
+                {"7": "user: Hi. / admin: Ho. / admin: Hm."},
             ),
             (
                 "id,topic_id,post_number,username,created_at,reply_to_post_number,raw",
