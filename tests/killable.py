@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from graphneg.dialogue_graph import DialogueGraph
-from graphneg.ingest import writing
+from graphneg.ingest import batches
 from graphneg.parsers import jobs
 from graphneg.shift import build
 from graphneg.store.opening import open_store
@@ -124,5 +124,5 @@ def load(dialogues: DialogueGraph, file: Path, teller: Connection) -> None:
         return outcome
 
     dialogues.store.write = acknowledged  # type: ignore[method-assign]
-    writing.MAX_ROWS = LOAD_ROWS
+    batches.MAX_ROWS = LOAD_ROWS
     dialogues.load("dialogues", file)

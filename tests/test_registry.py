@@ -17,6 +17,7 @@ from graphneg.editing.transforms import CATEGORIES, load_transforms
 from graphneg.english.words import table_rows
 from graphneg.errors import InputError
 from graphneg.ingest.loader import get_loader
+from graphneg.nn.answers import PROBLEMS
 from graphneg.parsers.base import parser_names
 from graphneg.plugins import Plugins
 from graphneg.records import reasons
@@ -117,7 +118,7 @@ def given_codes() -> set[str]:
 
     They are ``code: sentence`` outside of errors, the first argument of what refuses, and the keys of tables
     of reasons."""
-    given = {row[1] for row in table_rows("graphneg.decoders.surface", "refusals.tsv")}
+    given = {row[1] for row in table_rows("graphneg.decoders.surface", "refusals.tsv")} | set(PROBLEMS)
     code = re.compile(r"([a-z]+(?:-[a-z]+)*): ")
     for folder in ("decoders", "editing", "generators", "scorers"):
         for file in sorted((ROOT / "graphneg" / folder).rglob("*.py")):

@@ -12,17 +12,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import metadata, parse_graph
 from graphneg.english.lexicon import Lexicon
 from graphneg.errors import InputError, PenmanError, StoreError, first_line
+from graphneg.ingest.batches import Batch, ReadGraph
 from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.lexicon import (
     Target,
@@ -49,9 +49,7 @@ from graphneg.ingest.rows import (
 )
 from graphneg.ingest.validation import LONGEST_GRAPH, Grouping, oversized, placed, too_long
 from graphneg.model import (
-    AmrGraph,
     Dialogue,
-    Frame,
     GraphText,
     LexiconEntry,
     Opposite,
@@ -64,8 +62,6 @@ from graphneg.store.connection import WriteConflict, is_of_content
 from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
 
-MAX_ROWS = 5_000
-MAX_BYTES = 4_000_000
 MAX_DIALOGUE_BYTES = 12_000_000
 GRAPH_CHUNK = 400
 MOST_REFUSED = 20
@@ -76,119 +72,6 @@ _OTHER_CONTENT = {
     "graphs": "another AMR graph of this utterance is in the store; it stays as it is",
     "sentences": "a sentence with this id and another text is in the store",
 }
-
-
-class ReadGraph(NamedTuple):
-    """A graph, the utterance that it belongs to, the digest of its PENMAN, the text that it means, and its
-    place in a file."""
-
-    utterance: str
-    graph: AmrGraph
-    digest: str
-    text: str = ""
-    place: str = ""
-
-    @property
-    def weight(self) -> int:
-        """How many rows it makes."""
-        return 2 + 2 * len(self.graph.nodes) + len(self.graph.mentions)
-
-
-@dataclass(slots=True)
-class Batch:
-    """Records of one transaction, their number of rows, and about how many bytes they are.
-
-    The rows of dialogues and graphs are made as these are added, while another batch is being written:
-    most batches of most loads hold nothing that is in the store already.
-    """
-
-    lexicon: Lexicon
-    dialogues: list[Dialogue] = field(default_factory=list[Dialogue])
-    graphs: list[ReadGraph] = field(default_factory=list[ReadGraph])
-    opposites: list[Opposite] = field(default_factory=list[Opposite])
-    frames: list[Frame] = field(default_factory=list[Frame])
-    sentences: dict[str, Row] = field(default_factory=dict[str, Row])
-    entries: list[LexiconEntry] = field(default_factory=list[LexiconEntry])
-    dialogue_rows: DialogueRows = field(default_factory=DialogueRows)
-    graph_rows: GraphRows = field(init=False)
-    rows: int = 0
-    bytes: int = 0
-
-    def __post_init__(self) -> None:
-        self.graph_rows = GraphRows(self.lexicon)
-
-    def add(self, dialogues: Sequence[Dialogue], graphs: Sequence[ReadGraph]) -> None:
-        """Add dialogues, and graphs that a corpus brings, with their rows."""
-        for dialogue in dialogues:
-            self.dialogues.append(dialogue)
-            self.dialogue_rows.add(dialogue)
-        for read in graphs:
-            self.graphs.append(read)
-            self.graph_rows.add(read.graph, read.utterance, GOLD, read.digest, read.text)
-        for dialogue in dialogues:
-            self.graph_rows.mark_echoes(_spoken(dialogue, graphs))
-
-    def split(self) -> list[Batch]:
-        """Return the batch in two parts, the second of which may need the first; none if it is one item.
-
-        A dialogue goes with its graphs as long as there is anything else in the batch.
-        """
-        graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
-        rest = [one for one in self.graphs if dialogue_of(one.utterance) not in graphs_of]
-        for one in self.graphs:
-            graphs_of.get(dialogue_of(one.utterance), []).append(one)
-        adds: list[Callable[[Batch], None]] = [
-            *(partial(Batch.add, dialogues=[one], graphs=graphs_of[one.id]) for one in self.dialogues),
-            *(partial(Batch.add, dialogues=(), graphs=[one]) for one in rest),
-            *(partial(lambda batch, one: batch.opposites.append(one), one=one) for one in self.opposites),
-            *(partial(lambda batch, one: batch.frames.append(one), one=one) for one in self.frames),
-            *(
-                partial(lambda batch, id: batch.sentences.update({id: self.sentences[id]}), id=id)
-                for id in self.sentences
-            ),
-            *(partial(lambda batch, one: batch.entries.append(one), one=one) for one in self.entries),
-        ]
-        if len(adds) == 1 and self.dialogues and self.graphs:
-            adds = [
-                partial(Batch.add, dialogues=self.dialogues, graphs=()),
-                partial(Batch.add, dialogues=(), graphs=self.graphs),
-            ]
-        if len(adds) < 2:
-            return []
-        parts = [Batch(self.lexicon), Batch(self.lexicon)]
-        for at, add in enumerate(adds):
-            add(parts[2 * at >= len(adds)])
-        return parts
-
-    @property
-    def place(self) -> str:
-        """Where the first item of the batch comes from, with its id."""
-        for one in self.dialogues:
-            return f"{one.place}: {one.id}" if one.place else one.id
-        for one in self.graphs:
-            return f"{one.place}: {one.utterance}" if one.place else one.utterance
-        named = [
-            *(f"{one.start} {one.relation} {one.end}" for one in self.opposites),
-            *(one.id for one in self.frames),
-            *self.sentences,
-            *(f"{one.table}: {' '.join(one.cells)}" for one in self.entries),
-        ]
-        return next(iter(named), "")[:80]
-
-    def takes(self, rows: int, size: int) -> bool:
-        """Whether there is room for more, which then counts as added; an empty batch takes anything."""
-        if self.rows and (self.rows + rows > MAX_ROWS or self.bytes + size > MAX_BYTES):
-            return False
-        self.rows += rows
-        self.bytes += size
-        return True
-
-
-def _spoken(dialogue: Dialogue, graphs: Iterable[ReadGraph]) -> list[tuple[str, str]]:
-    """The graphs of a dialogue in the order of its turns: who says each, and its id."""
-    of = {read.utterance: read.graph.id for read in graphs}
-    said = ((turn.speaker, of.get(utterance_id(dialogue.id, turn.turn))) for turn in dialogue.utterances)
-    return [(speaker, amr) for speaker, amr in said if amr is not None]
 
 
 @dataclass(slots=True)

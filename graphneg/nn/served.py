@@ -18,72 +18,45 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from threading import Lock
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from graphneg.errors import InputError, ModelError, StoppedError
 from graphneg.hashing import number
 from graphneg.nn.answers import PROBLEMS, Answer, Answers, Problem
 from graphneg.nn.endpoint import KEY, Endpoint, RequestError
-from graphneg.nn.generation import Beams, Sampling, item_seed
+from graphneg.nn.generation import item_seed
+from graphneg.nn.server_requests import (
+    NAMES_OF_LIMIT,
+    Request,
+    completion,
+    limit_of,
+    longer,
+    parameters_of,
+    read_answer,
+)
 from graphneg.nn.serving import BASE_URL, Estimate, Pause, Serving, Spending, tokens_of
 from graphneg.nn.writers import (
-    FREE,
     PLAIN,
     Completion,
     Constraints,
     GenerationSettings,
     Prompt,
     Route,
-    cut,
     per_prompt,
 )
 
 _PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completion": "/completions"}
 _FIRST_ATTEMPTS = 3
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-_NAMES_OF_LIMIT = ("max_tokens", "max_completion_tokens")
 _UNACCEPTED = (400, 413, 422)
-_MORE = 4
-"""The second request for an answer with a problem may be this many times as long."""
-_TOKENS_TO_THINK = 4096
-"""The second request for an answer that was nothing but thinking may be this long at least."""
-_MOST_TOKENS = 10**9
-"""A server that counts more tokens for one answer has miscounted."""
 _NOTHING = Answer("", False, problem="not-accepted")
-_OPENS = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|\[THINK\])", re.IGNORECASE)
-_CLOSES = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One text that is asked for.
-
-    Args:
-        body: what is sent, with the limit of tokens as ``max_tokens``.
-        key: digest of all that the answer depends on.
-        tokens_in: about how many tokens are read.
-        tokens_out: how many are written at most.
-        constraints: where the text may end before the model ends it.
-        stop: strings that end it.
-    """
-
-    body: Mapping[str, Any]
-    key: bytes
-    tokens_in: int
-    tokens_out: int
-    constraints: Constraints = FREE
-    stop: Sequence[str] = ()
 
 
 class ServedWriter:
@@ -101,7 +74,7 @@ class ServedWriter:
         self.route: Route = route
         self.serving = serving or Serving()
         self._endpoint = Endpoint(self.serving.url, self.serving.timeout)
-        self._limit_name = _NAMES_OF_LIMIT[0]
+        self._limit_name = NAMES_OF_LIMIT[0]
         self._met = False
         self._lock = Lock()
         self._pause = Pause()
@@ -169,7 +142,7 @@ class ServedWriter:
         if answer.problem:
             first = answer.problem
             if first != "not-accepted":
-                again = self._answer_to(_longer(request, answer))
+                again = self._answer_to(longer(request, answer))
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1
@@ -205,7 +178,7 @@ class ServedWriter:
         Raises:
             InputError: the search is a beam search, or there are more or fewer constraints than prompts.
         """
-        asked = _parameters(settings, stop)
+        asked = parameters_of(settings, stop)
         requests: list[Request] = []
         for prompt, held in zip(prompts, per_prompt(constraints, prompts), strict=True):
             text = settings.shown + prompt.text
@@ -217,7 +190,7 @@ class ServedWriter:
                 # Servers differ in what they run under the same name of a model.
                 depends_on = json.dumps([self.serving.url, self.route, body], sort_keys=True)
                 key = hashlib.sha256(depends_on.encode()).digest()
-                tokens = tokens_of(text), _limit_of(body) or settings.max_new_tokens
+                tokens = tokens_of(text), limit_of(body) or settings.max_new_tokens
                 requests.append(Request(body, key, *tokens, held, stop))
         return requests
 
@@ -274,55 +247,15 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: Request) -> Answer:
-        """Return the answer in what a server sent.
+        """Return the answer in what a server sent, and count odd numbers of tokens.
 
         Raises:
-            RequestError: there is none, or its text is no Unicode.
+            RequestError: there is none.
         """
-        try:
-            choices = content["choices"]
-            choice = choices[0] if choices else {}
-            said = (choice.get("message") or {}) if self.route == "chat" else choice
-            written = said.get("content" if self.route == "chat" else "text")
-            refusal, ending = said.get("refusal"), choice.get("finish_reason")
-            usage, told = content.get("usage") or {}, choice.get("logprobs") or {}
-            if not isinstance(written, str | None) or not isinstance(usage, dict):
-                raise TypeError
-            if written is not None and _SURROGATE.search(written):
-                raise ValueError
-            logprobs = _logprobs(told.get("content" if self.route == "chat" else "token_logprobs"))
-        # OverflowError: a log-probability with hundreds of digits.
-        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            shown = ascii(content)[:80]
-            raise RequestError("unreadable", f"an answer of another form: {shown}") from error
-        text, is_thinking, has_thought = without_thinking(written or "")
-        thought = has_thought or bool(said.get("reasoning_content") or said.get("reasoning"))
-        answer = Answer(
-            text,
-            ending != "length",
-            None if has_thought else logprobs,
-            self._counted_by_server(usage.get("prompt_tokens"), request.tokens_in),
-            self._counted_by_server(usage.get("completion_tokens"), tokens_of(written or "")),
-        )
-        ends = _completion(answer, request).finished
-        if ending == "content_filter" or refusal:
-            return answer._replace(problem="refused-answer")
-        # Hosted models that think hide it: such an answer is empty, and at its limit.
-        if is_thinking or (not text.strip() and (thought or ending == "length")):
-            return answer._replace(finished=False, problem="only-thinking")
-        if not ends:
-            return answer._replace(problem="truncated")
-        return answer if text.strip() else answer._replace(problem="empty-answer")
-
-    def _counted_by_server(self, count: Any, estimated: int) -> int:
-        """Return a number of tokens if it can be one; else the estimate, and count that."""
-        if count is None:
-            return estimated
-        if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
-            return count
+        answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
-            self._miscounted += 1
-        return estimated
+            self._miscounted += is_miscounted
+        return answer
 
     def _is_prompt_refused(self, error: RequestError, attempt: int) -> bool:
         """Return whether a request is given up because of its prompt; False if it is to be sent again.
@@ -341,8 +274,8 @@ class ServedWriter:
             ) from None
         if status == 429 and error.code == "insufficient_quota":
             raise StoppedError(f"{url}: nothing is left to spend there ({error}); what was answered is kept")
-        if status == 400 and _NAMES_OF_LIMIT[1] in str(error) and self._limit_name != _NAMES_OF_LIMIT[1]:
-            self._limit_name = _NAMES_OF_LIMIT[1]
+        if status == 400 and NAMES_OF_LIMIT[1] in str(error) and self._limit_name != NAMES_OF_LIMIT[1]:
+            self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
             if self._met:
@@ -451,90 +384,13 @@ class CountingWriter:
         return Estimate(requests, tokens_in, tokens_out, cost)
 
 
-def without_thinking(text: str) -> tuple[str, bool, bool]:
-    """Split an answer from the thinking that some servers leave in front of it.
-
-    Chat templates that open the thinking themselves leave only the closing tag in the answer.
-
-    Returns:
-        The answer, whether the text ends inside the thinking, and whether there is any.
-
-    >>> without_thinking("<think>Five of them, then.</think>Here they are.")
-    ('Here they are.', False, True)
-    >>> without_thinking("<think>Five of")
-    ('', True, True)
-    """
-    closing = list(_CLOSES.finditer(text))
-    if closing and not _OPENS.match(text[closing[-1].end() :]):
-        return text[closing[-1].end() :].lstrip(), False, True
-    if closing or _OPENS.match(text):
-        return "", True, True
-    return text, False, False
-
-
-def _longer(request: Request, answer: Answer) -> Request:
-    """Return the request for the same text with more tokens; the answer is kept under the same key.
-
-    A stop string such as a line break ends the thinking of a model before it has said anything, so the
-    request for more than thinking has none: the text is cut here all the same.
-    """
-    thinking = answer.problem == "only-thinking"
-    most = max(request.tokens_out * _MORE, _TOKENS_TO_THINK if thinking else 0)
-    body = {name: value for name, value in request.body.items() if not (thinking and name == "stop")}
-    body |= {name: most for name in _NAMES_OF_LIMIT if name in body}
-    return Request(body, request.key, request.tokens_in, most, request.constraints, request.stop)
-
-
-def _limit_of(body: Mapping[str, Any]) -> int | None:
-    """Return the most tokens that a body asks for, as far as it says so in numbers."""
-    given = [body.get(name) for name in _NAMES_OF_LIMIT]
-    return max((limit for limit in given if isinstance(limit, int)), default=None)
-
-
 def _counted(answers: int) -> str:
     return f"{answers:,} answer{'s' * (answers != 1)}"
-
-
-def _parameters(settings: GenerationSettings, stop: Sequence[str]) -> dict[str, Any]:
-    """Return how texts are drawn, as the protocol has it."""
-    search = settings.search
-    if isinstance(search, Beams) and search.width > 1:
-        raise InputError("a served model has no beams to search with")
-    drawn = {"temperature": 0.0}
-    if isinstance(search, Sampling):
-        drawn = {"temperature": search.temperature, "top_p": search.top_p}
-        drawn |= {"top_k": search.top_k} if search.top_k else {}
-    told = {"logprobs": True if settings.logprobs else None, "stop": list(stop) or None}
-    wanted = {name: value for name, value in told.items() if value is not None}
-    return {"max_tokens": settings.max_new_tokens, **drawn, **wanted}
 
 
 def _completions(
     requests: Sequence[Request], found: Mapping[bytes, Answer], n: int
 ) -> list[list[Completion]]:
     """Return ``n`` texts for each prompt; one that was not found is empty and not finished."""
-    texts = [_completion(found.get(request.key, Answer("", False)), request) for request in requests]
+    texts = [completion(found.get(request.key, Answer("", False)), request) for request in requests]
     return [texts[at : at + n] for at in range(0, len(texts), n)]
-
-
-def _completion(answer: Answer, request: Request) -> Completion:
-    """Return an answer as the text that was asked for: servers stop where they like."""
-    text, stopped = cut(answer.text.lstrip(), request.stop)
-    text, ended = request.constraints.cut(text.strip())
-    return Completion(text, answer.finished or stopped or ended, answer.logprobs, answer.problem)
-
-
-def _logprobs(tokens: Any) -> tuple[float, ...] | None:
-    """Return the log-probabilities of an answer's tokens, if it has one for each.
-
-    Raises:
-        TypeError: they are of another form.
-    """
-    if not tokens:
-        return None
-    if not isinstance(tokens, list):
-        raise TypeError
-    values = [one["logprob"] if isinstance(one, dict) else one for one in cast("list[Any]", tokens)]
-    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
-        return None
-    return tuple(float(value) for value in values)

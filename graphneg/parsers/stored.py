@@ -16,10 +16,11 @@ from neo4j import ManagedTransaction
 
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError, StoreError
+from graphneg.ingest.batches import MAX_BYTES, MAX_ROWS
 from graphneg.ingest.echoes import dialogue_of, write_echoes
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GOLD, GraphRows, Row, digest
-from graphneg.ingest.writing import MAX_BYTES, MAX_DIALOGUE_BYTES, MAX_ROWS
+from graphneg.ingest.writing import MAX_DIALOGUE_BYTES
 from graphneg.model import AmrGraph
 from graphneg.parsers.base import Parsed
 from graphneg.store.connection import Store

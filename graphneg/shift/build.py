@@ -22,9 +22,9 @@ from uuid import uuid4
 from neo4j import ManagedTransaction, Record
 
 from graphneg.errors import InputError
+from graphneg.ingest.batches import MAX_ROWS
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import Row, utterance_id
-from graphneg.ingest.writing import MAX_ROWS
 from graphneg.nn.embedders import Embedder
 from graphneg.progress import Progress
 from graphneg.shift.keywords import Keyword, KeywordExtractor

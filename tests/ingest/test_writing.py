@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graphneg.amr.penman import parse_graph
 from graphneg.english.lexicon import english
 from graphneg.errors import StoreError
-from graphneg.ingest import writing
+from graphneg.ingest import batches, writing
 from graphneg.ingest.lexicon import entry_rows
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import (
@@ -70,7 +70,7 @@ class TestInTheStore:
     def test_batches_of_any_size_write_the_same(
         self, embedded: Store, most: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(writing, "MAX_ROWS", most)
+        monkeypatch.setattr(batches, "MAX_ROWS", most)
         records = [dialogue(str(n), "Hi.", "Ho.", amr=GRAPH) for n in range(3)]
         report = write(embedded, [*records, Sentence("p/1", "A boat sank.", "p")])
         assert report.written == {
