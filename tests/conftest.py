@@ -32,7 +32,10 @@ settings.register_profile("any machine", deadline=None)  # how long an example t
 settings.load_profile("any machine")
 
 
-MINUTES = ("test_pipeline", "test_docs", "test_benchmarks", "test_kill", "test_graph", "test_shards")
+MINUTES = (
+    *("test_pipeline", "test_docs", "test_benchmarks", "test_kill", "test_graph", "test_shards"),
+    "test_hostile_queries",
+)
 """Files that take so long: the longest first."""
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from neo4j import Auth, Driver, basic_auth
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from graphneg.errors import StoreError
 from graphneg.hashing import fingerprint
@@ -117,6 +117,7 @@ def facts_fingerprint() -> str:
 
 DEFAULT_DIRECTORY = "graphneg-store"
 OLDEST_NEO4J = (5, 26)
+_READER = "NEO4J_READER_USERNAME"
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 MEANT_AS_ADDRESS = re.compile(r"[\w.+-]{2,}:(.*@.+|\d+)")
@@ -202,22 +203,33 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         name = ask(driver, database).database or database
         description = f"{version} at {uri}" + (f", database {name}" if name else "")
         resources = ExitStack()
-        reader = _server_reader(uri, driver, opened, is_neo4j="compatible" not in agent)
+        account = opened.enter_context(_reader_driver(uri, database)) if os.environ.get(_READER) else None
+        if "compatible" not in agent:
+            reader = Reader(account or driver, check_plan)
+        else:
+            reader = Reader(account or driver, leave_to_account if account else refuse_all)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, upgrading)
         resources.push(opened.pop_all())
         return store
 
 
-def _server_reader(uri: str, driver: Driver, opened: ExitStack, *, is_neo4j: bool) -> Reader:
-    """Return how a server is asked what nobody has checked: as the user of NEO4J_READER_USERNAME, if any."""
-    username = os.environ.get("NEO4J_READER_USERNAME")
-    if username:
-        account = basic_auth(username, os.environ.get("NEO4J_READER_PASSWORD", ""))
-        driver = opened.enter_context(connect(uri, account))
-    if is_neo4j:
-        return Reader(driver, check_plan)
-    return Reader(driver, leave_to_account if username else refuse_all)
+def _reader_driver(uri: str, database: str | None) -> Driver:
+    """Return a driver that signs in as the account of NEO4J_READER_USERNAME.
+
+    Raises:
+        StoreError: The server refuses the account.
+    """
+    driver = connect(uri, basic_auth(os.environ[_READER], os.environ.get("NEO4J_READER_PASSWORD", "")))
+    try:
+        ask(driver, database)
+    except AuthError as error:
+        driver.close()
+        raise StoreError(
+            f"{uri} refuses the account that may only read: set NEO4J_READER_USERNAME and "
+            "NEO4J_READER_PASSWORD to one that it knows, or leave them unset"
+        ) from error
+    return driver
 
 
 def name_of_server(uri: str, auth: Auth | None) -> str:

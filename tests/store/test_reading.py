@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from graphneg.errors import OnlyReading, StoreError
 from graphneg.store.connection import Store
+from graphneg.store.embedded import join
+from graphneg.store.opening import open_store
 from graphneg.store.reading import write_clause
-from tests.servers import wipe
+from tests.servers import Neo4jServer, wipe
 
 SHOWN = {
     "CREATE": "CREATE (n:Term {text: 'x'})",
@@ -139,3 +143,30 @@ def test_escapes_hide_no_clause(kept: Store) -> None:
             continue
         assert "localhost" not in repr(rows)
     assert digest(kept) == before
+
+
+def test_a_compatible_server_needs_an_account_that_may_only_read(
+    embedded: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The embedded server by its address is one: it is "compatible", and enforces no READ access."""
+    membership = join(Path(embedded.description.removeprefix("embedded store at ")))
+    uri = f"bolt://127.0.0.1:{membership.bolt_port}"
+    with open_store(uri, username="root", password=membership.password) as store:
+        assert store.read("RETURN 1 AS one")[0]["one"] == 1
+        with pytest.raises(OnlyReading, match="NEO4J_READER_USERNAME"):
+            store.query_read("RETURN 1")
+    monkeypatch.setenv("NEO4J_READER_USERNAME", "reader")
+    monkeypatch.setenv("NEO4J_READER_PASSWORD", membership.reader_password)
+    with open_store(uri, username="root", password=membership.password) as store:
+        assert store.query_read("RETURN 1 AS one").records[0]["one"] == 1
+        with pytest.raises(OnlyReading, match="not allowed"):
+            store.query_read(HIDDEN[0])
+    membership.leave()
+
+
+def test_an_account_that_may_only_read_must_be_known(
+    neo4j_instance: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEO4J_READER_USERNAME", "nobody")
+    with pytest.raises(StoreError, match="refuses the account that may only read"):
+        neo4j_instance.open()
