@@ -25,7 +25,7 @@ from graphneg.hashing import fingerprint
 from graphneg.store import embedded, supervisor
 from graphneg.store.connection import Store, ask, connect, explained, server_agent
 from graphneg.store.embedded import reason_of_end
-from graphneg.store.reading import Reader, check_plan, leave_to_account, refuse_all
+from graphneg.store.reading import PlanCheck, Reader, leave_to_account, refuse_all
 from graphneg.store.statements import cypher_text, send_text, statements
 
 SCHEMA_VERSION = 6
@@ -205,7 +205,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         resources = ExitStack()
         account = opened.enter_context(_reader_driver(uri, database)) if os.environ.get(_READER) else None
         if "compatible" not in agent:
-            reader = Reader(account or driver, check_plan)
+            reader = Reader(account or driver, PlanCheck())
         else:
             reader = Reader(account or driver, leave_to_account if account else refuse_all)
         store = Store(driver, database, description, resources, reader=reader)

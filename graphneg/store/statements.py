@@ -25,6 +25,14 @@ def cypher_text(name: str) -> str:
     return resources.files("graphneg.cypher").joinpath(f"{name}.cypher").read_text(encoding="utf-8")
 
 
+@cache
+def shipped_texts() -> frozenset[str]:
+    """Return the texts of the shipped transforms and named queries."""
+    folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
+    files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
+    return frozenset(file.read_text(encoding="utf-8") for file in files)
+
+
 def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
     """The comment lines that a Cypher file opens with: what follows ``// NAME:``, and the other lines.
 

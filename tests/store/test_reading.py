@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import LiteralString, cast
 
 import pytest
+from neo4j import ManagedTransaction, Result
 
 from graphneg.errors import OnlyReading, StoreError
 from graphneg.store.connection import Store
 from graphneg.store.embedded import join
 from graphneg.store.opening import open_store
-from graphneg.store.reading import write_clause
+from graphneg.store.reading import PlanCheck, write_clause
+from graphneg.store.statements import cypher_text
 from tests.servers import Neo4jServer, wipe
 
 SHOWN = {
@@ -170,3 +173,23 @@ def test_an_account_that_may_only_read_must_be_known(
     monkeypatch.setenv("NEO4J_READER_USERNAME", "nobody")
     with pytest.raises(StoreError, match="refuses the account that may only read"):
         neo4j_instance.open()
+
+
+def test_neo4j_plans_each_text_once_and_no_shipped_one(neo4j: Store) -> None:
+    planned: list[str] = []
+
+    class Recorder:
+        def __init__(self, transaction: ManagedTransaction) -> None:
+            self._transaction = transaction
+
+        def run(self, query: LiteralString) -> Result:
+            planned.append(query)
+            return self._transaction.run(query)
+
+    def work(transaction: ManagedTransaction) -> None:
+        check = PlanCheck()
+        for text in ("RETURN 1", "RETURN 1", "PROFILE RETURN 2", cypher_text("explore/hubs")):
+            check(cast(ManagedTransaction, Recorder(transaction)), text)
+
+    neo4j.write(work)
+    assert planned == ["EXPLAIN RETURN 1", "EXPLAIN  RETURN 2"]
