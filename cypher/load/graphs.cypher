@@ -17,7 +17,8 @@ CREATE (n:AmrNode {
   tied: row.tied, asserts: row.asserts, roles: row.roles, said_of: row.said_of, noun: row.noun,
   slot: row.slot, open_to: row.open_to, phrase: row.phrase, names: row.names, name: row.name,
   says_when: row.says_when, fixed: row.fixed, number: row.number, expletive: row.expletive,
-  handled: row.handled, named: row.named, topic: row.topic, deixis: row.deixis, parts: row.parts, questions: row.questions,
+  handled: row.handled, named: row.named, topic: row.topic, deixis: row.deixis,
+  said_in: row.said_in, parts: row.parts, questions: row.questions,
   only_asks: row.only_asks, orders: row.orders, wonders: row.wonders, permits: row.permits,
   echo: row.echo, sort: row.sort, takes: row.takes})
 WITH collect(n) AS ns

@@ -27,7 +27,7 @@ NAMES = (
     "classes", "sentence", "clause_of", "clause", "main", "negated", "denied_by", "asked_by", "ordered_by",
     "modal", "tense", "dated", "event", "acts", "stands", "portable", "asks", "detail", "depth",
     "tied", "asserts", "roles", "said_of", "noun", "slot", "open_to", "phrase", "names", "name", "says_when",
-    "fixed", "number", "expletive", "handled", "named", "topic", "deixis",
+    "fixed", "number", "expletive", "handled", "named", "topic", "deixis", "said_in",
     "parts", "questions", "only_asks", "orders", "wonders", "permits", "sort", "takes",
 )  # fmt: skip
 """All properties of ``AmrNode`` that are facts."""
@@ -100,6 +100,7 @@ class _Facts:
         found: Facts = {
             "slot": nouns.slot(k),
             "deixis": nouns.deixis(k),
+            "said_in": nouns.said_in(k),
             "expletive": nouns.is_empty_it(k),
             "handled": nouns.is_handled(k),
             "named": nouns.is_named(k),

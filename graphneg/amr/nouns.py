@@ -211,6 +211,17 @@ class Nouns:
         acts = role.startswith("ARG") or role == "domain"
         return "actor" if acts and not reading.is_a(up, "relating") else "other"
 
+    def said_in(self, k: int) -> list[int] | None:
+        """Return the tops of the sentences that say this *I*, *you* or *we*, its own first.
+
+        "I'm leaving. I'm packing." has one node for both *I*: the second sentence only mentions it.
+        """
+        if self.deixis(k) is None:
+            return None
+        tops = self._of.sentences
+        mentioned = sorted({tops[one.up] for one in self._of.graph.mentions if one.target == k})
+        return list(dict.fromkeys([tops[k], *mentioned]))
+
     def swap(self, k: int) -> tuple[str, str] | None:
         """What a name or number is of, and its words: of a name with a ``:wiki``, at what has both.
 

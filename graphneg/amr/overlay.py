@@ -182,6 +182,7 @@ class _Tree:
         self._nodes = mutable_nodes(graph)
         self._top = self._nodes[(graph.id, 0)]
         self._mentions = bool(graph.mentions)
+        self._mentioned: dict[tuple[str, int], list[MutableNode]] = {}
 
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
@@ -202,7 +203,10 @@ class _Tree:
     def _at(self, edit: Edit) -> MutableNode:
         if edit.k == -1:
             return self._top
-        node = self._nodes.get((edit.copy_of or edit.amr, edit.k))
+        key = (edit.copy_of or edit.amr, edit.k)
+        if key in self._mentioned:
+            self._introduce(key)
+        node = self._nodes.get(key)
         if node is None:
             raise TransformError(f"{_name(edit)}: there is no node {edit.k}")
         return node
@@ -294,6 +298,19 @@ class _Tree:
             self._replace(node, copy)
         self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
+    def _introduce(self, key: tuple[str, int]) -> None:
+        """Give a node that a copied subtree only mentions a node of its own, which edits can change.
+
+        "I'm leaving. I'm packing." has one *i*, in its first sentence: a copy of the second sentence
+        mentions it, and *i* becomes *you* in the copy alone.
+        """
+        first, *others = self._mentioned.pop(key)
+        if first.target is not None:
+            first.concept, first.align, first.target = first.target.concept, None, None
+        for mention in others:
+            mention.target = first
+        self._nodes[key] = first
+
     def _localise(self, copy: MutableNode, leaving: MutableNode | None) -> None:
         """Mentions, inside a copied subtree, of nodes outside it: the same pronoun of this graph
         (unless that is what the copy replaces), or a copy of the node with its name."""
@@ -303,6 +320,9 @@ class _Tree:
             target = node.target
             if target is None or id(target) in inside:
                 continue
+            if target.key is not None:
+                mentions = [node, *(later for later in copy.walk() if later.target is target)]
+                self._mentioned.setdefault(target.key, list(dict.fromkeys(mentions)))
             concept = target.concept or ""
             if concept in own:
                 node.target = own[concept]

@@ -43,6 +43,10 @@ _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
+_LOOSE_CLITIC = re.compile(
+    r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE
+)
+_APOSTROPHE = "'"
 _ANY_APART = re.compile(r"(?<=\w) ?(?:' ?| ')(?=(?:s|m|d|t|ll|re|ve)\b)", re.IGNORECASE)
 _NOT_APART = re.compile(r"(?<=\w) n ?' ?t\b", re.IGNORECASE)
 _INSIDE_QUOTES = re.compile(r'(?<!\w)" ([^"]*[^"\s]) "(?!\w)')
@@ -235,6 +239,30 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
     marks = [match for other in others for match in _MARK.finditer(other)]
     apart = sum(match.group(0)[0].isspace() for match in marks)
     return text if apart <= _HALF * len(marks) else _MARK.sub(r" \1", text)
+
+
+def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
+    """Join the clitics of a text that stand apart here and there, and tell how each was written.
+
+    >>> with_closed_clitics("Here' s the money. It's late, don ’ t go.")
+    ("Here's the money. It's late, don’t go.", {"Here's": "Here' s", 'don’t': 'don ’ t'})
+
+    Args:
+        text: A text as people write it.
+
+    Returns:
+        The text with clitics at their words, and the original forms by the joined ones.
+    """
+    written: dict[str, str] = {}
+
+    def close(match: re.Match[str]) -> str:
+        word, mark, clitic = (part for part in match.groups() if part is not None)
+        closed = f"{word}{'’' if mark == '’' else _APOSTROPHE}{clitic}"
+        if closed != match.group():
+            written[closed] = match.group()
+        return closed
+
+    return _LOOSE_CLITIC.sub(close, text), written
 
 
 def stands_apart(text: str) -> bool:

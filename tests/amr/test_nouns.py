@@ -99,6 +99,12 @@ def test_i_acts_or_is_something_or_is_spoken_of_but_not_in_thanks() -> None:
     assert fact("(t / thank-01 :ARG0 (i / i) :ARG1 (y / you))", 1, "deixis") is None
 
 
+def test_a_pronoun_is_said_in_each_sentence_that_mentions_it() -> None:
+    graph = "(m / multi-sentence :snt1 (l / leave-11 :ARG0 (i / i)) :snt2 (p / pack-01 :ARG0 i))"
+    assert fact(graph, 2, "said_in") == [1, 3]
+    assert fact("(p / pack-01 :ARG0 (i / i) :ARG1 (b / bag :poss i))", 1, "said_in") == [0]
+
+
 def test_an_it_that_rains_names_nothing() -> None:
     assert fact("(r / rain-01 :ARG0 (i / it))", 1, "expletive") is True
     assert fact("(b / break-01 :ARG1 (i / it))", 1, "expletive") is None

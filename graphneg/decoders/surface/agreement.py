@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from graphneg.decoders.surface.clauses import VerbGroup
+from graphneg.decoders.surface.clauses import VerbGroup, noun_phrase_end
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens
 from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, agree, finite_tag, pronoun, pronoun_cases
+from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.negation_scope import is_tag_pronoun
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS, VERBS
@@ -114,14 +115,17 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     for token, _, _ in changes:
         refuse_expletive(sentence, token)
         index = tokens.where(token)
+        refuse_idiom(sentence, index)
         around = tokens[slice(*sentence.sentence_bounds(index))]
         courteous = any(other.low in word_class("courtesies") for other in around)
         greets = tokens.at(index - 2).low == "how" and tokens.at(index - 1).is_be
         known = {"courteous": courteous, "greets": greets, "supposed": around[0].low == "if"}
         sentence.refuse("pronoun", index, **known)
+    for token, person, case in changes:
+        _refuse_person(sentence, token, person, case)
     if not changes:
         raise RealisationError("no-alignment", "no pronoun of these nodes is written")
-    _check_swap(tokens, {sentence.node(k).label for k in persons}, [token for token, _, _ in changes])
+    _check_swap(sentence, {sentence.node(k).label for k in persons}, changes)
     for token, person, _ in changes:
         index, let = tokens.where(token), tokens.at(tokens.where(token) - 1)
         # Let's go said of you is Go: let goes, and the pronoun with it.
@@ -131,6 +135,9 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
                 tokens[index - 1].home = -1
     for token, person, case in changes:
         rewrite_pronoun(sentence, token, person, case)
+    for token, person, case in changes:
+        if person == "i" and case == Case.SUBJECT:
+            _put_last(sentence, token)
     for token, _, case in changes:
         verb = tokens.at(tokens.where(token) - 1)
         if case != Case.SUBJECT:
@@ -142,12 +149,57 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
             sentence.rewrite(verb, form)
 
 
-def _check_swap(tokens: Tokens, persons: set[str], changed: Sequence[Token]) -> None:
-    """Raises ``no-alignment`` where *I* and *you* change places and one of them would stay as it is."""
-    if {"i", "you"} <= persons:
-        for token in tokens:
-            if token not in changed and any(person in persons for person, _ in pronoun_cases(token.text)):
-                raise RealisationError("no-alignment", f"no node says {token.text}, which would stay")
+def _put_last(sentence: SentenceDraft, token: Token) -> None:
+    """Write "my brother and I" for "I and my brother"."""
+    tokens, index = sentence.tokens, sentence.tokens.where(token)
+    end = noun_phrase_end(tokens, index + 2) if tokens.at(index + 1).low in ("and", "or") else 0
+    if end > index + 2 and token.low == "i":
+        either = tokens[index + 1]
+        tokens[index:end] = [*tokens[index + 2 : end], either, token]
+
+
+def _refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
+    """Raise ``kind-mismatch`` where nobody says this of that person (rules ``asked-of`` and ``beside``).
+
+    "May I borrow it?" asks for leave: "May you borrow it?" says nothing. "Would you like some tea?" offers:
+    nobody asks "Would I like some tea?". What a question word asks for may be asked of anybody, though of the
+    wrong speaker: "What would I like?".
+    """
+    index = sentence.tokens.where(token)
+    for group in sentence.groups() if case == Case.SUBJECT else ():
+        if group.asks and group.subject is not None and group.subject[0] <= index < group.subject[1]:
+            wh = sentence.tokens.at(group.first - 1).tag == "WP"
+            main = sentence.tokens[group.main]
+            sentence.refuse("asked-of", index, person=person, modal=group.verb, main=main, question_word=wh)
+    if case == Case.OBJECT and sentence.tokens.at(index - 1).tag in VERBS:
+        # "We will meet you" never becomes "We will meet me".
+        group = sentence.finite_before(index)
+        subject = group.said_of[0] if group and group.said_of else EDGE
+        form = pronoun(person, case)
+        sentence.refuse("beside", index, person=person, form=form, subject=subject, object=True)
+
+
+def _check_swap(
+    sentence: SentenceDraft, persons: set[str], changes: Sequence[tuple[Token, str, Case]]
+) -> None:
+    """Raise ``no-alignment`` where *I* and *you* would stand for one person.
+
+    Both change places, and one of them would stay as it is; or one alone is changed in a sentence that says
+    the other as well: "I'll give you a call" never becomes "You'll give you a call".
+    """
+    tokens, changed = sentence.tokens, [token for token, _, _ in changes]
+    new = {person for _, person, _ in changes} & {"i", "you"}
+    near = [
+        tokens[slice(*sentence.sentence_bounds(tokens.where(token)))]
+        for token, person, _ in changes
+        if person in new
+    ]
+    both = {"i", "you"} <= persons
+    for token in tokens:
+        said = {person for person, _ in pronoun_cases(token.text)}
+        stays = said & persons if both else said & new
+        if token not in changed and stays and (both or any(token in sentence for sentence in near)):
+            raise RealisationError("no-alignment", f"{token.text} would stay beside its new namesake")
 
 
 def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
@@ -183,12 +235,31 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
         return Case.SUBJECT
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     before, after = tokens.at(index - 1), tokens.at(index + 1)
+    if _is_object(sentence, index, person):
+        return Case.OBJECT
     if index and (after.tag in ("MD", "VBZ") or after.full in BE - {"be"}):
         return Case.SUBJECT  # I know you will
     if (before.tag in VERBS and before.lemma in word_class("causatives")) or before.tag in ("VB", "VBG"):
         return Case.OBJECT  # it makes you concerned
     subject = is_subject(sentence, token) or _opens_clause(tokens, index) or _is_inverted(tokens, index)
     return Case.SUBJECT if subject else Case.OBJECT
+
+
+def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
+    """Return whether the verb behind a pronoun belongs to a noun before it.
+
+    "Everyone but you left", "the man who saw you is here", "the men who saw you are here"; but "those who know
+    you are here": who knows or says something may take a clause.
+    """
+    tokens, after = sentence.tokens, sentence.tokens.at(index + 1)
+    if tokens.at(index - 1).low in word_class("exceptions") and tokens.at(index - 2).tag == "PN":
+        return True
+    if person == "you" and (after.tag == "VBZ" or after.low in ("is", "was", "has", "does")):
+        return True  # "You is" and "you was" are no English
+    group = next((group for group in sentence.groups() if group.main == index - 1), None)
+    relative = group is not None and bool(group.said_of) and group.said_of[0].low in ("who", "which", "that")
+    follows = after.tag in VERBS and after.tag != "VBG"
+    return relative and follows and tokens[index - 1].lemma not in word_class("supposing") | {"know", "hear"}
 
 
 def _is_inverted(tokens: Tokens, index: int) -> bool:

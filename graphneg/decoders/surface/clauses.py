@@ -18,6 +18,8 @@ Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "particip
 
 TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
 _OBJECTS = frozenset({"it", "him", "her", "them", "me", "us", "you"})
+_EITHER = frozenset({"you", "it"})
+"""Pronouns that look alike as subjects and as objects."""
 _SKIP = frozenset({"RB", "NEG"})
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "UH"})
 _NP = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "PRS", "PRO", "EX"}
@@ -153,6 +155,13 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> V
 def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
     """``sat down and put``, ``I only have``: what shows no tense has that of the verb or subject before."""
     token, start = tokens[index], tokens.back(index, _SKIP)
+    # "For you work so hard" is a clause, "for you to work" is not: for is a conjunction before a plain verb.
+    if (
+        token.tag in ("VB", "VBP")
+        and tokens.at(start - 2).low == "for"
+        and tokens.at(start - 1).low in _EITHER
+    ):
+        token.tag, tokens[start - 1].tag = "VBP", "PRS"
     if token.tag == "VB" and start < index and tokens.at(start - 1).tag == "PRS":
         token.tag = "VBP"
     if not before or tokens.at(start - 1).low not in ("and", "or", "but"):

@@ -7,6 +7,7 @@ negation and time, then the mood of the whole, last the sentences that are added
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,7 +22,7 @@ from graphneg.decoders.surface.forms import DO, HAVE
 from graphneg.decoders.surface.negation_scope import refuse_answer
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.decoders.surface.subtrees import drop, is_dangling, wrap
-from graphneg.english.tokens import joined, stands_apart, taken_apart
+from graphneg.english.tokens import joined, stands_apart, taken_apart, with_closed_clitics
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
@@ -32,6 +33,8 @@ _LATIN_SHARE = 0.5
 _INTERJECTIONS = word_class("interjections")
 _TIME_CONCEPTS = tense.TENSES.keys() | {"today", "tonight"}
 _MARKS = ("polarity", "mode", "polite")
+_WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
+_STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 
 
 @dataclass(slots=True)
@@ -54,6 +57,8 @@ class Sources:
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
     """The text under the edits; raises `RealisationError` for one that the words can't express."""
     own = [edit for edit in edits if edit.copy_of is None]
+    for edit in own:
+        _refuse_wordless(edit)
     if len(own) == 1 and own[0].op == "graft" and own[0].k == 0 and own[0].role is None:
         return _copy(own[0], edits, sources)  # another utterance in the place of all of this one
     if (reply := _interjection(sentence, own)) is not None:
@@ -79,6 +84,32 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
         text = f"{body}{stop} {copied}"
     return text
+
+
+def _refuse_wordless(edit: Edit) -> None:
+    """Raise ``no-words`` where an edit asks for a concept or constant that no word says.
+
+    ``amr-unknown`` only builds a question, ``have-rel-role-91`` a relation, ``date-entity`` a date: printed as
+    words they would be "amr unknown". As marks (``add`` of a polarity or a mode) and above sentences
+    (``multi-sentence``) they have no words of their own.
+    """
+    if (edit.op == "add" and edit.role in _MARKS) or (edit.op == "wrap" and edit.concept == "multi-sentence"):
+        return
+    if edit.op in ("set", "add", "wrap") and edit.concept is not None and is_wordless(edit.concept):
+        raise RealisationError(
+            "no-words", f"{edit.concept} only builds structure: choose a concept with a word"
+        )
+    if edit.op == "set" and edit.value in _STRUCTURAL_VALUES:
+        raise RealisationError("no-words", f"{edit.value} is a mark of a clause: choose a value with a word")
+
+
+def is_wordless(concept: str) -> bool:
+    """Return whether a concept only builds structure, so that no word says it.
+
+    >>> is_wordless("have-rel-role-91"), is_wordless("amr-unknown"), is_wordless("like-01")
+    (True, True, False)
+    """
+    return concept in word_class("wordless-concepts") or _WORDLESS.fullmatch(concept) is not None
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
@@ -237,7 +268,7 @@ class SurfaceDecoder:
     ``aligner`` is ``rules`` or ``rbw``. What no edit touches stays, character for character. Answers
     without text give one of these codes:
     ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``, ``kind-mismatch``,
-    ``no-form``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``. A defect of the
+    ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``. A defect of the
     decoder itself is ``internal-error``, reported like the rest, so that one odd text does not end a run.
     """
 
@@ -259,10 +290,15 @@ class SurfaceDecoder:
         if not item.edits:
             return Decoded(None, "unchanged: there are no edits")
         apart = stands_apart(item.text)
-        reading = self._readings.of(joined(item.text) if apart else item.text, item.before)
+        # "Here' s the money": a clitic that stands apart here and there is read at its word.
+        closed, written = (joined(item.text), {}) if apart else with_closed_clitics(item.text)
+        reading = self._readings.of(closed, item.before)
         if len(reading.words) > MAX_TOKENS:
             return Decoded(None, f"too-long: the utterance has more than {MAX_TOKENS} tokens")
-        texts = {amr: joined(text) if stands_apart(text) else text for amr, text in item.source_texts.items()}
+        texts = {
+            amr: joined(text) if stands_apart(text) else with_closed_clitics(text)[0]
+            for amr, text in item.source_texts.items()
+        }
         sources = Sources(item.sources, texts, self._readings)
         try:
             text = realise(SentenceDraft(reading), item.edits, sources)
@@ -270,4 +306,6 @@ class SurfaceDecoder:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
+        for word, form in written.items():
+            text = text.replace(word, form)
         return refuse_original(item.text, Decoded(taken_apart(text, like=item.text) if apart else text))

@@ -10,6 +10,7 @@ from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
 from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, before_nt, pronoun, pronoun_cases, verb_form
+from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import FINITE
 
@@ -18,17 +19,22 @@ _MAX_TAGGED = 12
 
 
 def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
-    """The main clause of a node or of its first argument; raises ``unclear-clause`` where there is none."""
+    """Return the main clause of a node or of its first argument.
+
+    Raises `RealisationError`: ``unclear-clause``, there is none; ``unsupported-edit``, it is an idiom.
+    """
     pending = [k]
     for inner in pending:
         group = sentence.finite(sentence.predicate(inner))
         if group is not None and group.is_main:
+            refuse_idiom(sentence, group.main)
             return group
         children = sentence.graph.children(inner)
         pending += [child.k for child in children if child.role and not child.role.endswith("-of")]
     clause = next((group for group in sentence.groups() if group.is_main), None)
     if k or clause is None:
         raise RealisationError("unclear-clause", f"{sentence.node(k).label} heads no clause")
+    refuse_idiom(sentence, clause.main)
     return clause
 
 
@@ -44,6 +50,8 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         return
     if group.asks:
         raise RealisationError("unsupported-edit", "the clause is a question already")
+    if sentence.presents(group):
+        raise RealisationError("unsupported-edit", "here it comes makes no question")
     if group.quotative or group.subject is None or not _opens_sentence(sentence, group):
         _tag_question(sentence, main)
         return
@@ -268,6 +276,7 @@ def from_order(sentence: SentenceDraft, k: int) -> None:
         raise RealisationError("unclear-clause", "no order was found")
     group = next((order for order in orders if order.main in sentence.indices(k)), orders[0])
     tokens = sentence.tokens
+    refuse_idiom(sentence, group.main)
     verb, following = group.verb, tokens.at(group.first + 1)
     if verb.low == "let" and following.low in ("'s", "us"):
         tokens.remove(following)

@@ -60,6 +60,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         offers=sentence.offers(group),
         alone=len(group.chain) == 1,
         presented=group.asks,
+        presents=sentence.presents(group),
         degree=any(
             token.low in word_class("undenied") and token.tag == "RB"
             for token in (around if tokens[main].is_be else narrow)
@@ -142,13 +143,27 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
         sentence.rewrite(but, "and", "CC")
 
 
-def refuse_set_phrase(sentence: SentenceDraft, index: int) -> None:
-    """Raises ``unsupported-edit`` where the negation at ``index`` can't go: *I'm afraid not*, *not until*."""
+def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | None) -> None:
+    """Raise `RealisationError` where a negation can't go: *I'm afraid not*, *not until* (rules ``set-phrase``).
+
+    "Never have I seen it" has its verb before its subject. In "A little snow never hurt anyone" *hurt* may be
+    past or present: "A little snow hurt someone" tells of one event.
+
+    Args:
+        sentence: The sentence being edited.
+        index: The index of the negation.
+        group: The verb group of the clause that is denied, if one is known.
+    """
     tokens, end = sentence.tokens, _scope_end(sentence, index + 1)
     while tokens.at(end).low == "until":
         end = _scope_end(sentence, end + 1)
     until = any(token.low in ("until", "till") for token in tokens[index + 1 : end])
-    sentence.refuse("set-phrase", index, until=until)
+    verb = group.verb if group is not None else EDGE
+    subject = group.said_of[-1] if group is not None and group.said_of else EDGE
+    third = subject.low in ("he", "she", "it") or subject.tag in ("NN", "NNP")
+    timeless = third and verb.tag not in ("AX", "MD") and verb.low == verb.lemma == verb.form("VBD")
+    inverted = group is not None and group.asks and index < group.first
+    sentence.refuse("set-phrase", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
 
 
 def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:

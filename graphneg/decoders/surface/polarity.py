@@ -9,9 +9,20 @@ from __future__ import annotations
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface import negation_scope as scope
+from graphneg.decoders.surface.agreement import inflect_finite
 from graphneg.decoders.surface.clauses import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, Token
-from graphneg.decoders.surface.forms import DO, EXPANDED, HAVE, article, before_nt, may_be_bare, verb_form
+from graphneg.decoders.surface.forms import (
+    DO,
+    EXPANDED,
+    HAVE,
+    article,
+    before_nt,
+    may_be_bare,
+    noun_form,
+    verb_form,
+)
+from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class, word_map
@@ -34,6 +45,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         if not _negate_phrase(sentence, k):
             raise RealisationError("unclear-clause", f"no clause found for {sentence.node(k).label}")
         return
+    refuse_idiom(sentence, group.main)
     scope.refuse_undeniable(sentence, group, sentence.node(k).label)
     scope.refuse_answer(sentence, group.first)
     if _deny_subject(sentence, group):
@@ -233,6 +245,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.low in word_class("bare-verbs") | _DOUBTS
     if clause or start >= end or negative or verbal:
         return False
+    refuse_idiom(sentence, start)
     sentence.insert(start, Token("not", "NEG"))
     return True
 
@@ -244,8 +257,9 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
     group = sentence.predicate(parent) if parent is not None else None
     negations = [*indices[:1], *(group.negations[:1] if group is not None else [])]
     if negations:
+        refuse_idiom(sentence, negations[0])
         scope.refuse_answer(sentence, negations[0])
-        scope.refuse_set_phrase(sentence, negations[0])
+        scope.refuse_set_phrase(sentence, negations[0], group)
     tag = scope.question_tag(sentence, group) if group is not None else None
     if indices and sentence.tokens[indices[0]].low in ("not", "n't"):
         own = (other for other in sentence.groups() if indices[0] in other.negations)
@@ -309,11 +323,31 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         for other in sentence.tokens[index:] if token.low == "neither" else ():
             if other.low == "nor":
                 sentence.rewrite(other, "and")
-        sentence.rewrite(token, scope.POSITIVE[token.low])
+        _positive_quantity(sentence, token, following)
     else:
         concept = sentence.node(parent).label if parent is not None else ""
         sentence.rewrite(token, _without_prefix(token.text, concept))
     scope.to_affirmative(sentence, index)
+
+
+def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
+    """Write "both boys are" for "neither boy is", "some of them are" for "none of them is"."""
+    both = token.low == "neither"
+    several = both or following.low == "of"
+    sentence.rewrite(token, scope.POSITIVE[token.low])
+    second = sentence.tokens.at(sentence.tokens.where(token) + 2)
+    if both and following.tag == "NN" and second.low not in ("and", "nor"):
+        sentence.rewrite(following, noun_form(following.low, "NNS"), "NNS")
+    tokens, index = sentence.tokens, sentence.tokens.where(token)
+    behind = tokens[index + 2 : index + 6] if following.low == "of" else []
+    counted = any(
+        other.low in ("them", "us", "you", "these", "those") or other.tag == "NNS" for other in behind
+    )
+    after = (group for group in sentence.groups() if group.first > index and group.kind == "finite")
+    group = next(after, None)
+    if group is not None and several and (both or counted) and not group.inverted:
+        if group.subject is None or group.subject[0] <= index + 2:
+            inflect_finite(sentence, group, "they")
 
 
 def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) -> None:

@@ -29,6 +29,7 @@ _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"
 _FUNCTIONAL = frozenset({"PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX"})
 _WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
 _KINDS = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}
+_NO_START = frozenset({*NOUNS, *VERBS, "PRS", "PRO", "PN", "IN"})
 _COPULA_REACH = 3
 _GAP_REACH = 6
 
@@ -158,6 +159,18 @@ class SentenceDraft(Draft):
         start, end = group.subject
         pronoun = end - start == 1 and self.tokens[start].tag in ("PRS", "PRO")
         return pronoun and self.tokens.at(start - 1).low == "here"
+
+    def presents(self, group: VerbGroup) -> bool:
+        """Return whether a clause shows something to the addressee, which nobody denies or asks.
+
+        "Here comes the bus", "There's your sister"; but "There's a bank" tells that one exists.
+        """
+        place, verb = self.tokens.at(group.first - 1), self.tokens[group.main]
+        if place.low not in ("here", "there") or self.tokens.at(group.first - 2).tag in _NO_START:
+            return False
+        shown = self.tokens.at(group.main + 1)
+        definite = shown.tag in ("PS", "NNP", "PRS") or shown.low in ("the", "this", "that", "these", "those")
+        return verb.lemma in ("come", "go") or (verb.is_be and definite)
 
     def conjuncts(self, group: VerbGroup) -> list[Token]:
         """The lone verbs that ``and`` joins to a finite group, under the same subject."""

@@ -1,0 +1,62 @@
+"""What one speaker said is denied by the other: *I* becomes *you* in every sentence that says it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.parsers.base import get_parser
+from graphneg.store.connection import Store
+from tests.servers import wipe
+
+DENY_BACK = """// deny-back: The reply denies what the other speaker has just said.
+// category: C-cont
+UNWIND $dialogues AS d UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'speaker'}]->(x:Term)
+WITH d.id AS dialogue, collect({n: n, turn: t.turn, k: n.k, amr: n.amr, other: x.text}) AS ns
+UNWIND [p IN ns WHERE p.n.clause = 'statement' AND p.n.stands IS NOT NULL] AS p
+UNWIND [r IN ns WHERE r.k = 0 AND r.turn = p.turn + 1] AS r
+WITH dialogue, p, r, [m IN ns WHERE m.amr = p.amr AND p.n.sentence IN m.n.said_in] AS said
+UNWIND [{k: 0, op: 'graft', from_amr: p.amr, from_k: p.n.sentence}]
+  + [m IN said | {k: m.k, op: 'set', concept: m.other, copy_of: p.amr}]
+  + [{k: p.k, op: 'add', role: 'polarity', value: '-', copy_of: p.amr}] AS edit
+RETURN dialogue, collect(edit {.*, amr: r.amr, site: r.amr + '<' + p.amr + '.' + toString(p.k)}) AS edits
+"""
+
+SAID = {
+    "I'm leaving tomorrow. I'm packing my bags.": "You're not packing your bags.",
+    "I have a hobby. I like writing poems.": "You do not like writing poems.",
+    "I have a sister. I live with my sister.": "You do not live with your sister.",
+    "I was tired. I've been working at the bank.": "You haven't been working at the bank.",
+    "I need a break. I'm going to the beach.": "You're not going to the beach.",
+    "I moved here. My brother is living with me.": "Your brother is not living with you.",
+    "We met in May. We started learning Spanish.": "You did not start learning Spanish.",
+    "I called him. He is helping me with my project.": "He is not helping you with your project.",
+    "You look busy. You're packing your bags.": "I'm not packing my bags.",
+    "I love music. I play the guitar.": "You do not play the guitar.",
+}
+
+
+@pytest.fixture(scope="module")
+def texts(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    wipe(embedded)
+    graph, folder = DialogueGraph(embedded), tmp_path_factory.mktemp("deixis")
+    file = folder / "talks.jsonl"
+    talks = [{"id": f"d{i}", "turns": [{"text": said}, {"text": "Good."}]} for i, said in enumerate(SAID)]
+    file.write_text("\n".join(map(json.dumps, talks)))
+    Path(folder / "deny-back.cypher").write_text(DENY_BACK)
+    graph.load("dialogues", file)
+    graph.parse(get_parser("dependency"))
+    made = graph.negatives(transforms=["deny-back"], folders=[folder], target="response", per_dialogue=2)
+    found = {negative.response for negative in made}
+    wipe(embedded)
+    return found
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_a_sentence_that_only_mentions_the_speaker_is_turned_as_well(texts: set[str], said: str) -> None:
+    assert SAID[said] in texts, texts
