@@ -1,8 +1,10 @@
-// retime: Moves a date, weekday, time of day or duration, or puts an untimed predicate on another day.
+// retime: Changes times: dates, weekdays, clock times, and the numbers in durations; dates an undated predicate.
 // category: C-time
 // source: Gupta et al. (2021), error category C-time
 // target: dialogue
 //
+// Edits of numbers: month, day, year and clock time of a date-entity ("at 9" becomes "at 1"), and the
+// :quant of a duration ("six years" becomes "eighteen years"), but no other number.
 // A date-entity gets another month, day, year, weekday or hour; what MOVES_TO another time does
 // so: today becomes yesterday, before after, an hour a week; six years become eighteen. A main
 // predicate gets :time yesterday or :time tomorrow, each a site, unless a time, a condition, a

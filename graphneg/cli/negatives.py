@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.table import Column, Table
 from rich.text import Text
@@ -30,6 +31,14 @@ from graphneg.model import Negative
 from graphneg.records.differences import changed_words, turn_changes
 from graphneg.shards import shard_of
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from graphneg.dialogue_graph import DialogueGraph
+    from graphneg.store.dialogues import Selection
+
+TRACED = 20
+"""Dialogues that --debug-sites asks about where no --limit is given."""
 NO_GRAPH = "no-graph"
 """Why dialogues are skipped that were not parsed."""
 _of_decoder = panel("Decoder")
@@ -40,6 +49,7 @@ _of_dialogues = panel("Which dialogues")
     "graphneg negatives -o negatives.jsonl --recipe all --per-dialogue 3 --seed 0",
     "graphneg negatives --explain everyday/test/42#4~all.0.0",
     "graphneg negatives -o - --transform negate --transform oppose --limit 100 | head",
+    "graphneg negatives --transform retime --debug-sites --limit 10",
     "graphneg negatives -o out.parquet --decoder t5 --model path/to/model --backend ctranslate2",
 )
 def negatives(
@@ -60,6 +70,9 @@ def negatives(
         autocompletion=completing("editing.transforms:load_transforms"),
     ),
     transforms_dir: TransformFolders = None,
+    debug_sites: bool = option(
+        False, "Show how many rows each condition of each --transform leaves, of 20 dialogues or --limit."
+    ),
     target: Literal["response", "dialogue"] | None = option(
         None, "What may be edited; else the recipe's own."
     ),
@@ -93,6 +106,15 @@ def negatives(
 
     if reasons:
         results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
+        return
+    if debug_sites:
+        if not transform or out is not None or explain is not None:
+            raise BadParameter("--debug-sites needs --transform NAME, and neither -o nor --explain")
+        with where.opened() as graph, stopping("nothing was changed"):
+            chosen.require(graph, with_graphs=True)
+            show_sites(
+                graph, transform, transforms_dir or (), replace(chosen.selection, limit=limit or TRACED)
+            )
         return
     if (out is None) == (explain is None):
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
@@ -139,6 +161,42 @@ def negatives(
                 note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
             if show and shard is None:
                 show_briefly(_varied(read_negatives(out), show))
+
+
+def show_sites(
+    graph: DialogueGraph, names: Sequence[str], folders: Sequence[Path], selection: Selection
+) -> None:
+    """Print what each clause and condition of transforms leaves of the first dialogues.
+
+    Args:
+        graph: The open dialogue graph.
+        names: The transforms, by name.
+        folders: Folders of transforms of one's own.
+        selection: The dialogues to ask about.
+
+    Raises:
+        InputError: there is no transform of such a name.
+    """
+    from graphneg.editing.planning import editable
+    from graphneg.editing.sites import trace_sites
+    from graphneg.editing.transforms import load_transforms
+    from graphneg.store.dialogues import dialogue_ids, read_dialogues
+
+    known = load_transforms(folders)
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"no transform named {unknown[0]!r}; choose of {', '.join(known)}")
+    ids = list(dialogue_ids(graph.store, replace(selection, with_graphs=True)))
+    dialogues = [editable(dialogue) for dialogue in read_dialogues(graph.store, ids)]
+    for name in names:
+        results().print(Text(f"{known[name].place}: {counted(len(dialogues), 'dialogue')}", "bold"))
+        steps = trace_sites(graph.store, known[name], dialogues)
+        table = plain_table(
+            Column("rows", justify="right"), Column("line", justify="right"), "clause or condition", "comment"
+        )
+        for step in steps:
+            amount = "-" if step.rows is None else f"{step.rows:,}"
+            table.add_row(amount, str(step.line), Text(step.text), Text(step.why or step.comment, "dim"))
+        results().print(table)
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:

@@ -144,9 +144,9 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
     if around.opposites:
         console.print(Text(f"opposites: {', '.join(around.opposites)}", "dim"))
     most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
-    to, of = counted(around.perspectives, "topic"), counted(around.foci, "topic")
+    to, of = counted(around.perspectives, "topic"), counted(around.other_foci, "other topic")
     leaving = f"{counted(around.outgoing, 'pair')} move on from it to {to}"
-    leading = f"{counted(around.incoming, 'pair')} lead to it from {of}"
+    leading = f"{counted(around.arriving, 'pair')} lead to it from {of}"
     for title, shifts, end, colour, more in (
         (leaving, around.moves_to, "perspective", "blue", around.more_perspectives),
         (leading, around.comes_from, "focus", "yellow", around.more_foci),

@@ -241,6 +241,16 @@ class Proposal:
         return frozenset(row["amr"] for row in self.rows)
 
 
+def asked_of(
+    transform: Transform, dialogues: Sequence[StoredDialogue], donors: Donors
+) -> list[dict[str, Any]]:
+    """Return what a transform's query gets as ``$dialogues``; with ``donors`` where its header needs some."""
+    parameters = [dialogue.parameter() for dialogue in dialogues]
+    for row, dialogue in zip(parameters, dialogues, strict=True) if NEEDS_DONORS in transform.needs else ():
+        row["donors"] = donors.of(dialogue)
+    return parameters
+
+
 def propose(
     store: Store, transform: Transform, dialogues: Sequence[StoredDialogue], donors: Donors | None = None
 ) -> dict[str, list[Proposal]]:
@@ -251,11 +261,7 @@ def propose(
     Raises `TransformError`: the query fails, or returns what is no edit.
     """
     found: dict[str, list[Proposal]] = {}
-    parameters = [dialogue.parameter() for dialogue in dialogues]
-    if NEEDS_DONORS in transform.needs:
-        donors = donors or Donors(store)
-        for row, dialogue in zip(parameters, dialogues, strict=True):
-            row["donors"] = donors.of(dialogue)
+    parameters = asked_of(transform, dialogues, donors or Donors(store))
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):

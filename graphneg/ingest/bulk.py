@@ -47,8 +47,8 @@ _NODES = {
     "dated:boolean event:boolean acts:string[] stands portable:boolean asks:string[] detail:boolean "
     "depth:long tied:boolean asserts roles:string[] said_of:string[] noun slot open_to phrase names "
     "name says_when:boolean fixed:boolean number:long expletive:boolean handled:boolean named:boolean "
-    "topic:boolean deixis said_in:long[] parts:long[] questions:long[] only_asks:boolean orders:boolean wonders:boolean "
-    "permits:boolean echo:string[] sort takes:string[]",
+    "topic:boolean deixis said_in:long[] parts:long[] questions:long[] only_asks:boolean orders:boolean "
+    "wonders:boolean permits:boolean echo:string[] sort takes:string[]",
     "Term": "text:ID(Term) form classes:string[] goods:boolean sort kind frames:boolean opposites:boolean "
     "antonyms:boolean sentences:long spoken:long",
     "Frame": "id:ID(Frame) lemma roles:string[] classes:string[] descriptions:string[] aliases:string[]",

@@ -94,7 +94,7 @@ def extractor_named(name: str | None) -> KeywordExtractor:
 
 
 class KeywordToken(NamedTuple):
-    """A token. ``kind`` is None for what can't be in a keyword.
+    """A token. ``kind`` is None for what can't be in a keyword; ``named`` tells a part of a name.
 
     Where no model tells parts of speech, every word that is no stop word passes for a noun.
     """
@@ -102,6 +102,7 @@ class KeywordToken(NamedTuple):
     text: str
     lemma: str
     kind: WordClass | None
+    named: bool = False
 
 
 class SpacyExtractor(ABC):
@@ -160,7 +161,8 @@ class SpacyExtractor(ABC):
             lemma, kind = (token.lemma_ or text).lower(), _KINDS.get(token.pos_)
         letters = text.replace("-", "").replace("'", "")
         is_word = 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
-        return KeywordToken(text, lemma, kind if is_word else None)
+        named = is_word and (token.tag_.startswith("NNP") or token.pos_ == "PROPN")
+        return KeywordToken(text, lemma, kind if is_word else None, named)
 
     def _is_phrase(self, words: Sequence[KeywordToken]) -> bool:
         """Whether words in a row make one keyword: a single one of a kind, or nouns with adjectives. A verb
@@ -252,7 +254,8 @@ class RakeExtractor(SpacyExtractor):
 class YakeExtractor(SpacyExtractor):
     """YAKE (Campos et al. 2020), of nouns, adjectives and verbs, as CAPT takes it (section 3.1).
 
-    Its keywords are YAKE's that are phrases without a stop word.
+    Its keywords are YAKE's that are phrases without a stop word. A name of several words is one keyword, and
+    none of its words is one where it stands in the name: "San Francisco" is ``san francisco``, never ``san``.
 
     YAKE scores ``h`` from 0, lower for better; a keyword's score is ``1 / (1 + h)``.
 
@@ -279,17 +282,36 @@ class YakeExtractor(SpacyExtractor):
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set
+        names = _names(parts)
         found: dict[str, Keyword] = {}
         for phrase, h in self._yake.extract_keywords(text):
             form = phrase.lower().replace("-", " ").split()
             size = len(form)
-            # It stands nowhere where YAKE splits words otherwise than spaCy.
-            runs = (
-                parts[at : at + size] for at in range(len(forms) - size + 1) if forms[at : at + size] == form
-            )
-            run = next(filter(self._is_phrase, runs), None)
-            key = key_of(run) if run and stops.isdisjoint(form) else ""
             score = 1 / (1 + max(0.0, float(h)))
-            if run and key and (key not in found or found[key].score < score):
-                found[key] = Keyword(key, score, tuple(word.text for word in run))
+            # It stands nowhere where YAKE splits words otherwise than spaCy.
+            places = [
+                range(at, at + size) for at in range(len(forms) - size + 1) if forms[at : at + size] == form
+            ]
+            for place in places:
+                name = next((name for name in names if _cuts(place, name)), None)
+                run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
+                key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""
+                if key and (key not in found or found[key].score < score):
+                    found[key] = Keyword(key, score, tuple(word.text for word in run))
         return found.values()
+
+
+def _names(words: Sequence[KeywordToken]) -> list[range]:
+    """Return where names of several words stand; of a long one, its last words."""
+    found: list[range] = []
+    for named, run in groupby(range(len(words)), lambda at: words[at].named):
+        places = list(run)[-MAX_WORDS:]
+        if named and len(places) > 1:
+            found.append(range(places[0], places[-1] + 1))
+    return found
+
+
+def _cuts(place: range, name: range) -> bool:
+    """Return whether words share some words of a name and leave others out."""
+    shared = range(max(place.start, name.start), min(place.stop, name.stop))
+    return 0 < len(shared) < len(name)

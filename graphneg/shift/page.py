@@ -76,6 +76,16 @@ class Neighbourhood:
     comes_from: tuple[CountedShift, ...]
 
     @property
+    def arriving(self) -> int:
+        """How many pairs shift to the topic from other topics: those that ``comes_from`` lists, and more."""
+        return self.incoming - self.stays
+
+    @property
+    def other_foci(self) -> int:
+        """How many other topics shift to the topic."""
+        return self.foci - bool(self.stays)
+
+    @property
     def more_perspectives(self) -> int:
         """How many topics the topic shifts to beside those in ``moves_to``."""
         return self.perspectives - len(self.moves_to)
@@ -83,7 +93,7 @@ class Neighbourhood:
     @property
     def more_foci(self) -> int:
         """How many other topics shift to the topic beside those in ``comes_from``."""
-        return self.foci - bool(self.stays) - len(self.comes_from)
+        return self.other_foci - len(self.comes_from)
 
 
 def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20) -> Neighbourhood:

@@ -209,7 +209,13 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     after = tokens[index + 1 : min(end, index + 1 + _EXPLETIVE_REACH)] or [EDGE]
     marks = (other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:])
     owns = sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD")))
-    sentence.refuse("expletive", index, owns=owns, anticipates=after[0].is_be and any(marks))
+    # "How long will it take to get there?", "It costs a lot to live here."
+    verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
+    costs = verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)
+    # "It's five o'clock", "It's 2135-3678."
+    counts = after[0].is_be and len(after) > 1 and after[1].tag == "CD"
+    anticipates = (after[0].is_be and any(marks)) or costs or counts
+    sentence.refuse("expletive", index, owns=owns, anticipates=anticipates)
 
 
 def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
@@ -248,8 +254,8 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
 def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
     """Return whether the verb behind a pronoun belongs to a noun before it.
 
-    "Everyone but you left", "the man who saw you is here", "the men who saw you are here"; but "those who know
-    you are here": who knows or says something may take a clause.
+    "Everyone but you left", "the man who saw you is here", "the men who saw you are here"; but "those who
+    know you are here": who knows or says something may take a clause.
     """
     tokens, after = sentence.tokens, sentence.tokens.at(index + 1)
     if tokens.at(index - 1).low in word_class("exceptions") and tokens.at(index - 2).tag == "PN":

@@ -196,6 +196,8 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
             return _extended(group, end)
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
+        if tokens.at(index + 1).low == "it":
+            end = index + 1  # "OK, got it": nothing says anything
         if end > index + 1 and tokens.at(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
             return group

@@ -89,8 +89,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 def _refuse_wordless(edit: Edit) -> None:
     """Raise ``no-words`` where an edit asks for a concept or constant that no word says.
 
-    ``amr-unknown`` only builds a question, ``have-rel-role-91`` a relation, ``date-entity`` a date: printed as
-    words they would be "amr unknown". As marks (``add`` of a polarity or a mode) and above sentences
+    ``amr-unknown`` only builds a question, ``have-rel-role-91`` a relation, ``date-entity`` a date: printed
+    as words they would be "amr unknown". As marks (``add`` of a polarity or a mode) and above sentences
     (``multi-sentence``) they have no words of their own.
     """
     if (edit.op == "add" and edit.role in _MARKS) or (edit.op == "wrap" and edit.concept == "multi-sentence"):
@@ -268,8 +268,8 @@ class SurfaceDecoder:
     ``aligner`` is ``rules`` or ``rbw``. What no edit touches stays, character for character. Answers
     without text give one of these codes:
     ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``, ``kind-mismatch``,
-    ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``. A defect of the
-    decoder itself is ``internal-error``, reported like the rest, so that one odd text does not end a run.
+    ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``. A defect
+    of the decoder itself is ``internal-error``, reported like the rest, so that one odd text does not end a run.
     """
 
     name = "surface"

@@ -64,6 +64,8 @@ class Donor:
         group = _group(self.sentence, self.span)
         start = group.main if group.inverted else _content_start(group)
         first, *rest = self.copied(start, max(self.span.end, start + 1))
+        if first.full not in BE and "VERB" not in readings(first.lemma):
+            raise RealisationError("no-form", f"{first.text} is no form of a verb")
         first.text, first.tag = verb_form("be" if first.full in BE else first.lemma, form), form
         return [first, *rest]
 
@@ -136,6 +138,7 @@ def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -
         saying=donor.kind == "nominal" and _says_something(donor.tokens),
         same=[token.low for token in donor.tokens]
         == [token.low for token in tokens[target.start : target.end]],
+        denies=donor.tokens[0].low in ("no", "neither", "nobody", "nothing"),
         determined=sum(token.tag in ("DT", "PS") for token in before) == 1,
     )
 
@@ -286,6 +289,9 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
         raise RealisationError("kind-mismatch", "the clause has a question word")
     old = _group(sentence, target)
+    if tokens.at(max(target.end, old.main + 1)).tag == "PRO":
+        # "Do you want me to help you?": another verb phrase would leave "you" behind.
+        raise RealisationError("unclear-clause", "an object of the verb would stay")
     start = _content_start(old)
     form = _form(tokens[start])
     words = donor.verb_words(form)

@@ -21,7 +21,7 @@ _AMBIGUOUS = {"n't": ("not",), "'s": ("is", "has", "us"), "'d": ("would", "had")
 
 
 class Idiom(NamedTuple):
-    """A row of ``idioms.tsv``: the words that may stand at each place, whether others may follow, the meaning."""
+    """A row of ``idioms.tsv``: the words of each place, whether others may follow, and the meaning."""
 
     places: tuple[frozenset[str], ...]
     goes_on: bool

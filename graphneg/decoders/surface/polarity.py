@@ -345,9 +345,10 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
     )
     after = (group for group in sentence.groups() if group.first > index and group.kind == "finite")
     group = next(after, None)
-    if group is not None and several and (both or counted) and not group.inverted:
-        if group.subject is None or group.subject[0] <= index + 2:
-            inflect_finite(sentence, group, "they")
+    if group is None or group.inverted or not (both or (several and counted)):
+        return
+    if group.subject is None or group.subject[0] <= index + 2:
+        inflect_finite(sentence, group, "they")
 
 
 def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) -> None:

@@ -1,4 +1,4 @@
-"""Person swaps, denials and affirmations of parsed sentences: pronoun case, modals, idioms, negative words."""
+"""Parsed sentences, denied, affirmed or said by the other speaker: case, modals, idioms, negative words."""
 
 from __future__ import annotations
 

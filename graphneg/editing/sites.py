@@ -1,0 +1,181 @@
+"""Says where the query of a transform loses its rows: each clause and condition, with what it left.
+
+A transform that finds no site says nothing about why. Its query is split at top-level clauses, and each
+``WHERE`` at its top-level ``AND``; every prefix runs with ``RETURN count(*)``, read only:
+
+    rows  line
+       5     3  UNWIND $dialogues AS d
+      40     3  UNWIND d.turns AS t
+     412     4  MATCH (n:AmrNode {amr: t.amr})
+      38     5  n.clause = 'order'             only orders
+       0     6  n.negated = true               that are negated
+
+In: a store, a transform, some dialogues. Out: a `SiteStep` for each line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphneg.editing.proposals import Donors, asked_of
+from graphneg.editing.transforms import Transform
+from graphneg.errors import StoreError, TransformError
+from graphneg.store.connection import Store
+from graphneg.store.dialogues import StoredDialogue
+
+_TOKEN = re.compile(
+    r"""
+      (?P<comment> //[^\n]* | /\*.*?\*/ )
+    | (?P<quoted>  '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` )
+    | (?P<open>    [(\[{] )
+    | (?P<close>   [)\]}] )
+    | (?P<word>    [A-Za-z_$][\w$]* )
+    | (?P<other>   \s+ | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CLAUSES = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "WHERE", "RETURN", "CALL", "UNION"})
+_ROWS, _EDITS = "graphneg_rows", "graphneg_edits"
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SiteStep:
+    """A clause or condition of a query and what it left.
+
+    ``rows`` counts the rows of the query up to here, of the last step the edits; it is None where that can't
+    be counted, for the reason in ``why``.
+    """
+
+    line: int
+    text: str
+    comment: str
+    rows: int | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    top: bool
+    """Whether it stands outside of brackets and of CASE ... END."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A clause, or one condition of a WHERE: where it stands, and its first word."""
+
+    word: str
+    start: int
+    end: int
+    condition: bool = False
+
+
+def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDialogue]) -> list[SiteStep]:
+    """Count what each clause and condition of a transform's query leaves of some dialogues.
+
+    Args:
+        store: The store that the dialogues are in.
+        transform: The transform, shipped or of a user's own.
+        dialogues: The dialogues that its query is asked about.
+
+    Returns:
+        A step for each clause and each top-level condition, in their order.
+
+    Raises:
+        TransformError: the query as a whole is not valid.
+    """
+    query = transform.query
+    tokens = list(_tokens(query))
+    parts = list(_parts(query, tokens))
+    parameters = {"dialogues": asked_of(transform, dialogues, Donors(store))}
+    steps: list[SiteStep] = []
+    for part in parts:
+        text, comment = _said(query, tokens, part)
+        rows, why = _count(store, query, parts, part, parameters)
+        steps.append(SiteStep(query.count("\n", 0, part.start) + 1, text, comment, rows, why))
+    if not steps:
+        raise TransformError(f"{transform.place}: the query has no clauses")
+    return steps
+
+
+def _count(
+    store: Store, query: str, parts: Sequence[_Part], part: _Part, parameters: Mapping[str, Any]
+) -> tuple[int | None, str]:
+    """Run the query up to the end of a part; returns its rows, or why it can't be run."""
+    if any(other.word == "UNION" and other.start <= part.start for other in parts):
+        return None, "not counted: behind UNION"
+    prefix = query[: part.end]
+    counted = f"count(*) AS {_ROWS}"
+    if part.word == "RETURN":
+        # The last clause: how many edits the lists of its rows hold.
+        prefix = f"{query[: part.start]}WITH{query[part.start + len('RETURN') : part.end]}"
+        counted = f"sum(size(edits)) AS {_ROWS}"
+    try:
+        result = store.query_read(f"{prefix}\nRETURN {counted}", parameters)
+    except StoreError as error:
+        return None, f"not counted: {str(error).splitlines()[0]}"
+    return int(result.records[0][_ROWS] or 0), ""
+
+
+def _tokens(query: str) -> Iterator[_Token]:
+    depth = 0
+    for match in _TOKEN.finditer(query):
+        kind, text = match.lastgroup or "other", match.group()
+        word = text.upper() if kind == "word" else ""
+        depth -= kind == "close" or word == "END"
+        yield _Token(kind, text, match.start(), depth == 0)
+        depth += kind == "open" or word == "CASE"
+
+
+def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
+    """The clauses of the query; a WHERE as its conditions."""
+    words = [token for token in tokens if token.kind == "word" and token.top]
+    starts: list[_Token] = []
+    before = ""
+    for token in words:
+        word = token.text.upper()
+        operator = word == "WITH" and before in ("STARTS", "ENDS")
+        if word in _CLAUSES and not operator and before != "OPTIONAL":
+            starts.append(token)
+        before = word
+    for token, following in zip(starts, [*starts[1:], None], strict=True):
+        end = following.start if following is not None else len(query)
+        word = token.text.upper()
+        if word != "WHERE":
+            yield _Part(word, token.start, end)
+            continue
+        inside = [one for one in words if token.start < one.start < end]
+        # AND binds tighter than OR and XOR: beside one of these, no condition can be left out.
+        whole = any(one.text.upper() in ("OR", "XOR") for one in inside)
+        joints = [one.start for one in inside if one.text.upper() == "AND" and not whole]
+        for start, stop in zip([token.start, *joints], [*joints, end], strict=True):
+            yield _Part("WHERE", start, stop, condition=True)
+
+
+def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
+    """The text of a part on one line, without comments, and the comments beside it and in lines above it."""
+    inside = [token for token in tokens if part.start <= token.start < part.end]
+    code = "".join(" " if token.kind == "comment" else token.text for token in inside)
+    text = " ".join(code.split())
+    if part.condition:
+        text = re.sub(r"^(?:WHERE|AND)\s+", "", text, flags=re.IGNORECASE)
+    spoken_of = [token for token in _comments(query, tokens) if part.start <= token.start < part.end]
+    comment = " ".join(token.text.strip("/* ").strip() for token in spoken_of)
+    return (text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"), comment
+
+
+def _comments(query: str, tokens: Sequence[_Token]) -> Iterator[_Token]:
+    """The comments, each placed at the code that it is about: one in a line of its own is about the next."""
+    code = [token for token in tokens if token.kind != "comment" and not token.text.isspace()]
+    for token in tokens:
+        # The header's lines are about the whole query.
+        if token.kind == "comment" and code and token.start > code[0].start:
+            alone = not query[query.rfind("\n", 0, token.start) + 1 : token.start].strip()
+            places = (one.start for one in code if one.start > token.start)
+            yield replace(token, start=next(places, token.start)) if alone else token
