@@ -170,14 +170,11 @@ class _Job:
         halves = [(key, value, whole.get(key)) for key, value in found.items() if whole.get(key) != value]
         half = bool(halves) or not self._tied() or edges(self.store) != replies(self.store)
         lost = bool(self._base.keys() - found.keys()) or self._amount(found) < acknowledged
-        note = self.file.with_name(f"{self.file.name}.part.json")
         if self._command in ("negatives", "generate"):
-            kept = self._written(self.file.with_name(f"{self.file.name}.part"))
             if self.file.exists():
                 lost = lost or self._written(self.file) != written
-            elif note.exists():
-                kept = kept[: json.loads(note.read_bytes())["offset"]]
-                lost = lost or not written.startswith(kept)
+            else:
+                lost = lost or not written.startswith(acknowledged(self.file))
         if lost or half:
             what = f"{len(self._base.keys() - found.keys())} gone, {self._amount(found)} of {acknowledged}"
             print(f"{self._command}: lost {lost}, half {half}: {what}, {halves[:2]}", file=sys.stderr)

@@ -1,22 +1,41 @@
-"""Decode JSON that comes from files, and refuse what the standard decoder accepts silently.
+"""JSON from files that others may have written or damaged: read exactly, or refused with its place.
 
-Python's decoder keeps the last of two equal keys and reads ``NaN``, which no other program may write. Both
-hide damage: a line that says ``"label": 0, "label": 1`` means nothing certain. `decode_json` refuses them.
+Python's reader takes what no JSON file should hold: ``NaN``, numbers that overflow to infinity, halves of
+surrogate pairs, and an object that has a key twice, of which the last one wins without a word. It fails
+without a place on deep nesting and on bytes that are not UTF-8, and a device such as ``/dev/zero`` never
+ends. All of that is one `InputError` here (`parse_json`; `decode_json` and `DECODER` for loaders, which name the
+column and may go on with the rest of a record):
 
->>> decode_json('{"label": 0}')
-{'label': 0}
->>> decode_json('{"label": 0, "label": 1}')
+>>> parse_json('{"turn": 1, "turn": 2}', "negatives.jsonl, line 3")
 Traceback (most recent call last):
-graphneg.errors.InputError: the key "label" appears twice in one JSON object
+graphneg.errors.InputError: negatives.jsonl, line 3: the key "turn" appears twice in one JSON object
+>>> json_line({"text": "a\\u2028b"})
+'{"text": "a\\\\u2028b"}'
 """
 
 from __future__ import annotations
 
 import json
+import math
+import os
+import re
+import stat
 from collections import Counter
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TypeVar, cast
+
+import msgspec
 
 from graphneg.errors import InputError
+
+LONGEST_LINE = 64 * 2**20
+"""Bytes of one line, or of a small file that is read at once."""
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+# What `str.splitlines` takes for the end of a line, and JSON allows raw. The other ends (\x0b, \x0c, \x1c to
+# \x1e) are control characters, which `json.dumps` escapes already.
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+T = TypeVar("T")
 
 
 class DuplicateKeyError(ValueError):
@@ -129,3 +148,217 @@ def certain_members(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def json_line(value: Any, **options: Any) -> str:
+    """Return a value as one line of JSON, whatever tool splits the file into lines.
+
+    Text stays as it is, but for U+0085, U+2028 and U+2029: JSON allows them, and `str.splitlines`, some
+    editors and JavaScript end a line there, so they are escaped.
+
+    Args:
+        value: What JSON can hold.
+        **options: Arguments of `json.dumps`.
+
+    Returns:
+        The line, without its end.
+    """
+    return json.dumps(value, ensure_ascii=False, **options).translate(_LINE_ENDS)
+
+
+def parse_json(text: str | bytes, where: str) -> Any:
+    """Parse one JSON text.
+
+    Args:
+        text: The text; bytes are UTF-8.
+        where: The file and line, which errors name first.
+
+    Returns:
+        The value.
+
+    Raises:
+        InputError: The text is not UTF-8 or not JSON, is nested too deeply, or holds a key twice in one
+            object, a number that is not finite, or half of a surrogate pair.
+    """
+    try:
+        text = text if isinstance(text, str) else text.decode("utf-8")
+        value = json.loads(
+            text, object_pairs_hook=unique_keys, parse_constant=refuse_constant, parse_float=_finite
+        )
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: not UTF-8: {error.reason}") from error
+    except RecursionError as error:
+        raise InputError(f"{where}: not JSON: nested too deeply") from error
+    except DuplicateKeyError as error:
+        raise InputError(f"{where}: {error}") from error
+    except ValueError as error:
+        raise InputError(f"{where}: not JSON: {error}") from error
+    if "\\u" in text and _has_surrogate(value):
+        raise InputError(f"{where}: half of a surrogate pair, which no file can hold; repair the encoding")
+    return value
+
+
+def parse_typed(text: str | bytes, type: type[T], where: str) -> T:
+    """Parse one JSON text of a known shape.
+
+    Args:
+        text: As for `parse_json`.
+        type: What `msgspec.convert` makes of the value.
+        where: The file and line, which errors name first.
+
+    Returns:
+        The value, as an instance of ``type``.
+
+    Raises:
+        InputError: As for `parse_json`, or the value has another shape.
+    """
+    return converted(parse_json(text, where), type, where)
+
+
+def parse_yaml(text: bytes, type: type[T], where: str) -> T:
+    """Parse one YAML document of a known shape.
+
+    Args:
+        text: UTF-8.
+        type: What `msgspec.convert` makes of the value.
+        where: The file, which errors name first.
+
+    Returns:
+        The value, as an instance of ``type``.
+
+    Raises:
+        InputError: The text is not YAML, holds a key twice or an alias, or has another shape.
+    """
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            # Lists of aliases of lists of aliases: a few lines make gigabytes.
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.YAMLError("an alias (*name); write the value itself")
+            return super().compose_node(parent, index)  # pyright: ignore
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            made = super().construct_mapping(node, deep)
+            if len(made) < len(node.value):
+                raise yaml.YAMLError(f"line {node.start_mark.line + 1}: a key stands twice")
+            return made
+
+    try:
+        value = yaml.load(text, Loader)
+    # PyYAML raises what the constructor of a value does: ``2001-13-45`` is no date, ``!!float x`` no float.
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+        raise InputError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
+    return converted(value, type, where)
+
+
+def converted(value: Any, type: type[T], where: str) -> T:
+    """Return a value as a type, strictly.
+
+    Args:
+        value: Lists, dicts and plain values.
+        type: What `msgspec.convert` makes of it.
+        where: The file and line, which errors name first.
+
+    Returns:
+        An instance of ``type``.
+
+    Raises:
+        InputError: The value has another shape.
+    """
+    try:
+        return msgspec.convert(value, type)
+    except (msgspec.ValidationError, TypeError, RecursionError) as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:60]} is too large")
+    return number
+
+
+def _has_surrogate(value: Any) -> bool:
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(
+            _has_surrogate(key) or _has_surrogate(item) for key, item in cast("dict[str, Any]", value).items()
+        )
+    return isinstance(value, list) and any(map(_has_surrogate, cast("list[Any]", value)))
+
+
+def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
+    """Open a file for reading.
+
+    Args:
+        path: The file.
+        pipes: Whether a pipe will do, which can be read once only.
+
+    Returns:
+        The open file.
+
+    Raises:
+        InputError: The file can't be read, or is a folder or a device.
+    """
+    try:
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)) or stat.S_ISDIR(mode)):
+            raise InputError(f"{path}: not a regular file, it can't be read")
+        return open(path, "rb")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}: can't be read: {reason}") from error
+
+
+def read_input(path: str | Path, most: int = LONGEST_LINE) -> bytes:
+    """Read a small file at once.
+
+    Args:
+        path: The file.
+        most: Number of bytes that it may have.
+
+    Returns:
+        Its content.
+
+    Raises:
+        InputError: As for `open_input`, or the file is larger.
+    """
+    with open_input(path) as file:
+        try:
+            content = file.read(most + 1)
+        except OSError as error:
+            raise InputError(f"{path}: can't be read: {error.strerror}") from error
+    if len(content) > most:
+        raise InputError(f"{path}: larger than {most:,} bytes")
+    return content
+
+
+def numbered_lines(file: BinaryIO, path: str | Path, first: int = 1) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of an open file with their numbers; only ``\\n`` ends a line.
+
+    Args:
+        file: The file, open for reading in binary.
+        path: Its name, for errors.
+        first: Number of the next line.
+
+    Yields:
+        The number and the line, with its end.
+
+    Raises:
+        InputError: A line is longer than `LONGEST_LINE`, or reading fails.
+    """
+    number = first
+    while True:
+        try:
+            line = file.readline(LONGEST_LINE + 1)
+        except (OSError, EOFError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise InputError(f"{path}, line {number}: can't be read: {reason}") from error
+        if not line:
+            return
+        if len(line) > LONGEST_LINE:
+            raise InputError(f"{path}, line {number}: longer than {LONGEST_LINE:,} bytes")
+        yield number, line
+        number += 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -33,18 +32,26 @@ def merge(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write ``out`` of all shards of one result; returns how many items it has. A file that the same call
-    wrote is left as it is.
+    """Write ``out`` of all shards of one result. A file that the same call wrote is left as it is.
 
-    Raises `InputError`: a shard is missing, there twice, not finished or of another result (other settings,
-    another store, another version), ``out`` has no suffix of such a result, or there is another file, which
-    ``overwrite`` replaces.
+    Args:
+        shards: The files of all shards, in any order.
+        out: The file to write; its suffix is one of such a result.
+        overwrite: Whether another file of this name is replaced.
+        progress: Is told of each shard that is done.
+
+    Returns:
+        How many items the file has.
+
+    Raises:
+        InputError: A shard is missing, there twice, not finished, damaged since it was written, or of another
+            result (other settings, another store, another version); or ``out`` can't be written.
     """
     files = read_shards(shards)
     kind = files[0].header.kind
     path = check_output(out, _suffixes(kind))
     check_replaceable(path, overwrite)
-    run = fingerprint(["merged", files[0].header.common])
+    run = fingerprint(["merged", files[0].header.common, [file.verified() for file in files]])
     if done := finished_run(path, run, overwrite):
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
@@ -77,9 +84,14 @@ def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
-        for _, items in heapq.merge(*lines, key=itemgetter(0)):
+        for _, items in heapq.merge(*lines, key=_order):
             for item in items:
                 yield from [item] if choose is None else chosen(item, choose)
+
+
+def _order(line: tuple[Any, list[Any]]) -> tuple[bool, Any]:
+    """Return what places are sorted by; numbers and texts are no equals."""
+    return isinstance(line[0], str), line[0]
 
 
 def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:

@@ -39,7 +39,8 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import check_output, finished_run, note_finished
 from graphneg.records.shards import open_shard, write_batches
 from graphneg.shards import Shard
-from graphneg.store.dialogues import Selection, content_digest
+from graphneg.store.contents import content_digest
+from graphneg.store.dialogues import Selection
 from graphneg.store.opening import open_store, open_temporary
 
 ACROSS = frozenset({"graft", "perspective"})

@@ -45,6 +45,7 @@ from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import mention_rows
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
+from graphneg.json_input import json_line
 from graphneg.model import Dialogue, Utterance
 from graphneg.parsers.base import Parsed
 from graphneg.parsers.stored import NewGraph, PendingText, parse_row, remembered_parse, write_graphs
@@ -232,7 +233,7 @@ def _write_lines(file: BinaryIO, rows: Iterable[Any]) -> None:
 
 
 def _line(row: Any) -> bytes:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"), default=list).encode() + b"\n"
+    return json_line(row, separators=(",", ":"), default=list).encode() + b"\n"
 
 
 def _rows(store: Store, parts: Sequence[str], progress: Progress) -> Iterator[tuple[str, Row]]:

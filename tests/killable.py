@@ -114,7 +114,7 @@ def told(dialogues: DialogueGraph, amount: str, teller: Connection) -> None:
 
 
 def load(dialogues: DialogueGraph, file: Path, teller: Connection) -> None:
-    write, done = dialogues.store.write, 0
+    write, done = dialogues.store.write_derived, 0
 
     def acknowledged(work: Any) -> Any:
         nonlocal done
@@ -123,6 +123,6 @@ def load(dialogues: DialogueGraph, file: Path, teller: Connection) -> None:
         teller.send(done)
         return outcome
 
-    dialogues.store.write = acknowledged  # type: ignore[method-assign]
+    dialogues.store.write_derived = acknowledged  # type: ignore[method-assign]
     batches.MAX_ROWS = LOAD_ROWS
     dialogues.load("dialogues", file)

@@ -14,10 +14,12 @@ import pytest
 from benchmarks.corpus import bundled, write_jsonl
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import StoreError
+from graphneg.records.resumable import part_note
 from graphneg.store.connection import Store
 from tests.killable import Run
 from tests.killed_servers import Server
 from tests.servers import wipe
+from tests.unfinished import acknowledged
 
 DIALOGUES = 12
 PROCESS_KILLS = 8
@@ -120,12 +122,10 @@ def names(file: Path) -> list[str]:
 
 def acknowledged_negatives(out: Path) -> set[str]:
     """Ids of the negatives that the last checkpoint of an unfinished file covers, if there is one yet."""
-    checkpoint = out.with_name(out.name + ".part.json")
-    if not checkpoint.exists():
+    if not part_note(out).exists():
         return set()
-    state = json.loads(checkpoint.read_bytes())
-    lines = out.with_name(out.name + ".part").read_bytes()[: state["offset"]].splitlines()
-    assert len(lines) == state["negatives"]
+    lines = acknowledged(out).splitlines()
+    assert len(lines) == json.loads(part_note(out).read_bytes())["negatives"]
     return {json.loads(line)["id"] for line in lines}
 
 

@@ -28,6 +28,7 @@ from graphneg.snapshots import Snapshot
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.toy_parser import ToyParser
+from tests.unfinished import acknowledged
 
 TEXTS = [
     f"{subject} {verb} {thing}."
@@ -147,8 +148,7 @@ def test_shards_at_once_of_which_one_is_killed_make_what_one_run_makes(
     first, second = (
         subprocess.Popen([Path(sys.executable).with_name("graphneg"), *asked, str(shard)]) for shard in SHARDS
     )
-    begun = SHARDS[0].file(out).with_name(f"{SHARDS[0].file(out).name}.part")
-    while not (begun.exists() and begun.stat().st_size) and first.poll() is None:
+    while not acknowledged(SHARDS[0].file(out)) and first.poll() is None:
         time.sleep(0.02)
     first.kill()
     first.wait()

@@ -13,7 +13,7 @@ from graphneg.cli import options
 from graphneg.cli.commands import argument, group, job, named_values, option, shared
 from graphneg.cli.options import DialogueOptions, Offline, OutFile, Overwrite, Seed, StoreOptions
 from graphneg.cli.sheet import JUDGEMENTS, read_judged
-from graphneg.cli.terminal import counted, keeps, say, working
+from graphneg.cli.terminal import counted, keeps_part, say, working
 
 if TYPE_CHECKING:
     from graphneg.generators.base import Generator
@@ -52,7 +52,7 @@ def contexts(
     """
     from graphneg.nn.models import load_causal
     from graphneg.scorers.collection import ContextChoice, collect_contexts, read_dialogues_file
-    from graphneg.store.dialogues import content_digest
+    from graphneg.store.contents import texts_digest
 
     causal = load_causal(model, device=device, offline=offline)
     facts: dict[str, object] = {"model": str(causal.path)}
@@ -65,7 +65,7 @@ def contexts(
         else:
             graph = opened.enter_context(where.opened(chosen))
             candidates = chosen.contexts(graph)
-            facts["store"] = [graph.store.description, content_digest(graph.store, chosen.selection)]
+            facts["store"] = [graph.store.description, texts_digest(graph.store, chosen.selection)]
         bars = opened.enter_context(working(f"{out} was not written; the same command goes on"))
         best = collect_contexts(
             candidates, causal, out, choice, facts=facts, overwrite=overwrite, progress=bars
@@ -117,7 +117,7 @@ def responses(
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]
-        bars = opened.enter_context(working(keeps(f"{out}.part", "what was made")))
+        bars = opened.enter_context(working(keeps_part(out, "what was made")))
         amount = collect_responses(
             contexts, own, out, per_context=per_context, seed=seed, overwrite=overwrite, progress=bars
         )

@@ -213,7 +213,7 @@ def select(
         if choice.judged and judge is None:
             raise BadParameter("--max-score and margins are a judge's: name it by --judge")
         scorer = None if judge is None else _judge(judge, device, offline)
-        with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
+        with working(terminal.keeps_part(out, "what was chosen")) as bars:
             chosen = Chosen(
                 file,
                 choice,
@@ -243,7 +243,7 @@ def select(
 
         models = [load_causal(name, device=device, offline=offline) for name in names]
     pair = Bidirectional(models[0], models[-1])
-    with working(terminal.keeps(f"{out}.part", "what was chosen")) as bars:
+    with working(terminal.keeps_part(out, "what was chosen")) as bars:
         selected = Selected(file, pair, limits.criteria(pair), batch=batch, shard=part, progress=bars)
         terminal.write_stream(selected, out, unkept, "chosen", overwrite=overwrite)
 

@@ -175,11 +175,12 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder
     from graphneg.records.files import write_jsonl
-    from graphneg.store.dialogues import Selection, content_digest
+    from graphneg.store.contents import texts_digest
+    from graphneg.store.dialogues import Selection
 
     if not (made := variants_digest(graph.store)):
         return []
-    content = content_digest(graph.store, Selection())
+    content = texts_digest(graph.store, Selection())
     folder = cache_folder("stores", fingerprint([__version__, made, content]))
     path = folder / "store.jsonl"
     if not path.exists():

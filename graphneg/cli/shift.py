@@ -22,7 +22,7 @@ from graphneg.cli.options import (
 from graphneg.cli.tables import plain_table, results
 from graphneg.cli.terminal import (
     counted,
-    keeps,
+    keeps_part,
     messages,
     note,
     say,
@@ -224,7 +224,7 @@ def substitutes(
                 **chosen.named,
             )
         if out is not None:
-            with stopping(keeps(f"{out}.part", "what was found")), bars:
+            with stopping(keeps_part(out, "what was found")), bars:
                 report = finder.to_jsonl(out, overwrite=overwrite)
             if report.was_complete:
                 say_complete(out, f"substitutes of {report.written:,} replies")

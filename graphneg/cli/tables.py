@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from json import dumps
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,6 +13,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from graphneg.cli.terminal import Screen, sized, visible
+from graphneg.json_input import json_line
 
 if TYPE_CHECKING:
     from graphneg.datasets.pair_sampler import Shortage
@@ -31,7 +31,7 @@ def results() -> Console:
 def print_json(*values: Any, indent: int | None = None) -> None:
     """Each value as JSON, on a line of its own; what a terminal would obey is escaped, as JSON may."""
     for value in values:
-        typer.echo(visible(dumps(value, ensure_ascii=False, default=str, indent=indent)))
+        typer.echo(visible(json_line(value, default=str, indent=indent)))
 
 
 def show(json: bool, values: Iterable[Any], *tables: Table) -> None:

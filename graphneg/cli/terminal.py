@@ -145,6 +145,11 @@ def keeps(where: str | Path, what: str) -> str:
     return f"{where} keeps {what}; the same command goes on from there"
 
 
+def keeps_part(out: str | Path, what: str) -> str:
+    """Return what to say where a command that writes a resumable file is stopped."""
+    return f"{what} is kept beside {out}; the same command goes on from there"
+
+
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:
     """Write a stream of records to the file that its name says, or to standard output; tell what came of it.
 
@@ -159,7 +164,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     else:
         whole = ""
     replaces = Path(out).is_file()
-    with stopping(unkept if out == STANDARD else keeps(f"{out}.part", f"what was {verb}")):
+    with stopping(unkept if out == STANDARD else keeps_part(out, f"what was {verb}")):
         if whole:
             made.to_shard(whole, overwrite=overwrite)
         elif out.endswith(".parquet"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
@@ -18,6 +17,7 @@ from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.rows import utterance_id
+from graphneg.json_input import json_line
 from graphneg.model import Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_located
@@ -307,7 +307,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for line in lines:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.write(json_line(line) + "\n")
             count += 1
     if not count:
         raise InputError(

@@ -21,11 +21,11 @@ from graphneg.records.runs import atomic_file, check_output, check_replaceable, 
 from graphneg.records.shards import RECORDS, Header, ShardBatch, open_shard, write_batches
 from graphneg.shards import natural_order
 from graphneg.store.connection import Store
+from graphneg.store.contents import content_digest, texts_digest
 from graphneg.store.dialogues import (
     Selection,
     StoredDialogue,
     answering,
-    content_digest,
     count_dialogues,
     dialogue_ids,
     read_dialogues,
@@ -81,7 +81,7 @@ def export(
     form = form or FORMS[out.suffix]
     check_selection(stored_snapshot(store), selection)
     settings = [__version__, selection.conditions(), selection.limit, *facts]
-    content = content_digest(store, selection)
+    content = (texts_digest if form.kind == RECORDS else content_digest)(store, selection)
     if selection.shard is not None:
         named = {"settings": settings}
         header = Header(str(selection.shard), form.kind, named, shared_content(store, selection))

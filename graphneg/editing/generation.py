@@ -49,12 +49,12 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.shards import Shard, natural_order
 from graphneg.store.connection import Store
+from graphneg.store.contents import content_digest
 from graphneg.store.copied_contexts import CopiedContexts, copied_contexts
 from graphneg.store.dialogues import (
     GraphCache,
     Selection,
     StoredDialogue,
-    content_digest,
     count_dialogues,
     dialogue_ids,
     read_dialogues,
@@ -351,7 +351,7 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
     unknown = sorted(set(ids) - {variant.id for variant in variants})
     if unknown:
         raise InputError(f"{unknown[0]}: no negative of this id was made from this store")
-    return sum(store.write(lambda tx, one=variant: _materialize(tx, one)) for variant in variants)
+    return sum(store.write_derived(lambda tx, one=variant: _materialize(tx, one)) for variant in variants)
 
 
 def preview(store: Store, transform: Transform) -> Negative | None:

@@ -140,7 +140,7 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
             }
             given = {name: value for name, value in edit._asdict().items() if value is not None}
             edits[plan.id].append(tie | given)
-    store.write(lambda tx: _write_new(tx, variants, edits))
+    store.write_derived(lambda tx: _write_new(tx, variants, edits))
 
 
 def _write_new(

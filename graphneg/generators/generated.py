@@ -31,8 +31,9 @@ from graphneg.records.resumable import Finished, NegativeStream, Written
 from graphneg.records.shards import Header, ShardBatch
 from graphneg.shards import Shard, natural_order
 from graphneg.store.connection import Store
+from graphneg.store.contents import texts_digest
 from graphneg.store.copied_contexts import copied_contexts
-from graphneg.store.dialogues import content_digest, count_dialogues
+from graphneg.store.dialogues import count_dialogues
 from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.workers import ahead
 
@@ -187,7 +188,7 @@ class Generated(NegativeStream):
 
     def made_of(self) -> str:
         """A digest of what the store holds, but for what making negatives writes."""
-        return content_digest(self._store, self._generation.contexts.selection)
+        return texts_digest(self._store, self._generation.contexts.selection)
 
     @property
     def asked(self) -> str:

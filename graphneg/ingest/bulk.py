@@ -26,7 +26,7 @@ from graphneg.ingest.rows import Row
 from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import atomic_file, locked, unwritable, write_atomically
+from graphneg.records.runs import atomic_file, locking, unwritable, write_atomically
 from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION, facts_fingerprint
 
 T = TypeVar("T")
@@ -95,7 +95,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             error.status = 2
             raise error
         with ExitStack() as held:
-            held.enter_context(locked(self.folder, self.folder / "bulk.lock"))
+            held.enter_context(locking(self.folder, self.folder / "bulk.lock"))
             self._index = BulkIndex(index)
             held.callback(self._index.close)
             facts = facts_fingerprint()
@@ -135,6 +135,11 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Do ``work`` in one transaction: all of it is there, or nothing."""
         return self._index.write(work)
+
+    write_derived = write
+
+    def raise_version(self, transaction: ManagedTransaction) -> None:
+        """Do nothing: a store that is imported gets its first version with its first change."""
 
     def close(self) -> None:
         """Let go of the folder."""

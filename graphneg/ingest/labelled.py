@@ -8,7 +8,6 @@ the last one), ``rgm_name`` (who generated it) and ``contradictory_label_count``
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.content import Refused
 from graphneg.ingest.reading import accepted, each_line, parse_json
 from graphneg.ingest.validation import mapping, strings
+from graphneg.json_input import json_line
 from graphneg.progress import NoProgress
 
 ANNOTATORS = 3
@@ -87,7 +87,7 @@ def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
     for line in labelled:
         pair = [line.earlier, len(line.utterances) - 1]
         values = (list(line.utterances), list(line.speakers), pair, line.generator, line.votes)
-        yield json.dumps(dict(zip(KEYS, values, strict=True)), ensure_ascii=False)
+        yield json_line(dict(zip(KEYS, values, strict=True)))
 
 
 def labelled_of(value: Any, id: str) -> Labelled:

@@ -7,10 +7,11 @@ A store's lexicon is graphneg's own and the entries that were loaded into the st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from neo4j import ManagedTransaction
+from neo4j import ManagedTransaction, Record
 
 from graphneg.amr.facts import NAMES, facts
 from graphneg.english.lexicon import Lexicon, english, judge
@@ -39,6 +40,34 @@ class Target(Reads, Protocol):
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Do ``work`` in one write transaction. It may be called again, so it must be idempotent."""
         ...
+
+    def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
+        """Do ``work`` as `write` does, and leave the version of the content as it is."""
+        ...
+
+    def raise_version(self, transaction: ManagedTransaction) -> None:
+        """Mark the content as changed, in the transaction that changes it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRecords:
+    """Loads records that follow from what a store has: its content counts as unchanged."""
+
+    store: Store
+
+    def read(self, query: str, /, **parameters: Any) -> list[Record]:
+        """Return all rows of a query."""
+        return self.store.read(query, **parameters)
+
+    def write(self, work: Callable[[ManagedTransaction], T]) -> T:
+        """Do ``work`` in one write transaction, as `Store.write_derived` does."""
+        return self.store.write_derived(work)
+
+    write_derived = write
+
+    def raise_version(self, transaction: ManagedTransaction) -> None:
+        """Do nothing: the content stays."""
 
 
 def stored_lexicon(source: Reads | ManagedTransaction) -> Lexicon:

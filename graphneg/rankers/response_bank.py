@@ -20,6 +20,7 @@ from graphneg.english.tokens import match_key, one_line
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
 from graphneg.ingest.content import read_text
+from graphneg.json_input import json_line
 from graphneg.nn.vectors import import_faiss
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker, by_score
@@ -258,7 +259,7 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
     for name in _FILES:
         (folder / name).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / _TEXTS, "".join(json.dumps(text, ensure_ascii=False) + "\n" for text in texts))
+    write_atomically(folder / _TEXTS, "".join(json_line(text) + "\n" for text in texts))
     building.write()
 
 

@@ -11,7 +11,6 @@ turns them back. pandas, pyarrow and datasets are imported by the functions that
 from __future__ import annotations
 
 import atexit
-import json
 import math
 import re
 import sys
@@ -20,12 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
 
 import msgspec
 from msgspec import Meta
 
 from graphneg.errors import GraphnegError, InputError
+from graphneg.json_input import json_line, numbered_lines, open_input, parse_json
 from graphneg.model import Negative
 from graphneg.records.runs import atomic_file, check_output, check_replaceable
 
@@ -158,27 +158,23 @@ def check_destination(out: str | Path, overwrite: bool = True) -> Path | None:
 
 
 def negative_to_json(negative: Negative) -> str:
-    """One line of JSON, keys in the documented order, text unescaped.
+    """Return one line of JSON, keys in the documented order, text unescaped but for ends of lines.
 
     Equal negatives give equal lines.
 
     Raises `InputError`: a value has no JSON form.
     """
-    return json.dumps(to_record(negative), ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
+    return json_line(to_record(negative), allow_nan=False, separators=(", ", ": "))
 
 
-def negative_from_json(line: str, where: str = "record") -> Negative:
+def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
     """Read what `negative_to_json` wrote; sequences become tuples.
 
     ``where`` is named in errors.
 
     Raises `InputError`: the line is anything else than a negative.
     """
-    try:
-        record = json.loads(line, parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON: {error}") from error
-    return from_record(record, where)
+    return from_record(parse_json(line, where), where)
 
 
 def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
@@ -209,20 +205,9 @@ def read_jsonl(path: str | Path) -> Iterator[Negative]:
 
     Raises `InputError`: one can't be read, with file and line; a last line that was cut off is an error too.
     """
-    number = 0
-    try:
-        with open(path, encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                yield negative_from_json(line, f"{path}, line {number}")
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}, after line {number}: not UTF-8: {error.reason}") from error
-
-
-def refuse_constant(name: str) -> NoReturn:
-    """Raises ``ValueError`` for what Python's JSON has and JSON has not: ``NaN``, ``Infinity``."""
-    raise ValueError(f"{name} is no JSON number")
+    with open_input(path) as file:
+        for number, line in numbered_lines(file, path):
+            yield negative_from_json(line, f"{path}, line {number}")
 
 
 def schema() -> Any:

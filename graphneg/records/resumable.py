@@ -1,25 +1,32 @@
 """Files that grow over a long run and lose nothing that was acknowledged; and runs that fill them.
 
-In: negatives, batch by batch, and a fingerprint of the settings. Out: a file. Lines go to ``OUT.part``. A
-checkpoint makes them durable and then notes, in ``OUT.part.json``, how many dialogues are done and how many
-bytes that took. Whatever stops the run, the next one with the same settings, of the same content, cuts
-``OUT.part`` back to the last checkpoint and goes on there, so that the finished file is byte for byte the one
-of a run that was never stopped. ``OUT`` itself appears only at the end, in one step. One that another run
+In: negatives, batch by batch, and a fingerprint of the settings. Out: a file. Lines go to a part beside it,
+``OUT.5f0c1d9a7e3b2486.part``. A checkpoint makes them durable and then notes, in ``.OUT.part.json``, how many
+dialogues are done, and how many bytes of which part that took, with their SHA-256. Whatever stops the run,
+the next one with the same settings, of the same content, cuts the part back to the last checkpoint and goes
+on there, so that the finished file is byte for byte the one of a run that was never stopped. A part that is
+not as the note says is not used. ``OUT`` itself appears only at the end, in one step. One that another run
 made, or none, is not replaced without a word (``overwrite``), and one that this run made is complete.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import msgspec
+from msgspec import Meta
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.json_input import converted
 from graphneg.model import Negative
 from graphneg.records.files import (
     STANDARD_OUTPUT,
@@ -32,15 +39,17 @@ from graphneg.records.files import (
     write_jsonl,
     write_rows,
 )
+from graphneg.records.locks import Held, create_exclusively, open_regular
 from graphneg.records.runs import (
     RunNote,
-    atomic_file,
     check_output,
+    file_digest,
     finished_run,
-    locked,
+    locking,
     note_finished,
-    noted_facts,
+    read_own_note,
     replace,
+    replacing,
     unwritable,
 )
 from graphneg.records.summary import Summary
@@ -70,6 +79,37 @@ class Resumed:
     is_complete: bool = False
 
 
+_Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the note of a part says."""
+
+    fingerprint: str
+    made_of: str
+    part: str
+    offset: _Count
+    digest: str
+    dialogues: _Count
+    negatives: _Count
+    notes: dict[str, Any]
+    last: str
+
+
+class _FinishedFacts(msgspec.Struct, frozen=True):
+    """What the note of a finished file says of its run."""
+
+    dialogues: _Count
+    negatives: _Count
+    notes: dict[str, Any]
+    last: str
+
+
+def part_note(path: Path) -> Path:
+    """Return where the checkpoints of an output are noted until it is finished."""
+    return path.with_name(f".{path.name}.part.json")
+
+
 class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     """Writes negatives to ``out`` (``.jsonl`` or ``.parquet``), resumable at its checkpoints.
 
@@ -93,28 +133,29 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
-        self._part = path.with_name(path.name + ".part")
-        self._note = RunNote(path.with_name(path.name + ".part.json"), fingerprint)
-        self._made_of = made_of
+        self._fingerprint, self._made_of = fingerprint, made_of
         self._run = f"{fingerprint} {made_of}"
         self._file: BinaryIO | None = None
-        with ExitStack() as held:
-            held.enter_context(locked(path, path.with_name(path.name + ".part.lock")))
+        self._written = hashlib.sha256()
+        with ExitStack() as stack:
+            held = stack.enter_context(locking(path))
+            self._note = RunNote(part_note(path), fingerprint, held.token)
+            self._token = held.token
+            noted = read_own_note(self._note.path)
             if done := finished_run(path, self._run, overwrite):
-                self.resumed = _resumed(done, is_complete=True)
-                if noted_facts(self._note.path).get("fingerprint") == fingerprint:
-                    self._forget()  # what a run left that was stopped when it had just finished
+                facts = converted(done, _FinishedFacts, f"the note of {path}")
+                self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
+                if noted.get("fingerprint") == fingerprint:
+                    self._forget_stopped(noted)  # of a run that was stopped when it had just finished
             else:
                 with self._writing():
-                    self._file = held.enter_context(open(self._part, "ab"))
-                    self.resumed, offset = self._last_checkpoint()
-                    self._file.truncate(offset)
-                    self._file.seek(offset)
+                    self._part, self._file, self.resumed = self._begun(noted, held)
+                    stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-            self._held = held.pop_all()
+            self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -126,7 +167,9 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     def write_line(self, line: str) -> None:
         """Add a line of JSON that is no negative, to a file of such lines. It counts likewise."""
         with self._writing():
-            self._open.write(line.encode() + b"\n")
+            data = line.encode() + b"\n"
+            self._open.write(data)
+            self._written.update(data)
         self._negatives += 1
 
     def checkpoint(self, dialogues: int, notes: Mapping[str, Any] | None = None, last: str = "") -> None:
@@ -138,7 +181,18 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         with self._writing():
             self._open.flush()
             os.fsync(self._open.fileno())
-            self._note.write(made_of=self._made_of, offset=self._open.tell(), **self._facts())
+            self._note.write(
+                made_of=self._made_of,
+                part=self._part.name,
+                offset=self._open.tell(),
+                digest=self._written.hexdigest(),
+                **self._facts(),
+            )
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all that was written so far, in hexadecimal digits."""
+        return self._written.hexdigest()
 
     def written(self) -> Iterator[Negative]:
         """All that was written so far, from the file."""
@@ -154,14 +208,20 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if not self.resumed.is_complete:
             with self._writing():
                 self._open.flush()
+                if file_digest(self._part) != self._written.hexdigest():
+                    raise InputError(
+                        f"{self._part}: changed by another program while the run wrote it; run the command "
+                        "again"
+                    )
                 if self._path.suffix == ".parquet":
-                    with atomic_file(self._path) as converted:
-                        write_rows(read_jsonl(self._part), converted)
-                        note_finished(self._path, converted, self._run, **self._facts())
+                    with replacing(self._path, self._token) as converted_file:
+                        write_rows(read_jsonl(self._part), converted_file)
+                        note_finished(self._path, converted_file, self._run, **self._facts())
+                    self._part.unlink(missing_ok=True)
                 else:
                     note_finished(self._path, self._part, self._run, **self._facts())
                     replace(self._part, self._path)
-                self._forget()
+                self._note.remove()
         self.close()
         return self._path
 
@@ -174,10 +234,6 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     def _open(self) -> BinaryIO:
         assert self._file is not None, "the file is complete already"
         return self._file
-
-    def _forget(self) -> None:
-        self._part.unlink(missing_ok=True)
-        self._note.remove()
 
     def _facts(self) -> dict[str, Any]:
         """What the run has done so far, for its notes."""
@@ -192,39 +248,83 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         except (OSError, InputError) as error:
             if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
                 raise
-            kept = f"{self._part.name} keeps what was made up to its last checkpoint, if any"
+            kept = "what was made up to the last checkpoint is kept"
             raise unwritable(self._path, error, kept) from error
 
-    def _last_checkpoint(self) -> tuple[Resumed, int]:
-        """The last checkpoint and the bytes of the part up to it, or a fresh start and why."""
-        size, noted = self._part.stat().st_size, noted_facts(self._note.path)
-        reason: str | None = None
-        if not self._note.path.is_file():
-            reason = f"{self._part} came without {self._note.path.name}" if size else None
-        elif not noted.keys() >= {
-            "fingerprint",
-            "made_of",
-            "dialogues",
-            "negatives",
-            "offset",
-            "notes",
-            "last",
-        }:
-            reason = f"{self._note.path} is not readable"
-        elif noted["fingerprint"] != self._note.fingerprint:
-            reason = f"{self._part} was begun with other settings"
-        elif noted["made_of"] != self._made_of:
-            reason = f"what {self._part} was made of has changed since it was begun"
-        elif size < noted["offset"]:
-            reason = f"{self._part} is shorter than its last checkpoint"
+    def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
+        """Return the part to write, open at its end: that of a stopped run, or a new one and why."""
+        before, reason = _checkpoint(noted, self._path), None
+        if before is None:
+            reason = f"{self._note.path} is not readable" if noted else None
         else:
-            return _resumed(noted), noted["offset"]
-        return Resumed(discarded=reason), 0
+            reason = self._verified(before)
+        if before is not None and reason is None:
+            facts = {name: getattr(before, name) for name in _FinishedFacts.__struct_fields__}
+            part = self._path.with_name(before.part)
+            file = open_regular(part, writable=True)
+            file.truncate(before.offset)
+            file.seek(before.offset)
+            return part, file, Resumed(**facts)
+        self._written = hashlib.sha256()
+        if held.stale and (before is None or before.part != self._part_name(held.stale)):
+            # Killed after it had made its part and before it noted that.
+            self._path.with_name(self._part_name(held.stale)).unlink(missing_ok=True)
+        part = self._path.with_name(self._part_name(held.token))
+        return part, create_exclusively(part), Resumed(discarded=reason)
+
+    def _part_name(self, token: str) -> str:
+        return f"{self._path.name}.{token}.part"
+
+    def _verified(self, before: _Checkpoint) -> str | None:
+        """Return why the part of a stopped run can't be gone on with; what it says is digested on the way.
+
+        A part that is as its note says, but of other settings or content, is removed. One that is not may be
+        somebody's file: it stays.
+        """
+        part = self._path.with_name(before.part)
+        try:
+            with open_regular(part) as file:
+                size = os.fstat(file.fileno()).st_size
+                if size < before.offset:
+                    return f"{part} is shorter than its last checkpoint"
+                left = before.offset
+                while left and (read := file.read(min(left, _CHUNK))):
+                    self._written.update(read)
+                    left -= len(read)
+        except FileNotFoundError:
+            return f"{part} is not there any more"
+        except InputError:
+            return f"{part} is not the file that the run wrote, and stays as it is"
+        if self._written.hexdigest() != before.digest:
+            return f"{part} is not as the run left it, and stays as it is"
+        reason: str | None = None
+        if before.fingerprint != self._fingerprint:
+            reason = f"{self._path} was begun with other settings"
+        elif before.made_of != self._made_of:
+            reason = f"what {self._path} was made of has changed since it was begun"
+        if reason is not None:
+            part.unlink()
+        return reason
+
+    def _forget_stopped(self, noted: Mapping[str, Any]) -> None:
+        """Remove what a run left that was stopped when it had just finished."""
+        before = _checkpoint(noted, self._path)
+        if before is not None and self._verified(before) is None:
+            self._path.with_name(before.part).unlink(missing_ok=True)
+        self._note.remove()
 
 
-def _resumed(noted: Mapping[str, Any], is_complete: bool = False) -> Resumed:
-    done: dict[str, Any] = {name: noted[name] for name in ("dialogues", "negatives", "notes", "last")}
-    return Resumed(**done, is_complete=is_complete)
+_CHUNK = 1 << 20
+
+
+def _checkpoint(noted: Mapping[str, Any], path: Path) -> _Checkpoint | None:
+    """Return the checkpoint that a note has; None where it has none that a run wrote."""
+    try:
+        found = msgspec.convert(noted, _Checkpoint)
+    except msgspec.ValidationError:
+        return None
+    is_part = re.fullmatch(rf"{re.escape(path.name)}\.[0-9a-f]{{16}}\.part", found.part)
+    return found if is_part else None
 
 
 Written = Callable[[], Iterable[Negative]]

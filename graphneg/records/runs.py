@@ -14,20 +14,22 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import secrets
 import shutil
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from graphneg.errors import InputError, first_line
+from graphneg.json_input import json_line, parse_json, read_input
+from graphneg.records.locks import Held, foreign, locked, open_regular, scratch_file
 
+_LONGEST_NOTE = 64 * 2**20
+"""Bytes of a note: it has the counts of a run."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_LOCK_ATTEMPTS = 100
 
 
 def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") -> Path:
@@ -52,22 +54,25 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 
 def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
-    """What the run noted that wrote the file; nothing where there is none, or it is to be overwritten.
+    """Return what the run noted that wrote the file; nothing where there is none, or it is to be overwritten.
 
-    Raises `InputError`: the file is no run's, or not as a run left it.
+    Raises:
+        InputError: The file is no run's, or not as a run left it; or something that graphneg did not write
+            has the name of its note.
     """
+    noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
-    noted = noted_facts(_finished_note(path, "").path)
-    if "digest" not in noted or noted["digest"] != _digest(path):
+    if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", which no run of graphneg left as it is")
     return noted
 
 
 def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any]:
-    """What the run of this fingerprint noted of the file that it has written; nothing where it is to be made.
+    """Return what the run of this fingerprint noted of the file that it has written, if there is one.
 
-    Raises `InputError`: there is a file that another run wrote, or none, and nothing says to overwrite it.
+    Raises:
+        InputError: There is a file that another run wrote, or none, and nothing says to overwrite it.
     """
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:
@@ -78,11 +83,13 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
 def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> None:
     """Note which run made a file, and facts of it, before what is ``made`` takes its name ``path``.
 
-    The note is a hidden file beside it, as JSON lines have no room for one that other readers pass over.
+    The note is a hidden file beside it, as JSON lines have no room for one that other readers pass over. It
+    stays: by it the same command knows that nothing is left to do, and others that the file is a run's.
 
-    Raises `InputError`: it can't be written.
+    Raises:
+        InputError: It can't be written.
     """
-    _finished_note(path, fingerprint).write(digest=_digest(made), **facts)
+    _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 
 def remove_finished(path: Path) -> None:
@@ -95,7 +102,8 @@ def _finished_note(path: Path, fingerprint: str) -> RunNote:
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -124,63 +132,68 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
 
 
 @contextmanager
-def locked(path: Path, file: Path) -> Generator[None]:
-    """Hold ``path`` by a lock ``file``, which goes when the block ends. Nobody waits.
-
-    Raises `InputError`: another run holds it, or the lock file can't be made.
-    """
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(file, timeout=0)
-    try:
-        for _ in range(_LOCK_ATTEMPTS):
-            # Another run may take the lock file away, and a third make a new one, while this one locks it:
-            # only where it has been the same file all along does the lock keep others out.
-            with open(file, "ab") as before:
-                with suppress(Timeout):
-                    lock.acquire()
-                if _is_at(file, os.fstat(before.fileno())):
-                    break
-            lock.release()
-    except OSError as error:
-        raise unwritable(path, error, "nothing was changed") from error
-    if not lock.is_locked:
-        raise InputError(f"{path}: another run is writing it; wait for its end or name another file")
-    try:
-        yield
-    finally:
-        with suppress(OSError):  # Windows keeps a file that is open
-            file.unlink()
-        lock.release()
-
-
-def _is_at(path: Path, known: os.stat_result) -> bool:
-    """Whether the file of that state is still the one of this name."""
-    try:
-        return os.path.samestat(known, os.stat(path))
-    except FileNotFoundError:
-        return False
-
-
-@contextmanager
 def atomic_file(path: str | Path) -> Generator[Path]:
-    """A path beside ``path`` to write to; when the block ends, what is there takes the place of ``path``.
+    """Write a file that is whole or not there, while no other run writes it.
 
     The step survives a power cut. Where the block raises, ``path`` stays as it was and nothing is left
     beside it.
 
-    Raises `InputError`: the file can't be written, or another run is writing it.
+    Args:
+        path: The file to write or replace.
+
+    Yields:
+        An empty file beside it to write to, which takes its place when the block ends.
+
+    Raises:
+        InputError: The file can't be written, or another run is writing it.
     """
     path = Path(path)
-    unfinished = path.with_name(f"{path.name}.tmp")
-    with locked(path, path.with_name(f"{path.name}.tmp.lock")):
+    with locking(path) as held, replacing(path, held.token) as unfinished:
+        yield unfinished
+
+
+@contextmanager
+def locking(path: Path, file: Path | None = None) -> Generator[Held]:
+    """Hold an output as `locked` does.
+
+    Args:
+        path: The output.
+        file: The lock file, where it is not the default.
+
+    Yields:
+        What temporary names are made of.
+
+    Raises:
+        InputError: Another run holds it, or the lock file can't be made.
+    """
+    with ExitStack() as stack:
         try:
-            yield unfinished
-            replace(unfinished, path)
+            held = stack.enter_context(locked(path, file))
         except OSError as error:
             raise unwritable(path, error, "nothing was changed") from error
-        finally:
-            unfinished.unlink(missing_ok=True)
+        yield held
+
+
+@contextmanager
+def replacing(path: Path, token: str = "") -> Generator[Path]:
+    """Write a file that is whole or not there; whoever calls sees to it that nobody else writes it.
+
+    Args:
+        path: The file to write or replace.
+        token: The random part of the temporary name; a new one where empty.
+
+    Yields:
+        An empty file beside it to write to, which takes its place when the block ends.
+
+    Raises:
+        InputError: The file can't be written.
+    """
+    try:
+        with scratch_file(path, token) as unfinished:
+            yield unfinished
+            replace(unfinished, path)
+    except OSError as error:
+        raise unwritable(path, error, "nothing was changed") from error
 
 
 @contextmanager
@@ -225,10 +238,14 @@ def replace(finished: Path, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunNote:
-    """A small JSON file beside what a run makes: the ``fingerprint`` of all that decides the result."""
+    """A small JSON file beside what a run makes: the ``fingerprint`` of all that decides the result.
+
+    ``token`` is the random part of its temporary name, by which a next run finds it after a kill.
+    """
 
     path: Path
     fingerprint: str
+    token: str = ""
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
@@ -243,22 +260,42 @@ class RunNote:
         Raises `InputError`: it can't be written.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, json.dumps({"fingerprint": self.fingerprint, **facts}))
+        with replacing(self.path, self.token) as unfinished:
+            unfinished.write_text(json_line({"fingerprint": self.fingerprint, **facts}), encoding="utf-8")
 
     def remove(self) -> None:
         """Take the note away."""
         self.path.unlink(missing_ok=True)
 
 
-def noted_facts(path: Path) -> dict[str, Any]:
-    """What a note says; nothing where there is no note, or it can't be read."""
+def read_own_note(path: Path) -> dict[str, Any]:
+    """Return what a note of a fixed name says; nothing where there is none.
+
+    Raises:
+        InputError: There is something of this name that no `RunNote` wrote: a link, a folder, or a file
+            without a fingerprint. It is not replaced.
+    """
     try:
-        noted = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        with open_regular(path) as file:
+            noted = parse_json(file.read(_LONGEST_NOTE), str(path))
+    except FileNotFoundError:
+        return {}
+    except (InputError, OSError) as error:
+        raise foreign(path) from error
+    if not isinstance(noted, dict) or "fingerprint" not in noted:
+        raise foreign(path)
+    return cast("dict[str, Any]", noted)
+
+
+def noted_facts(path: Path) -> dict[str, Any]:
+    """Return what a note says; nothing where there is no note, or it can't be read."""
+    try:
+        noted = parse_json(read_input(path, _LONGEST_NOTE), str(path))
+    except InputError:
         return {}
     return cast("dict[str, Any]", noted) if isinstance(noted, dict) else {}
 
 
 def noted_fingerprint(path: Path) -> str | None:
-    """The fingerprint in a note; None where there is no note, or it can't be read."""
+    """Return the fingerprint in a note; None where there is no note, or it can't be read."""
     return noted_facts(path).get("fingerprint")

@@ -5,11 +5,14 @@ line says which shard it is, of what, by which settings, of which content; the l
 
     {"shard": "3/16", "kind": "records", "settings": {...}, "content": "...", ...}
     ["everyday/test/0112", [{...}, {...}]]
-    {"places": 1, "items": 2}
+    {"places": 1, "items": 2, "digest": "..."}
+
+The digest is the SHA-256 of all lines before the last one: a copy in which a letter was changed is refused.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,14 +26,22 @@ import msgspec
 from graphneg import __version__
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.json_input import json_line, numbered_lines, open_input, parse_typed
 from graphneg.model import Negative
-from graphneg.records.resumable import ResumableWriter
+from graphneg.records.resumable import ResumableWriter, part_note
 from graphneg.shards import Shard
 
 RECORDS = "records"
 Place = str | int
 _Line = tuple[Place, list[Any]]
-_LINES: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
+
+
+class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The last line: how many places and items there are, and the SHA-256 of the lines before."""
+
+    places: int
+    items: int
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +102,13 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
                 done["places"] += 1
                 done["items"] += len(given)
             writer.checkpoint(batch.dialogues, {**batch.notes, "shard": done}, batch.last)
-        writer.write_line(_json(done))
+        writer.write_line(_json({**done, "digest": writer.digest}))
     writer.finish()
     return done["items"]
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "), default=str)
+    return json_line(value, allow_nan=False, separators=(", ", ": "), default=str)
 
 
 def numbered(
@@ -122,41 +133,64 @@ class ShardFile:
     header: Header = field(init=False)
 
     def __post_init__(self) -> None:
-        part = self.path.with_name(self.path.name + ".part")
-        if self.path.suffix == ".part" or (part.exists() and not self.path.exists()):
+        if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is not finished; run its command again")
+        with open_input(self.path, pipes=False) as file:
+            first = next(numbered_lines(file, self.path), (1, b""))[1]
         try:
-            with open(self.path, "rb") as file:
-                facts = msgspec.json.decode(file.readline())
-            self.header = Header(**facts)
+            self.header = parse_typed(first, Header, f"{self.path}, line 1")
             _ = self.header.part
-        except OSError as error:
-            raise InputError(f"{self.path}: can't be read: {error.strerror}") from error
-        except (msgspec.MsgspecError, TypeError, ValueError, AttributeError, InputError) as error:
+        except InputError as error:
             raise InputError(
                 f"{self.path}: no file of a shard; commands with --shard I/N write them"
             ) from error
 
-    def lines(self) -> Iterator[_Line]:
-        """Each place with its items, in order.
+    def verified(self) -> str:
+        """Return the digest of all lines, which the last one has.
 
-        Raises `InputError`: a line can't be read, or the file ends before its last line.
+        Returns:
+            64 hexadecimal digits.
+
+        Raises:
+            InputError: The file is not whole, or not as it was written.
+        """
+        digest, last = hashlib.sha256(), b""
+        with open_input(self.path, pipes=False) as file:
+            for _, line in numbered_lines(file, self.path):
+                digest.update(last)
+                last = line
+        try:
+            end = parse_typed(last, _End, str(self.path))
+        except InputError as error:
+            raise self._damaged("is not whole") from error
+        if not last.endswith(b"\n") or end.digest != digest.hexdigest():
+            raise self._damaged("is not as it was written")
+        return end.digest
+
+    def lines(self) -> Iterator[_Line]:
+        """Yield each place with its items, in order.
+
+        Raises:
+            InputError: A line can't be read, or the file ends before its last line.
         """
         places = items = 0
-        with open(self.path, "rb") as file:
-            file.readline()
-            for number, line in enumerate(file, 2):
+        with open_input(self.path, pipes=False) as file:
+            for number, line in numbered_lines(file, self.path):
+                if number == 1:
+                    continue
+                where = f"{self.path}, line {number}"
                 if line.startswith(b"{"):
-                    if msgspec.json.decode(line) == {"places": places, "items": items}:
+                    end = parse_typed(line, _End, where)
+                    if (end.places, end.items) == (places, items) and not file.read(1):
                         return
                     break
-                try:
-                    place, given = _LINES.decode(line)
-                except msgspec.MsgspecError as error:
-                    raise InputError(f"{self.path}, line {number}: {error}; copy the file again") from error
+                place, given = parse_typed(line, tuple[Place, list[Any]], where)
                 yield place, given
                 places, items = places + 1, items + len(given)
-        raise InputError(f"{self.path}: this shard is not whole; copy it again, or run its command again")
+        raise self._damaged("is not whole")
+
+    def _damaged(self, how: str) -> InputError:
+        return InputError(f"{self.path}: this shard {how}; copy it again, or run its command again")
 
 
 def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:

@@ -9,7 +9,6 @@ context, its ``generator`` and its ``response``. `graphneg.evaluation.review.con
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -24,6 +23,7 @@ from graphneg.hashing import fingerprint
 from graphneg.ingest.labelled import Labelled, labelled_lines
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.reading import accepted, json_lines
+from graphneg.json_input import json_line
 from graphneg.model import Dialogue
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import ResumableWriter
@@ -128,7 +128,7 @@ def collect_responses(
     def lines(some: Sequence[FollowUp]) -> Iterator[str]:
         for item in _responses(some, generators, per_context, seed):
             names = {"id": item.id, "generator": item.generator, "response": item.response}
-            yield json.dumps({**names, "context": _context_fields(item.followup)}, ensure_ascii=False)
+            yield json_line({**names, "context": _context_fields(item.followup)})
 
     bar = progress or NoProgress()
     bar.start("responses", len(contexts), "contexts")
@@ -320,7 +320,7 @@ class Responded:
 
 def context_line(item: FollowUp) -> str:
     """A scored context as one line of JSON."""
-    return json.dumps(_context_fields(item), ensure_ascii=False)
+    return json_line(_context_fields(item))
 
 
 def _context_fields(item: FollowUp) -> dict[str, object]:

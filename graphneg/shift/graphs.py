@@ -11,7 +11,6 @@ smoothed by where its perspectives lead in turn (two hops), and those by what re
 
 from __future__ import annotations
 
-import json
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from graphneg.editing.export import write_graphml
 from graphneg.errors import InputError
+from graphneg.json_input import json_line
 from graphneg.records.runs import atomic_file, check_new, check_output
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
@@ -90,7 +90,7 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overw
 
             parquet.write_table(pyarrow.Table.from_pylist(rows), unfinished)
         else:
-            lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            lines = (json_line(row) + "\n" for row in rows)
             unfinished.write_text("".join(lines), encoding="utf-8")
     return len(edges)
 

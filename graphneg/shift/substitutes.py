@@ -7,7 +7,6 @@ of a predictor.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
@@ -16,6 +15,7 @@ from typing import Any, Literal, get_args
 
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
+from graphneg.json_input import json_line
 from graphneg.nn.fine_tuning import TrainingReport, fine_tune
 from graphneg.nn.models import load_causal, load_seq2seq
 from graphneg.progress import NoProgress, Progress
@@ -26,7 +26,8 @@ from graphneg.shift.graphs import Shifts
 from graphneg.shift.keywords import KeywordExtractor, extractor_named
 from graphneg.shift.prediction import Predictor, choices_of, examples_of
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, content_digest, count_dialogues
+from graphneg.store.contents import texts_digest
+from graphneg.store.dialogues import Selection, count_dialogues
 from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
@@ -192,7 +193,7 @@ class SubstituteFinder:
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
-        content = content_digest(self.store, self.selection)
+        content = texts_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
             report = SubstitutesReport(**writer.resumed.notes)
             if writer.resumed.is_complete:
@@ -212,7 +213,7 @@ class SubstituteFinder:
     def _write(self, writer: ResumableWriter, replies: Sequence[Reply], report: SubstitutesReport) -> None:
         moved = [reply for reply in replies if reply.perspective is not None]
         lines = [
-            json.dumps(found.record(), ensure_ascii=False)
+            json_line(found.record())
             for found in substitutes_of(self._shifts, moved, self.how)
             if found.ranked
         ]

@@ -8,6 +8,7 @@ pages and transform files go through `Store.query_read`, which the server keeps 
 from __future__ import annotations
 
 import logging
+import secrets
 import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -26,6 +27,7 @@ from neo4j import (
     ManagedTransaction,
     NotificationMinimumSeverity,
     Record,
+    Result,
     ResultSummary,
     Session,
     unit_of_work,
@@ -44,7 +46,7 @@ from neo4j.exceptions import (
 
 from graphneg.errors import StoreError, first_line
 from graphneg.store.reading import Reader, check_summary, only_reading
-from graphneg.store.statements import as_literal, send_text
+from graphneg.store.statements import as_literal, run, send_text
 
 # The driver's options are untyped keywords.
 # pyright: reportUnknownMemberType=false
@@ -210,6 +212,9 @@ SILENCE = (ServiceUnavailable, SessionExpired)
 CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
 PAUSES = (0.02, 1.0)
 """Seconds between two attempts: at first, and at most."""
+VERSION_SLOTS = 16
+"""Number of nodes that hold the version of the content. Two stores that write at once wait for each other
+only where they drew the same one."""
 
 
 NOT_OF_CONTENT = ("Neo.ClientError.Security.", "Neo.ClientError.Database.", "Neo.ClientError.Cluster.")
@@ -264,6 +269,7 @@ class Store(AbstractContextManager["Store"]):
         self._database = database
         self._resources = resources
         self._bookmarks = GraphDatabase.bookmark_manager()
+        self._version_slot = str(secrets.randbelow(VERSION_SLOTS))
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
         """All rows of a query, in a read transaction that is retried where that can help."""
@@ -282,12 +288,58 @@ class Store(AbstractContextManager["Store"]):
             yield from result
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` in one write transaction. It may be called again, so it must be idempotent.
+        """Change the content in one write transaction, which also raises its version.
 
-        A key that another transaction wrote since ``work`` looked for it breaks a constraint, or ``work``
-        finds that what it wrote is not all there (`WriteConflict`); the next attempt sees that key.
+        The version stays where the server reports that nothing was changed. ``work`` may be called again, so
+        it must be idempotent. A key that another transaction wrote since ``work`` looked for it breaks a
+        constraint, or ``work`` finds that what it wrote is not all there (`WriteConflict`); the next attempt
+        sees that key.
+
+        Args:
+            work: Runs the statements in the transaction that it is given.
+
+        Returns:
+            What ``work`` returned.
+
+        Raises:
+            StoreError: The server can't be reached or refuses a statement.
+        """
+        return self._in_transaction(WRITE_ACCESS, partial(self._raising_version, work))
+
+    def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
+        """Write what follows from the content, in one transaction; the content's version stays.
+
+        Making negatives writes so: variants with their edits, and sentences of the dialogues that are there.
+        A run that goes on would otherwise take its own traces for a change.
+
+        Args:
+            work: As for `write`.
+
+        Returns:
+            What ``work`` returned.
+
+        Raises:
+            StoreError: The server can't be reached or refuses a statement.
         """
         return self._in_transaction(WRITE_ACCESS, work)
+
+    def raise_version(self, transaction: ManagedTransaction) -> None:
+        """Mark the content as changed, in the transaction that changes it.
+
+        A random token is written, not a count: of two transactions that read the same count, both would
+        write the next one, and a run that began between them would miss the second.
+
+        Args:
+            transaction: A write transaction of this store.
+        """
+        run(transaction, "store/raise_version", slot=self._version_slot, token=secrets.token_hex(8))
+
+    def _raising_version(self, work: Callable[[ManagedTransaction], T], transaction: ManagedTransaction) -> T:
+        results = _watch(transaction)
+        done = work(transaction)
+        if any(_changes_data(result.consume()) for result in results):
+            self.raise_version(transaction)
+        return done
 
     def query_read(
         self,
@@ -328,7 +380,7 @@ class Store(AbstractContextManager["Store"]):
 
         Raises `StoreError`: the query is not valid or fails; then nothing is written.
         """
-        return self._in_transaction(WRITE_ACCESS, partial(_run_eagerly, text=text, parameters=parameters))
+        return self.write(partial(_run_eagerly, text=text, parameters=parameters))
 
     def close(self) -> None:
         """Close the connections; an embedded server stops with its last user. May be called twice."""
@@ -379,6 +431,35 @@ class Store(AbstractContextManager["Store"]):
             driver.session(database=self._database, **options) as session,
         ):
             yield session
+
+
+def _watch(transaction: ManagedTransaction) -> list[Result]:
+    """Collect the results of all that is run in a transaction from now on."""
+    results: list[Result] = []
+    original = transaction.run
+
+    def watched(*given: Any, **named: Any) -> Result:
+        result = original(*given, **named)
+        results.append(result)
+        return result
+
+    # On the object itself: callers tell an open transaction by its class, which a wrapper would hide.
+    transaction.run = watched
+    return results
+
+
+def _changes_data(summary: ResultSummary) -> bool:
+    """Return whether a statement changed nodes or relationships.
+
+    Changes of the schema don't count: Neo4j refuses to write data in a transaction that made an index.
+    """
+    counters = summary.counters
+    return counters.contains_updates and not (
+        counters.indexes_added
+        or counters.indexes_removed
+        or counters.constraints_added
+        or counters.constraints_removed
+    )
 
 
 def _run_eagerly(

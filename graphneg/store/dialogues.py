@@ -5,7 +5,7 @@ In: which dialogues (a `Selection`), or ids. Out: dialogues with their turns, re
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Protocol
 from neo4j import Record
 
 from graphneg.errors import StoreError, listed
-from graphneg.hashing import fingerprint
 from graphneg.model import AmrGraph, AmrNode, Mention
 from graphneg.shards import Shard
 from graphneg.store.connection import Store
@@ -156,19 +155,17 @@ def _pages(
         left = None if left is None else left - len(rows)
 
 
-def content_digest(store: Store, selection: Selection) -> str:
-    """Of what negatives of a selection are made of: its dialogues with their responses and graphs, in their
-    order, and how much there is of the rest: other dialogues, words, opposites, shifts. Whatever the shard.
+def outlines(store: Store, selection: Selection) -> Iterator[list[Record]]:
+    """Yield pages of the selected dialogues in their order, with the digests stored with them.
 
-    What making negatives writes is no part of it.
+    Args:
+        store: An open store.
+        selection: Which dialogues; its shard is ignored.
+
+    Yields:
+        The rows of ``read/outline``: id, order, digest, graphs.
     """
-    digest = ""
-    for rows in _pages(store, selection, "read/contents"):
-        digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
-    amounts = Counter[str]()
-    for row in store.read(cypher_text("read/amounts")):
-        amounts[row["kind"]] += row["amount"]
-    return fingerprint([digest, amounts])
+    yield from _pages(store, selection, "read/outline")
 
 
 class Reads(Protocol):

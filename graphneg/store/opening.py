@@ -97,13 +97,13 @@ def _finish_import(store: Store) -> None:
         while rows := store.read(pages, after=after, limit=_IMPORTED_AT_ONCE):
             ids, after = [row["id"] for row in rows], rows[-1]["id"]
             marks = {"ids": ids, "empty": [EMPTY_LIST]}
-            store.write(lambda tx, mend=mend, marks=marks: send_text(tx, mend, marks).finish())
+            store.write_derived(lambda tx, mend=mend, marks=marks: send_text(tx, mend, marks).finish())
     _write(store, cypher_text("upgrade/imported"))
 
 
 def _write(store: Store, statement: str) -> None:
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint()}
-    store.write(lambda tx: send_text(tx, statement, marks).finish())
+    store.write_derived(lambda tx: send_text(tx, statement, marks).finish())
 
 
 @cache

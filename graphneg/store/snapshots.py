@@ -13,7 +13,8 @@ from typing import Any
 
 from graphneg.errors import InputError
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, content_digest
+from graphneg.store.contents import shared_digest
+from graphneg.store.dialogues import Selection
 from graphneg.store.statements import cypher_text
 
 DONORS, UTTERANCES, SHIFTS, SENTENCES, BANK = "donors", "utterances", "shifts", "sentences", "bank"
@@ -70,7 +71,7 @@ def shared_content(store: Store, selection: Selection) -> str:
     """
     snapshot = stored_snapshot(store)
     if snapshot is None:
-        return content_digest(store, selection)
+        return shared_digest(store, selection)
     check_selection(snapshot, selection)
     return f"snapshot {snapshot.digest}"
 

@@ -23,7 +23,8 @@ from graphneg.progress import Progress
 from graphneg.records.files import negative_to_json, read_jsonl
 from graphneg.records.resumable import NegativeStream
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import GraphCache, Selection, content_digest, dialogue_ids
+from graphneg.store.contents import content_digest, texts_digest
+from graphneg.store.dialogues import GraphCache, Selection, dialogue_ids
 from tests.interrupting import StopsAt
 from tests.servers import wipe
 from tests.speller import Speller
@@ -361,6 +362,28 @@ SAID = [
 ]
 
 
+CHANGES = [
+    ("(n:Utterance)", "n.text"),
+    ("(n:Utterance)", "n.speaker"),
+    ("(:Utterance)-[:HAS_RESPONSE]->(n:Response)", "n.text"),
+    ("(n:AmrNode)", "n.concept"),
+    ("(:AmrNode)-[n:ROLE]->(:AmrNode)", "n.role"),
+    ("(:Term)-[n:OPPOSITE]->(:Term)", "n.relation"),
+    ("(:Term)-[n:SHIFTS_TO]->(:Term)", "n.count"),
+    ("(n:Frame)", "n.lemma"),
+]
+"""What a run reads, and a property of it."""
+ENOUGH = (
+    "MATCH (a:Term), (b:Term) WITH a, b ORDER BY a.text, b.text LIMIT 3 "
+    "MERGE (a)-[:SHIFTS_TO {count: 1}]->(b)"
+)
+
+
+def write_as_others_do(dialogues: DialogueGraph, query: str, **parameters: Any) -> None:
+    """Write past graphneg: no version of the content is raised."""
+    dialogues.store.write_derived(lambda tx: tx.run(query, **parameters).consume())
+
+
 class TestTheContentOfAStore:
     """Its digest: what a run of before and one of now are compared by."""
 
@@ -373,15 +396,6 @@ class TestTheContentOfAStore:
         dialogues.materialize([made(dialogues, recipe="all", seed=99)[0].id])
         assert content_digest(dialogues.store, Selection()) == before
 
-    def test_is_another_where_a_graph_was_replaced(self, dialogues: DialogueGraph) -> None:
-        [row] = dialogues.cypher("MATCH (a:Amr) RETURN a.id AS id, a.digest AS digest LIMIT 1")
-        before = content_digest(dialogues.store, Selection())
-        change = "MATCH (a:Amr {id: $id}) SET a.digest = $digest"
-        dialogues.cypher_write(change, id=row["id"], digest="another")
-        assert content_digest(dialogues.store, Selection()) != before
-        dialogues.cypher_write(change, **row)
-        assert content_digest(dialogues.store, Selection()) == before
-
     @pytest.mark.parametrize(
         "added",
         [
@@ -391,13 +405,43 @@ class TestTheContentOfAStore:
             "MATCH (a:Term) WITH a LIMIT 1 CREATE (a)-[:SHIFTS_TO {count: 1}]->(n:Term {text: 'added'})",
         ],
     )
-    def test_is_another_where_something_was_added(self, dialogues: DialogueGraph, added: str) -> None:
+    def test_is_another_where_others_added_something(self, dialogues: DialogueGraph, added: str) -> None:
         selection = Selection(corpora=("everyday",), limit=5)
         before = content_digest(dialogues.store, selection)
-        dialogues.cypher_write(added)
+        write_as_others_do(dialogues, added)
         assert content_digest(dialogues.store, selection) != before
-        dialogues.cypher_write("MATCH (n) WHERE n.id STARTS WITH 'added' OR n.text = 'added' DETACH DELETE n")
+        removed = "MATCH (n) WHERE n.id STARTS WITH 'added' OR n.text = 'added' DETACH DELETE n"
+        write_as_others_do(dialogues, removed)
         assert content_digest(dialogues.store, selection) == before
+
+    @pytest.mark.parametrize(("there", "property"), CHANGES)
+    def test_is_another_where_others_changed_something(
+        self, dialogues: DialogueGraph, there: str, property: str
+    ) -> None:
+        write_as_others_do(dialogues, ENOUGH)
+        before = content_digest(dialogues.store, Selection())
+        [row] = dialogues.cypher(f"MATCH {there} RETURN {property} AS value ORDER BY value LIMIT 1")
+        change = f"MATCH {there} WHERE {property} = $before WITH * LIMIT 1 SET {property} = $after"
+        write_as_others_do(dialogues, change, before=row["value"], after="another")
+        assert content_digest(dialogues.store, Selection()) != before
+        write_as_others_do(dialogues, change, before="another", after=row["value"])
+        assert content_digest(dialogues.store, Selection()) == before
+
+    @pytest.mark.parametrize(("there", "property"), [*CHANGES, ("(n:AmrNode {k: 0})", "n.stands")])
+    def test_is_another_after_a_write_through_graphneg(
+        self, dialogues: DialogueGraph, there: str, property: str
+    ) -> None:
+        write_as_others_do(dialogues, ENOUGH)
+        before = texts_digest(dialogues.store, Selection(limit=1))
+        change = f"MATCH {there} WITH * LIMIT 1 SET {property} = {property}"
+        dialogues.cypher_write(change)
+        assert texts_digest(dialogues.store, Selection(limit=1)) != before
+
+    def test_is_the_same_after_a_load_that_brings_nothing_new(self, dialogues: DialogueGraph) -> None:
+        before = content_digest(dialogues.store, Selection())
+        assert not dialogues.load("everyday").written.total()
+        dialogues.cypher_write("MATCH (n:Dialogue {id: 'none'}) SET n.split = 'none'")
+        assert content_digest(dialogues.store, Selection()) == before
 
 
 class TestTransformsOfOnesOwn:

@@ -158,7 +158,7 @@ def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path):
     (tmp_path / "latin.jsonl").write_bytes("café".encode("latin-1"))
     with pytest.raises(InputError, match=r"text\.parquet: can't be read as Parquet"):
         list(read_parquet(tmp_path / "text.parquet"))
-    with pytest.raises(InputError, match=r"latin\.jsonl, after line 0: not UTF-8"):
+    with pytest.raises(InputError, match=r"latin\.jsonl, line 1: not UTF-8"):
         list(read_jsonl(tmp_path / "latin.jsonl"))
     with pytest.raises(InputError, match="can't be read: No such file"):
         list(read_jsonl(tmp_path / "none.jsonl"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock, Timeout
 
 from graphneg.errors import InputError
+from graphneg.records import locks
 from graphneg.records.files import read_jsonl, write_jsonl
-from graphneg.records.resumable import ResumableWriter, fingerprint
-from graphneg.records.runs import locked
+from graphneg.records.resumable import ResumableWriter, fingerprint, part_note
+from graphneg.records.runs import write_atomically
 from tests.interrupting import no_room_for_more_than
 from tests.negative_samples import EXAMPLE, some
+from tests.unfinished import part_of
 
 
 def run_dialogues(
@@ -143,27 +145,135 @@ def test_a_run_that_was_stopped_when_it_had_just_finished_leaves_nothing(tmp_pat
 def test_a_full_disk_is_told_and_the_run_goes_on_where_there_is_room(tmp_path: Path, name: str):
     (tmp_path / "once").mkdir()
     run_dialogues(tmp_path / "once" / name, 0)
-    kept = rf"{name}: can't be written: File too large; {name}.part keeps what .*; make room, then"
+    kept = rf"{name}: can't be written: File too large; what was made .* is kept; make room, then"
     with no_room_for_more_than(9_000), pytest.raises(InputError, match=kept):
         run_dialogues(tmp_path / name, 0)
     run_dialogues(tmp_path / name, 6)
     assert (tmp_path / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[1]", '{"fingerprint": "s"}', "\x00\x00"])
-def test_an_unreadable_state_starts_afresh_and_says_so(tmp_path: Path, damage: str):
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("offset", "1"),
+        ("offset", -1),
+        ("offset", 1e400),
+        ("dialogues", None),
+        ("notes", []),
+        ("last", 3),
+        ("part", "../other"),
+        ("part", "out.jsonl"),
+        ("digest", 7),
+        ("more", 1),
+    ],
+)
+def test_an_unreadable_state_starts_afresh_and_says_so(tmp_path: Path, field: str, value: Any):
     run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
-    (tmp_path / "out.jsonl.part.json").write_text(damage)
+    note = part_note(tmp_path / "out.jsonl")
+    noted = {**json.loads(note.read_text()), field: value}
+    note.write_text(json.dumps(noted).replace("Infinity", '"Infinity"'))
     with ResumableWriter(tmp_path / "out.jsonl", "s") as writer:
         assert writer.resumed.dialogues == 0
         assert "not readable" in (writer.resumed.discarded or "")
 
 
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[1]", '{"mine": 1}', '{"fingerprint": "s", "fingerprint": "t"}', "\x00\x00", "[" * 9999],
+)
+@pytest.mark.parametrize("name", [".out.jsonl.part.json", ".out.jsonl.run.json", ".out.jsonl.lock"])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_files_of_others_are_told_and_left(tmp_path: Path, content: str, name: str, overwrite: bool):
+    if name.endswith("lock") and not content:
+        return  # nothing is lost by locking an empty file
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match="did not write what is there; move it away") as refused:
+        run_dialogues(tmp_path / "out.jsonl", 0, overwrite=overwrite)
+    assert refused.value.status == 2
+    assert (tmp_path / name).read_text() == content
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", [".out.jsonl.part.json", ".out.jsonl.run.json", ".out.jsonl.lock"])
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder"])
+def test_links_and_pipes_are_told_and_left(tmp_path: Path, name: str, kind: str):
+    precious, there = tmp_path / "precious", tmp_path / name
+    if kind == "pipe":
+        os.mkfifo(there)
+    elif kind == "folder":
+        there.mkdir()
+    else:
+        there.symlink_to(precious)
+    if kind == "link":
+        precious.write_text('{"fingerprint": "s"}')
+    with pytest.raises(InputError, match=r"did not write what is there|can't be written"):
+        run_dialogues(tmp_path / "out.jsonl", 0, overwrite=True)
+    assert os.path.lexists(there)
+    assert kind != "link" or precious.read_text() == '{"fingerprint": "s"}'
+    assert not (kind == "dangling link" and precious.exists())
+
+
+def test_names_that_temporary_files_once_had_are_left_alone(tmp_path: Path):
+    precious = tmp_path / "precious"
+    precious.write_text("precious\n")
+    for ending in (".part", ".part.lock", ".part.json", ".tmp", ".tmp.lock"):
+        (tmp_path / f"out.jsonl{ending}").symlink_to(precious)
+        (tmp_path / f"own.parquet{ending}").write_text("mine\n")
+    run_dialogues(tmp_path / "out.jsonl", 0)
+    run_dialogues(tmp_path / "own.parquet", 0)
+    assert precious.read_text() == "precious\n"
+    assert not (tmp_path / "out.jsonl").is_symlink()
+    assert [path.read_text() for path in tmp_path.glob("own.parquet.*")] == ["mine\n"] * 5
+
+
 def test_a_part_shorter_than_its_checkpoint_is_not_trusted(tmp_path: Path):
     run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
-    os.truncate(tmp_path / "out.jsonl.part", 100)
+    part = part_of(tmp_path / "out.jsonl")
+    assert part is not None
+    os.truncate(part, 100)
     with ResumableWriter(tmp_path / "out.jsonl", "s") as writer:
         assert "shorter than its last checkpoint" in (writer.resumed.discarded or "")
+
+
+def test_a_part_that_was_overwritten_at_the_same_size_is_not_used(tmp_path: Path):
+    (tmp_path / "once").mkdir()
+    run_dialogues(tmp_path / "once" / "out.jsonl", 0)
+    run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
+    part = part_of(tmp_path / "out.jsonl")
+    assert part is not None
+    damaged = part.read_bytes().replace(b"own/test/1", b"own/test/7")
+    part.write_bytes(damaged)
+    with ResumableWriter(tmp_path / "out.jsonl", "s") as writer:
+        assert "not as the run left it, and stays as it is" in (writer.resumed.discarded or "")
+    run_dialogues(tmp_path / "out.jsonl", 0)
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "once" / "out.jsonl").read_bytes()
+    assert part.read_bytes() == damaged
+
+
+def test_a_part_that_became_a_link_is_not_followed(tmp_path: Path):
+    run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
+    part = part_of(tmp_path / "out.jsonl")
+    assert part is not None
+    part.rename(tmp_path / "elsewhere")
+    part.symlink_to(tmp_path / "elsewhere")
+    before = (tmp_path / "elsewhere").read_bytes()
+    run_dialogues(tmp_path / "out.jsonl", 0)
+    assert (tmp_path / "elsewhere").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+def test_a_part_that_another_program_changes_meanwhile_is_no_result(tmp_path: Path, name: str):
+    with ResumableWriter(tmp_path / name, "s") as writer:
+        for negative in some(2):
+            writer.write(negative)
+        writer.checkpoint(1)
+        part = part_of(tmp_path / name)
+        assert part is not None
+        part.write_bytes(part.read_bytes().replace(b"e", b"a", 1))
+        with pytest.raises(InputError, match="changed by another program while the run wrote it"):
+            writer.finish()
+    assert not (tmp_path / name).exists()
+    run_dialogues(tmp_path / name, 0)
 
 
 def test_two_runs_cannot_write_the_same_file(tmp_path: Path):
@@ -182,7 +292,7 @@ def test_runs_that_follow_each_other_closely_never_write_at_once(tmp_path: Path)
         import sys
         from pathlib import Path
         from graphneg.errors import InputError
-        from graphneg.records.runs import locked
+        from graphneg.records.locks import locked
         out, inside = Path(sys.argv[1]), Path(sys.argv[2])
         done = 0
         while done < 150:
@@ -204,21 +314,43 @@ def test_runs_that_follow_each_other_closely_never_write_at_once(tmp_path: Path)
 def test_a_lock_file_that_was_removed_and_made_anew_locks_nothing(tmp_path: Path, monkeypatch: Any):
     """Between opening the lock file and locking it, another run ends and a third one begins."""
     lock = tmp_path / "out.jsonl.lock"
-    acquire = FileLock.acquire
+    acquire = locks.lock_exclusively
 
-    def late(self: FileLock, *given: Any, **named: Any) -> Any:
-        held = acquire(self, *given, **named)
+    def late(file: Any) -> bool:
+        held = acquire(file)
         if not lock.with_name("meanwhile").exists():
             lock.with_name("meanwhile").touch()
             lock.unlink()
             lock.touch()
         return held
 
-    monkeypatch.setattr(FileLock, "acquire", late)
-    with locked(tmp_path / "out.jsonl", lock):
-        other = FileLock(lock, timeout=0)
-        with pytest.raises(Timeout):
-            acquire(other)
+    monkeypatch.setattr(locks, "lock_exclusively", late)
+    with locks.locked(tmp_path / "out.jsonl", lock), open(lock, "rb+") as other:
+        assert not acquire(other)
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_one_and_nothing_else(tmp_path: Path):
+    script = textwrap.dedent(
+        """
+        import os, signal, sys
+        from pathlib import Path
+        from graphneg.records.runs import atomic_file
+        with atomic_file(Path(sys.argv[1])) as unfinished:
+            unfinished.write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+        """
+    )
+    out = tmp_path / "out.txt"
+    own = tmp_path / ".out.txt.0123456789abcdef.tmp"
+    own.write_text("mine")
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", script, str(out)], check=False)
+    assert len(list(tmp_path.iterdir())) == 3  # the lock, the last temporary file, and the user's
+    write_atomically(out, "whole")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "out.txt": "whole",
+        own.name: "mine",
+    }
 
 
 def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -169,9 +170,53 @@ def test_a_copy_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     files[0].write_bytes(b"".join(lines[:-1]))
     _refused(files, "not whole")
     files[0].write_bytes(b"".join([*lines[:3], *lines[4:]]))
-    _refused(files, "not whole")
+    _refused(files, "not as it was written")
     files[0].write_bytes(b"".join(lines)[: len(lines[0]) + len(lines[1]) // 2])
-    _refused(files, "line 2")
+    _refused(files, "not whole")
+    files[0].write_bytes(b"".join(lines) + lines[-1])
+    _refused(files, "not as it was written")
+
+
+def test_a_copy_in_which_a_letter_was_changed_is_refused(tmp_path: Path) -> None:
+    files = parts(tmp_path, [f"c/test/{n}" for n in range(20)], 2)
+    whole = files[0].read_bytes()
+    assert whole.count(b"test") > 9
+    for changed in (whole.replace(b"test", b"tent", 1), whole[::-1].replace(b"tset", b"tnet", 1)[::-1]):
+        files[0].write_bytes(changed)
+        _refused(files, "not as it was written|don't belong together")
+
+
+def test_shards_that_were_made_anew_are_merged_anew(tmp_path: Path) -> None:
+    """The header is the same, and what was merged before is not complete."""
+    files, out = parts(tmp_path, [f"c/test/{n}" for n in range(9)], 1), tmp_path / "merged.jsonl"
+    merge(files, out)
+    lines = files[0].read_bytes().replace(b"test/1", b"test/7").splitlines(keepends=True)
+    end = {**json.loads(lines.pop()), "digest": hashlib.sha256(b"".join(lines)).hexdigest()}
+    files[0].write_bytes(b"".join([*lines, json.dumps(end).encode(), b"\n"]))
+    with pytest.raises(InputError, match="of other content"):
+        merge(files, out)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_a_device_is_no_shard(device: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not a regular file"):
+        merge([device], tmp_path / "merged.jsonl")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"shard": "1/1", "kind": "records", "settings": {}, "content": "", "content": "x"}',
+        b"[" * 100_000,
+        b'{"shard": "1/1", "kind": 3}',
+        b"\xff\xfe{}",
+        b'{"shard": "1/1", "kind": "records", "settings": {"seed": NaN}, "content": ""}',
+        b"",
+    ],
+)
+def test_a_damaged_header_is_no_shards(line: bytes, tmp_path: Path) -> None:
+    (tmp_path / "out.jsonl.1-of-1").write_bytes(line + b"\n")
+    _refused([tmp_path / "out.jsonl.1-of-1"], "no file of a shard")
 
 
 TERMS = st.frozensets(st.sampled_from("abcdef"), max_size=3)

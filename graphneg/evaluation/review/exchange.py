@@ -22,6 +22,7 @@ from graphneg.ingest.content import Refused, read_text
 from graphneg.ingest.reading import accepted, json_lines, parse_json
 from graphneg.ingest.sheets import read_sheet, sheet_text
 from graphneg.ingest.validation import mapping
+from graphneg.json_input import json_line
 from graphneg.progress import NoProgress
 from graphneg.records.runs import check_new, write_atomically
 
@@ -103,7 +104,7 @@ def csv_of(results: Results) -> str:
 def jsonl_of(results: Results) -> str:
     """A line a judgement, with its item and where that comes from."""
     lines = ({**_facts(results.set, one.row), **_said(one)} for one in results.judgements)
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return "".join(json_line(line) + "\n" for line in lines)
 
 
 def labels_of(results: Results) -> str:
@@ -112,7 +113,7 @@ def labels_of(results: Results) -> str:
         {**_facts(results.set, row), "answers": dict(answers), "annotators": len(results.by_row.get(row, ()))}
         for row, answers in results.labels.items()
     )
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return "".join(json_line(line) + "\n" for line in lines)
 
 
 def label_studio_of(results: Results) -> str:

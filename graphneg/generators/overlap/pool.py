@@ -19,6 +19,7 @@ from graphneg.errors import GeneratorError
 from graphneg.generators.overlap.anecdotes import likeness
 from graphneg.generators.overlap.target_profile import Conditions, PoolSentence
 from graphneg.hashing import number, shuffled
+from graphneg.ingest.lexicon import DerivedRecords
 from graphneg.ingest.loader import LoadOptions, LoadReport, get_loader
 from graphneg.ingest.rows import FIRST, RANKS, sentence, utterance_id
 from graphneg.ingest.validation import Grouping
@@ -167,7 +168,9 @@ def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | No
     records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
     known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
     if known < len(records):
-        write_records(store, records, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1))
+        write_records(
+            DerivedRecords(store), records, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1)
+        )
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:
@@ -200,9 +203,9 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
     while after is not None:
         page = store.read(cypher_text("overlap/unpooled"), after=after, limit=PAGE)
         ids = [row["id"] for row in page]
-        write_records(store, cut(ids), report, Grouping(NAME, NAME, 1))
+        write_records(DerivedRecords(store), cut(ids), report, Grouping(NAME, NAME, 1))
         if ids:
-            store.write(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
+            store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
         after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()

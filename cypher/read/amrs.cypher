@@ -1,0 +1,7 @@
+// The graphs of dialogues.
+// $ids: ids of dialogues
+// Columns: amr, in order
+UNWIND $ids AS id
+MATCH (:Dialogue {id: id})-[:HAS_TURN]->(:Utterance)-[:MEANS]->(a:Amr)
+RETURN DISTINCT a.id AS amr
+ORDER BY amr

@@ -1,0 +1,20 @@
+"""What a run that was stopped has left beside its output."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from graphneg.records.resumable import part_note
+
+
+def part_of(out: Path) -> Path | None:
+    """Return the part of an unfinished file; None where none was begun."""
+    note = part_note(out)
+    return out.with_name(json.loads(note.read_bytes())["part"]) if note.exists() else None
+
+
+def acknowledged(out: Path) -> bytes:
+    """Return what the last checkpoint of an unfinished file covers."""
+    part = part_of(out)
+    return b"" if part is None else part.read_bytes()[: json.loads(part_note(out).read_bytes())["offset"]]
