@@ -82,7 +82,7 @@ sizes: $(BIN)/python
 	$(BIN)/python -m tools.sizes
 
 clean:
-	rm -rf $(VENV) $(STORE) negatives.jsonl negatives.jsonl.part* build dist site *.egg-info
+	rm -rf $(VENV) $(STORE) negatives.jsonl negatives.jsonl.*.part .negatives.jsonl.* build dist site *.egg-info
 	rm -rf .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:

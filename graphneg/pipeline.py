@@ -31,6 +31,7 @@ from graphneg.ingest.blocks import Load, block_records, sort_records
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
+from graphneg.json_input import parse_yaml, read_input
 from graphneg.merging import merge
 from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.parsers.base import Parsed
@@ -45,6 +46,8 @@ from graphneg.store.opening import open_store, open_temporary
 
 ACROSS = frozenset({"graft", "perspective"})
 """Transforms that look at other dialogues."""
+_LONGEST = 2**20
+"""Bytes of a pipeline's file."""
 _DIALOGUES = 2_000
 """An embedded store that has so many takes no further block: a new one is faster then."""
 
@@ -98,11 +101,9 @@ def read_pipeline(path: str | Path) -> Pipeline:
     Raises `InputError`: it can't be read, or does not describe one.
     """
     try:
-        pipeline = msgspec.yaml.decode(Path(path).read_bytes(), type=Pipeline)
-    except OSError as error:
-        raise _wrong(f"{path}: can't be read: {error.strerror}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _wrong(f"{path}: {' '.join(str(error).split())}") from error
+        pipeline = parse_yaml(read_input(path, _LONGEST), Pipeline, str(path))
+    except InputError as error:
+        raise _wrong(str(error)) from error
     try:
         return checked(pipeline)
     except InputError as error:

@@ -24,13 +24,16 @@ import gzip
 import hashlib
 import json
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from tempfile import TemporaryFile
+from typing import IO, Any
 
+import msgspec
 from neo4j import ManagedTransaction
 
 from graphneg import __version__
@@ -45,7 +48,14 @@ from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.rows import mention_rows
 from graphneg.ingest.validation import Grouping
 from graphneg.ingest.writing import write_records
-from graphneg.json_input import json_line
+from graphneg.json_input import (
+    LONGEST_LINE,
+    converted,
+    json_line,
+    numbered_lines,
+    open_input,
+    parse_typed,
+)
 from graphneg.model import Dialogue, Utterance
 from graphneg.parsers.base import Parsed
 from graphneg.parsers.stored import NewGraph, PendingText, parse_row, remembered_parse, write_graphs
@@ -68,6 +78,18 @@ from graphneg.store.snapshots import (
     stored_snapshot,
 )
 from graphneg.store.statements import cypher_text, run
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What the first line says: the digest of the rest, and facts of the whole corpus."""
+
+    snapshot: str
+    version: str
+    parts: tuple[str, ...]
+    dialogues: list[tuple[str, str, int]]
+    utterances: int
+    resources: dict[str, int]
+
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
 """What comes with donors (the utterances with their graphs), and with shifts."""
@@ -121,16 +143,12 @@ class Snapshot:
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
-        with atomic_file(path) as unfinished:
-            body = unfinished.with_name(unfinished.name + ".rows")
-            try:
-                digest = _write_body(body, _rows(store, chosen, bar), facts)
-                with open(unfinished, "wb") as file:
-                    _write_lines(file, [{"snapshot": digest, **facts}])
-                    with open(body, "rb") as rest:
-                        shutil.copyfileobj(rest, file)
-            finally:
-                body.unlink(missing_ok=True)
+        with atomic_file(path) as unfinished, TemporaryFile(dir=unfinished.parent) as body:
+            digest = _write_body(body, _rows(store, chosen, bar), facts)
+            body.seek(0)
+            with open(unfinished, "wb") as file:
+                _write_lines(file, [{"snapshot": digest, **facts}])
+                shutil.copyfileobj(body, file)
         bar.finish()
         return cls.read(path)
 
@@ -140,19 +158,19 @@ class Snapshot:
 
         Raises `InputError`: it can't be read, or is no snapshot of this version.
         """
-        try:
-            with gzip.open(path, "rb") as file:
-                facts = json.loads(file.readline())
-            digest = facts.pop("snapshot")
-        except (ValueError, KeyError, AttributeError, EOFError, gzip.BadGzipFile) as error:
-            raise InputError(f"{path}: no snapshot; graphneg snapshot -o FILE writes one") from error
-        except OSError as error:
-            raise InputError(f"{path}: can't be read: {error.strerror}") from error
-        if facts["version"] != __version__:
+        with open_input(path, pipes=False) as stored:
+            try:
+                with gzip.GzipFile(fileobj=stored) as file:
+                    facts = parse_typed(file.readline(LONGEST_LINE), dict[str, Any], str(path))
+                head = converted(facts, _Head, str(path))
+            except (InputError, EOFError, OSError, zlib.error) as error:
+                raise InputError(f"{path}: no snapshot; graphneg snapshot -o FILE writes one") from error
+        if head.version != __version__:
             raise InputError(
-                f"{path}: graphneg {facts['version']} made it, this is {__version__}: take one everywhere"
+                f"{path}: graphneg {head.version} made it, this is {__version__}: take one everywhere"
             )
-        return cls(Path(path), digest, tuple(facts["parts"]), facts)
+        del facts["snapshot"]
+        return cls(Path(path), head.snapshot, head.parts, facts)
 
     def load(self, store: Store, progress: Progress | None = None) -> None:
         """Put the snapshot into the store of a shard, which has its own dialogues, graphs and shifts.
@@ -191,14 +209,14 @@ class Snapshot:
     def _rows(self) -> Iterator[tuple[str, Row]]:
         """Each row with what it is of; the digest is checked on the way."""
         digest = _begun(self.facts)
-        try:
-            with gzip.open(self.path, "rb") as file:
+        with open_input(self.path, pipes=False) as stored, gzip.GzipFile(fileobj=stored) as file:
+            try:
                 file.readline()
-                for line in file:
+                for number, line in numbered_lines(file, self.path, 2):
                     digest.update(line)
-                    yield cast("tuple[str, Row]", tuple(json.loads(line)))
-        except (OSError, EOFError, ValueError) as error:
-            raise InputError(f"{self.path}: the file is not whole; copy it again") from error
+                    yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
+            except (InputError, OSError, EOFError, zlib.error) as error:
+                raise InputError(f"{self.path}: the file is not whole; copy it again") from error
         if digest.hexdigest() != self.digest:
             raise InputError(f"{self.path}: the file is not as it was written; copy it again")
 
@@ -213,7 +231,7 @@ def _begun(facts: Mapping[str, Any]) -> Any:
     return hashlib.blake2b(json.dumps(dict(facts), sort_keys=True).encode(), digest_size=16)
 
 
-def _write_body(path: Path, rows: Iterable[tuple[str, Row]], facts: Mapping[str, Any]) -> str:
+def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping[str, Any]) -> str:
     digest = _begun(json.loads(json.dumps(dict(facts))))
 
     def lines() -> Iterator[Any]:
@@ -221,12 +239,11 @@ def _write_body(path: Path, rows: Iterable[tuple[str, Row]], facts: Mapping[str,
             digest.update(_line(row))
             yield row
 
-    with open(path, "wb") as file:
-        _write_lines(file, lines())
+    _write_lines(file, lines())
     return digest.hexdigest()
 
 
-def _write_lines(file: BinaryIO, rows: Iterable[Any]) -> None:
+def _write_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         for row in rows:
             packed.write(_line(row))

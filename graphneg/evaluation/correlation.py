@@ -7,7 +7,6 @@ how one scorer compares with another on the same items.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -18,6 +17,7 @@ from graphneg.english.tokens import word_count
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
 from graphneg.ingest.content import read_text
+from graphneg.json_input import parse_json
 from graphneg.records.files import read_negatives
 from graphneg.statistics import interval, resampled_items
 
@@ -90,10 +90,7 @@ def turn_texts(paths: Sequence[Path]) -> list[str]:
 
 
 def _read(path: Path) -> Iterator[Rated]:
-    try:
-        value: Any = json.loads(read_text(path))
-    except ValueError as error:
-        raise InputError(f"{path}: not a JSON list of rated dialogues: {error}") from error
+    value: Any = parse_json(read_text(path), str(path))
     if not isinstance(value, list) or not value:
         raise InputError(f"{path}: expected a JSON list of rated dialogues, found {type(value).__name__}")
     places = [(f"{path}:{number}", item) for number, item in enumerate(value, 1)]
@@ -352,10 +349,7 @@ def read_scores(path: str | Path, expected: int) -> list[float]:
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip():
             continue
-        try:
-            value: Any = json.loads(line)
-        except ValueError:
-            value = None
+        value: Any = parse_json(line, f"{path}:{number}")
         value = value.get("score") if isinstance(value, dict) else value
         if not _is_number(value):
             raise InputError(f'{path}:{number}: expected a number, or an object with a number as "score"')

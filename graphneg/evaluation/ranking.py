@@ -7,7 +7,6 @@ recipe, and each transform and category of what was edited.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -25,6 +24,7 @@ from graphneg.datasets.groups import (
 )
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.json_input import numbered_lines, open_input, parse_json
 from graphneg.model import Dialogue, Rejected
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
@@ -198,10 +198,11 @@ def holds_negatives(path: str | Path) -> bool:
     """Whether a file is one of negatives or positives, by its suffix or its first line."""
     if Path(path).suffix == ".parquet":
         return True
+    with open_input(path, pipes=False) as file:
+        first_line = next((line for _, line in numbered_lines(file, path) if line.strip()), b"")
     try:
-        with open(path, "rb") as file:
-            first: Any = json.loads(next((line for line in file if line.strip()), b""))
-    except (OSError, ValueError, RecursionError):
+        first: Any = parse_json(first_line, str(path))
+    except InputError:
         return False
     return isinstance(first, dict) and "response" in first and "positive_responses" not in first
 

@@ -17,14 +17,14 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, cast
 
 import msgspec
 from msgspec import Meta
 
-from graphneg.errors import GraphnegError, InputError
+from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.json_input import json_line, numbered_lines, open_input, parse_json
 from graphneg.model import Negative
 from graphneg.records.runs import atomic_file, check_output, check_replaceable
@@ -38,6 +38,8 @@ STANDARD_OUTPUT = "-"
 SUFFIXES = (".jsonl", ".parquet")
 ROWS_PER_GROUP = 2_000
 Record = dict[str, Any]
+# pyarrow's own errors are classes of these.
+_NO_PARQUET = (OSError, ValueError, TypeError, KeyError, NotImplementedError, IndexError, MemoryError)
 
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _TurnNumber = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
@@ -271,17 +273,26 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
 
     Raises `InputError` where the file is not Parquet or a row is no negative.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        file = pq.ParquetFile(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"{path}: can't be read as Parquet: {error}") from error
-    with file:
-        rows = chain.from_iterable(batch.to_pylist() for batch in file.iter_batches(ROWS_PER_GROUP))
-        for number, row in enumerate(rows, 1):
-            yield from_row(row, f"{path}, row {number}")
+    with open_input(path, pipes=False) as stored:
+        try:
+            file = pq.ParquetFile(stored)
+            batches = file.iter_batches(ROWS_PER_GROUP)
+        except _NO_PARQUET as error:
+            raise InputError(f"{path}: can't be read as Parquet: {first_line(error)}") from error
+        number = 0
+        while True:
+            try:
+                if (batch := next(batches, None)) is None:
+                    return
+                rows = batch.to_pylist()
+            # Damage shows as whatever a decoder meets first: a page, a count, a text that is not UTF-8.
+            except _NO_PARQUET as error:
+                raise InputError(f"{path}, after row {number}: damaged: {first_line(error)}") from error
+            for row in rows:
+                number += 1
+                yield from_row(row, f"{path}, row {number}")
 
 
 def read_negatives(*paths: str | Path) -> Iterator[Negative]:
@@ -318,8 +329,12 @@ def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
         raise InputError(
             f"{where}: the columns amr and scores are not lists, as in files that graphneg writes"
         )
-    amr = {str(item["turn"]): {"before": item["before"], "after": item["after"]} for item in graphs}
-    return from_record({**row, "amr": amr, "scores": {item["name"]: item["value"] for item in scores}}, where)
+    try:
+        amr = {str(item["turn"]): {"before": item["before"], "after": item["after"]} for item in graphs}
+        named = {item["name"]: item["value"] for item in scores}
+    except (TypeError, KeyError) as error:
+        raise InputError(f"{where}: amr or scores are not lists of what graphneg writes") from error
+    return from_record({**row, "amr": amr, "scores": named}, where)
 
 
 def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:

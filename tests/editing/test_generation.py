@@ -373,10 +373,7 @@ CHANGES = [
     ("(n:Frame)", "n.lemma"),
 ]
 """What a run reads, and a property of it."""
-ENOUGH = (
-    "MATCH (a:Term), (b:Term) WITH a, b ORDER BY a.text, b.text LIMIT 3 "
-    "MERGE (a)-[:SHIFTS_TO {count: 1}]->(b)"
-)
+ENOUGH = "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 3 MERGE (a)-[:SHIFTS_TO {count: 1}]->(a)"
 
 
 def write_as_others_do(dialogues: DialogueGraph, query: str, **parameters: Any) -> None:

@@ -16,6 +16,7 @@ from graphneg.evaluation.comparison.data import BankFile, Data
 from graphneg.evaluation.comparison.sources import Budget, NegativeSource
 from graphneg.evaluation.ranking import scored
 from graphneg.hashing import fingerprint
+from graphneg.json_input import parse_typed, read_input
 from graphneg.nn.embedders import model_name
 from graphneg.nn.models import locate
 from graphneg.progress import NoProgress, Progress
@@ -189,7 +190,7 @@ def _read(result: Path, mark: str) -> RankerRun | None:
     if not result.is_file():
         return None
     try:
-        run = RankerRun(**json.loads(result.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
+        run = parse_typed(read_input(result), RankerRun, str(result))
+    except InputError as error:
         raise InputError(f"{result}: this result can't be read; remove it, and it is made again") from error
     return run if run.fingerprint == mark else None

@@ -224,7 +224,7 @@ def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
                 context = tuple((str(turn["speaker"]), str(turn["text"])) for turn in line["context"])
                 facts = (str(line["source"]), str(line["id"]), context, str(line["response"]))
                 answers, transforms = dict(line["answers"]), tuple(map(str, line["transforms"]))
-            except (KeyError, TypeError, ValueError) as error:
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise InputError(f"{where}: no labelled item: {error!r}") from error
             item = Item(*facts, transforms, questions.check(answers, where))
             if found.setdefault(item.says, item).gold != item.gold:
@@ -286,7 +286,7 @@ def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
             context = tuple((str(turn["speaker"]), str(turn["text"])) for turn in line["context"])
             says = Item("", "", context, str(line["response"])).says
             row, answers = line["row"], mapping(line["answers"], "answers")
-        except (KeyError, TypeError, Refused) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, Refused) as error:
             raise InputError(f"{where}: no judgement: {error!r}") from error
         texts = {name: str(line.get(name) or "") for name in ("annotator", "comment", "at")}
         answers = set.questions.check({name: str(value) for name, value in answers.items()}, where)
@@ -318,7 +318,7 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
             for one in task.get("annotations", []):
                 if not one.get("was_cancelled"):
                     yield where, _label_studio_judgement(set, row, one, annotator, where)
-        except (KeyError, TypeError, IndexError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InputError(f"{where}: no task of this review: {error!r}") from error
 
 
