@@ -344,6 +344,43 @@ class TestResuming:
         with pytest.raises(InputError, match="made with other settings or of other content"):
             stream().to_jsonl(out)
 
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "MATCH (n:Utterance) SET n.text = 'Changed: ' + n.text",
+            "MATCH (n:AmrNode {concept: 'i'}) SET n.concept = 'we'",
+            "MATCH (:AmrNode)-[n:ROLE {role: 'ARG1'}]->(:AmrNode) SET n.role = 'ARG2'",
+            "MATCH (:Term)-[n:OPPOSITE]->(:Term) DELETE n",
+            "MATCH (:Term)-[n:ANTONYM]->() DELETE n",
+            "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 1 CREATE (a)-[:SHIFTS_TO {count: 7}]->(a)",
+            "MATCH (n:Response) SET n.text = 'Changed: ' + n.text",
+        ],
+    )
+    @pytest.mark.parametrize("by_others", [False, True])
+    def test_after_a_change_of_the_content_it_gives_the_bytes_of_a_fresh_run(
+        self, store: Store, tmp_path: Path, change: str, by_others: bool
+    ) -> None:
+        wipe(store)
+        graph = DialogueGraph(store)
+        graph.load("everyday")
+
+        def stream(progress: Progress | None = None) -> NegativeStream:
+            return graph.negatives("all", decoder=Speller(), batch=3, limit=15, progress=progress)
+
+        out, fresh = tmp_path / "out.jsonl", tmp_path / "fresh.jsonl"
+        with pytest.raises(KeyboardInterrupt):
+            stream(StopsAt(9)).to_jsonl(out)
+        if by_others:
+            write_as_others_do(graph, change)
+        else:
+            graph.cypher_write(change)
+        resumed = stream()
+        resumed.to_jsonl(out)
+        assert "was made of has changed since" in (resumed.resumed.discarded or "")
+        stream().to_jsonl(fresh)
+        assert out.read_bytes() == fresh.read_bytes()
+        wipe(store)
+
     def test_goes_on_behind_the_last_dialogue_whatever_stands_before_it_by_now(
         self, dialogues: DialogueGraph
     ) -> None:
