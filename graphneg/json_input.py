@@ -3,8 +3,8 @@
 Python's reader takes what no JSON file should hold: ``NaN``, numbers that overflow to infinity, halves of
 surrogate pairs, and an object that has a key twice, of which the last one wins without a word. It fails
 without a place on deep nesting and on bytes that are not UTF-8, and a device such as ``/dev/zero`` never
-ends. All of that is one `InputError` here (`parse_json`; `decode_json` and `DECODER` are for loaders, which name
-the column and may go on with the rest of a record):
+ends. `parse_json` refuses all of that with one `InputError`; `decode_json` and `DECODER` are for loaders,
+which name the column and may go on with the rest of a record:
 
 >>> parse_json('{"turn": 1, "turn": 2}', "negatives.jsonl, line 3")
 Traceback (most recent call last):
