@@ -5,7 +5,7 @@ A store with everything goes in, a file comes out (`Snapshot.write`); the file g
 a snapshot is what some negatives take from other dialogues:
 
 ========== ==================================== ===========================================================
-donors     graft                                up to 64 samples of 48 utterances with graphs of each split
+donors     graft                                up to 3,072 utterances with graphs of each split
 utterances insertion, replacement               up to 256 samples of 64 utterances of each split
 shifts     perspective, counterfactual          all shifts with their counts
 sentences  overlap, hard                        the pool: all sentences, as any may be taken
@@ -38,7 +38,7 @@ from neo4j import ManagedTransaction
 
 from graphneg import __version__
 from graphneg.amr.penman import format_graph
-from graphneg.editing.proposals import samples_of_texts, samples_with_graphs
+from graphneg.editing.proposals import Donors, samples_of_texts
 from graphneg.errors import InputError, listed
 from graphneg.generators.overlap.generator import answered
 from graphneg.generators.overlap.pool import pool_dialogues
@@ -268,8 +268,8 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    samples = samples_with_graphs(store)
-    rows = [row for split in splits for row in samples.every(*split)]
+    donors = Donors(store)
+    rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
     yield EXCERPTS, _excerpts(store, rows)
 

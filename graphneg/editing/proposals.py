@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import heappush, heappushpop
+from itertools import islice
 from typing import Any, cast
+from zlib import crc32
 
 from neo4j import Record
 from neo4j.exceptions import Neo4jError
 
 from graphneg.editing.recipes import TARGETS, Target
 from graphneg.editing.transforms import Transform
+from graphneg.english.tokens import match_key, typed_sentences
 from graphneg.errors import OnlyReading, StoreError, TransformError
 from graphneg.hashing import number, shuffled
 from graphneg.model import Edit
 from graphneg.parsers.base import LONGEST_TEXT
 from graphneg.store.connection import Store
-from graphneg.store.dialogues import Selection, StoredDialogue, StoredTurn, count_dialogues
+from graphneg.store.dialogues import (
+    Selection,
+    StoredDialogue,
+    StoredTurn,
+    count_dialogues,
+    dialogue_ids,
+    read_dialogues,
+)
 from graphneg.store.queries import frame_exists
 from graphneg.store.snapshots import DONORS, UTTERANCES, StoredSnapshot, stored_snapshot
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
+TAKERS = 2
+"""Number of dialogues that may borrow the same sentence."""
+_CONSIDERED = 8
+"""Dialogues that are remembered for each donor: those that were offered the fewest take it."""
+_PAGE = 500
 LONGEST_EDITED = LONGEST_TEXT
 """Longest text in characters that is edited: no decoder reads so much, and a query of each transform takes
 seconds for it."""
@@ -135,20 +151,116 @@ def samples_of_texts(store: Store) -> UtteranceSamples:
 class Donors:
     """For each dialogue, up to ``OFFERED`` graphs of other dialogues of its corpus and split.
 
-    A transform whose header says ``needs: donors`` finds them in ``$dialogues``. A hash of the dialogue's id
-    draws them: they are always the same ones.
+    A transform whose header says ``needs: donors`` finds them in ``$dialogues``. Each donor is offered to
+    `TAKERS` dialogues at most, in the whole corpus and split, and no two donors say the same sentence: so a
+    sentence is borrowed twice at most, whatever the order, the batches and the shards of a run. In a
+    sentence that any dialogue can say, a donor has a noun that its takers say before their last turn, or that
+    one of their nouns can take the place of. Hashes decide between equals.
     """
 
     def __init__(self, store: Store) -> None:
+        self._store = store
         self._samples = samples_with_graphs(store)
+        self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
-        """Ids of graphs, in an order of the dialogue's own."""
-        rows = self._samples.draw(dialogue.corpus, dialogue.split, 0, dialogue.id)
-        others = [
-            row["amr"] for row in rows if row["dialogue"] != dialogue.id and row["length"] <= LONGEST_EDITED
-        ]
-        return shuffled(others, 0, "donors", dialogue.id)[:OFFERED]
+        """Return ids of graphs, in an order of the dialogue's own."""
+        part = (dialogue.corpus, dialogue.split)
+        if part not in self._offers:
+            offers: defaultdict[str, list[str]] = defaultdict(list)
+            for row in self.offers(*part):
+                offers[row["taker"]].append(row["amr"])
+            self._offers[part] = offers
+        return shuffled(self._offers[part].get(dialogue.id, ()), 0, "donors", dialogue.id)[:OFFERED]
+
+    def offers(self, corpus: str, split: str) -> list[Row]:
+        """Return which donors are offered to which dialogues of a corpus and split.
+
+        Returns:
+            Rows with corpus, split, ``taker`` (id of a dialogue), ``dialogue`` (of the donor) and ``amr``.
+
+        Raises:
+            StoreError: The store is gone.
+        """
+        if (snapshot := stored_snapshot(self._store)) is not None:
+            rows: list[Row] = snapshot.rows(self._store, DONORS)
+            return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
+        donors = self._donors(corpus, split)
+        fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
+        for donor in donors:
+            for noun in donor.fits | donor.nouns:
+                fitting[noun].append(donor)
+        ids = dialogue_ids(self._store, Selection((corpus,), (split,)))
+        while page := list(islice(ids, _PAGE)):
+            dialogues = read_dialogues(self._store, page)
+            amrs = [turn.amr for one in dialogues for turn in one.turns[:-1] if turn.amr is not None]
+            nodes = self._nodes(amrs)
+            for dialogue in dialogues:
+                graphs = [nodes.get(turn.amr or "", ()) for turn in dialogue.turns[:-1]]
+                nouns = {node[2] for graph in graphs for node in graph if node[3]}
+                sorts = {node[3] for graph in graphs for node in graph if node[3]}
+                takes = {donor.amr: donor for noun in nouns | sorts for donor in fitting.get(noun, ())}
+                for donor in takes.values():
+                    if donor.dialogue != dialogue.id:
+                        donor.consider(dialogue.id, not donor.nouns.isdisjoint(nouns))
+        found: list[Row] = []
+        offered: Counter[str] = Counter()
+        for donor in donors:
+            fewest = sorted(donor.takers(), key=lambda taker: offered[taker])
+            for taker in fewest[:TAKERS]:
+                offered[taker] += 1
+                row = {"corpus": corpus, "split": split, "taker": taker}
+                found.append({**row, "dialogue": donor.dialogue, "amr": donor.amr})
+        return sorted(found, key=lambda row: (row["taker"], row["amr"]))
+
+    def _donors(self, corpus: str, split: str) -> list[_Donor]:
+        """Return the utterances to borrow from, in an order of their own; none says a sentence of another."""
+        rows = [row for row in self._samples.every(corpus, split) if row["length"] <= LONGEST_EDITED]
+        said = said_by(self._store, [row["amr"] for row in rows])
+        nodes = self._nodes([row["amr"] for row in rows])
+        rows.sort(key=lambda row: (number(0, "donor", row["amr"]), row["amr"]))
+        known: set[str] = set()
+        donors: list[_Donor] = []
+        for row in rows:
+            text = said[row["amr"]].text
+            keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
+            own = nodes.get(row["amr"], ())
+            tops = {node[0] for node in own if node[5]}
+            within = [node for node in own if node[1] in tops and node[3]]
+            if within and known.isdisjoint(keys):
+                nouns, fits = {node[2] for node in within}, {node[4] for node in within}
+                donors.append(_Donor(row["dialogue"], row["amr"], nouns, fits))
+                known |= keys
+        return donors
+
+    def _nodes(self, amrs: Sequence[str]) -> dict[str, Sequence[Sequence[Any]]]:
+        """Return what ``read/topic_nouns`` tells of graphs, by graph."""
+        found: dict[str, Sequence[Sequence[Any]]] = {}
+        for at in range(0, len(amrs), _PAGE):
+            rows = self._store.read(cypher_text("read/topic_nouns"), amrs=list(amrs[at : at + _PAGE]))
+            found.update((row["amr"], row["nodes"]) for row in rows)
+        return found
+
+
+class _Donor:
+    """An utterance that may be borrowed from, and some of the dialogues that may take it."""
+
+    def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
+        self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
+        self._salt = crc32(amr.encode("utf-8", "surrogatepass"))
+        self._takers: list[tuple[tuple[bool, int], str]] = []
+
+    def consider(self, dialogue: str, says_noun: bool) -> None:
+        """Keep a dialogue that is among the first `_CONSIDERED`, those with a noun in common first."""
+        rank = (says_noun, -crc32(dialogue.encode("utf-8", "surrogatepass"), self._salt))
+        if len(self._takers) < _CONSIDERED:
+            heappush(self._takers, (rank, dialogue))
+        else:
+            heappushpop(self._takers, (rank, dialogue))
+
+    def takers(self) -> list[str]:
+        """Return the dialogues that are kept, the first one first."""
+        return [dialogue for _, dialogue in sorted(self._takers, reverse=True)]
 
 
 class StrangeFrames:
