@@ -176,6 +176,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         shard: Shard | str | None = None,
         batch: int = 200,
         progress: Progress | None = None,
+        generator_options: Mapping[str, Any] | None = None,
     ) -> Negatives | Generated:
         """Negatives of the dialogues in the store, made when they are iterated or written.
 
@@ -185,10 +186,12 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         and ``splits`` choose dialogues, ``limit`` the first ones that have graphs, ``shard`` (``3/16``) a
         part of them, for `to_shard`. The same
         seed gives the same negatives, whatever ``batch`` and the server. The recipe ``hard`` edits nothing:
-        it gives ``per_dialogue`` wrong responses to each context, as `generate` does.
+        it gives ``per_dialogue`` wrong responses to each context, as `generate` does, and its generator takes
+        the ``generator_options``.
 
         Raises:
-            InputError: an unknown recipe, transform or target.
+            InputError: an unknown recipe, transform or target, or options for a recipe without a generator.
+            GeneratorError: the generator does not take these options.
             DecoderError: the decoder can't be made.
             TransformError: a file in ``folders`` is not a transform.
         """
@@ -197,7 +200,10 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
-            return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which)
+            own = dict(generator_options or {})
+            return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which, **own)
+        if generator_options:
+            raise InputError(f"only recipes of a generator take options: {', '.join(GENERATED)}")
         chosen = chosen_recipe(recipe, listed("transforms", transforms), target)
         known = load_transforms(listed("folders", folders))
         request = EditRequest(

@@ -24,7 +24,7 @@ from graphneg.cli.options import (
     WriterOptions,
 )
 from graphneg.cli.tables import plain_table, results
-from graphneg.cli.terminal import STANDARD, Bars, counted, note, stopping, write_stream
+from graphneg.cli.terminal import STANDARD, Bars, counted, note, refuse_empty, stopping, write_stream
 from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError, InputError
 from graphneg.model import Negative
@@ -79,6 +79,12 @@ def negatives(
     per_dialogue: int = option(1, "Negatives of each dialogue.", min=1),
     seed: int = option(0, "The same seed gives the same negatives."),
     show: int = option(0, "Show N of the negatives afterwards.", "N", min=0),
+    generator_options: list[str] | None = option(
+        None,
+        "An option of the generator of a recipe that has one (hard); JSON, or else text. Repeatable.",
+        "NAME=VALUE",
+        "--option",
+    ),
     overwrite: Overwrite = False,
     chosen: CorpusOptions,
     shard: ShardOption = None,
@@ -119,6 +125,11 @@ def negatives(
     if (out is None) == (explain is None):
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
     part = shard_of(shard)
+    own = named_values(generator_options, "--option")
+    if own and (recipe not in GENERATED or transform):
+        raise BadParameter(
+            f"only recipes of a generator take options ({', '.join(GENERATED)})", param_hint="--option"
+        )
     if out is not None:
         check_destination(out, overwrite or part is not None)
     options = without_none(
@@ -146,6 +157,7 @@ def negatives(
                     shard=shard,
                     batch=batch,
                     progress=bars,
+                    generator_options=own,
                     **chosen.named,
                 )
                 chosen.require(graph)
@@ -153,13 +165,10 @@ def negatives(
                     chosen.require(graph, with_graphs=True)
                 unkept = "nothing of it is lost in the store; run the command again"
                 write_stream(made, out, unkept, overwrite=overwrite)
-            if out == STANDARD:
-                return
-            if not made.summary.negatives:
-                note("no negative came of these dialogues; the table says why")
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
-            if show and shard is None:
+            refuse_empty(made)
+            if show and shard is None and out != STANDARD:
                 show_briefly(_varied(read_negatives(out), show))
 
 
@@ -272,6 +281,7 @@ def generate(
             raise BadParameter(str(error)) from error
         if writer.asks_server(made):
             write_stream(made, out, "nothing was changed; run the command again", overwrite=overwrite)
+            refuse_empty(made)
 
 
 # Negatives for people: a few in a table, or one with its graphs side by side.

@@ -24,7 +24,7 @@ from rich.segment import Segment
 from rich.text import Text
 from typer import BadParameter
 
-from graphneg.errors import InputError
+from graphneg.errors import GeneratorError, InputError
 
 STANDARD = "-"
 """A file name that means standard input, or standard output."""
@@ -188,6 +188,21 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     went_on = f", going on after {done:,} dialogues of a run before" if done and verb == "made" else ""
     came = counted(amount, kind) + (" kept" if verb == "chosen" else "")
     say(f"{out}: {came}{went_on}{', in place of the file that was there' if replaces else ''}")
+
+
+def refuse_empty(made: Any) -> None:
+    """Raise `GeneratorError` where a stream gave nothing, with the reason why most negatives are missing.
+
+    A script that went on with an empty file would fail later, and far from the cause. A shard may be empty.
+    """
+    if made.summary.negatives or made.shard is not None:
+        return
+    reason, missing = next(iter(made.summary.skipped.most_common(1)), ("no dialogue was read", 0))
+    amount = f" ({missing:,} times)" if missing else ""
+    raise GeneratorError(
+        f"no negative was made: {reason}{amount}; load other dialogues or sentences, or choose another "
+        "recipe, generator or option; graphneg negatives --reasons explains the codes"
+    )
 
 
 def say_complete(out: str | Path, holds: str) -> None:

@@ -20,6 +20,7 @@ from graphneg.generators.base import (
     Candidate,
     Context,
     ContextSelection,
+    ShortfallCounter,
     options_of,
     read_contexts,
 )
@@ -115,7 +116,13 @@ class _Asked:
     lists: Sequence[Iterable[Listed]] = ()
 
 
-class OverlapGenerator:
+_REASONS = {
+    "no-sentence": "no sentence of the pool is fit to be a wrong response here",
+    "used-up": "every sentence that is fit here was given to another context",
+}
+
+
+class OverlapGenerator(ShortfallCounter):
     """Sentences of the store that share words with the context and are set in another scene.
 
     ``embedder`` (a path or id, or an object; ``graphneg.nn.embedders``) switches the cosine condition on,
@@ -134,6 +141,7 @@ class OverlapGenerator:
         denoiser: Denoiser | None = None,
         **conditions: Any,
     ) -> None:
+        super().__init__(_REASONS)
         self.conditions = options_of(Conditions, "overlap", conditions, ("embedder", "denoiser"))
         self._store = store
         self._embedder = None if embedder is None else embedder_of(embedder)
@@ -165,7 +173,13 @@ class OverlapGenerator:
             )
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
-        if self._pool is not None and self._pool.size.fit < SMALL:
+        if self._pool is not None and self._pool.narrow:
+            found.append(
+                f"{self.name}: the dialogues say few different words, so few sentences share some and are "
+                "set elsewhere; load other dialogues or sentences (graphneg load text, wordnet), or let "
+                "sentences come up again (--option most_uses=4)"
+            )
+        elif self._pool is not None and self._pool.size.fit < SMALL:
             found.append(
                 f"{self.name}: only {self._pool.size.fit:,} sentences of the store can be responses; "
                 "load more dialogues, or sentences (graphneg load text, wordnet or propbank_examples)"
@@ -201,7 +215,14 @@ class OverlapGenerator:
             GeneratorError: no sentence of the pool can be a response.
             StoreError: the store is gone.
         """
-        given = [self._given(asked) for asked in self._asked(contexts, per_context, seed)]
+        given: list[list[Candidate]] = []
+        for asked in self._asked(contexts, per_context, seed):
+            given.append(own := self._given(asked))
+            if len(own) < per_context:
+                reason = (
+                    "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
+                )
+                self.leave_out(reason, asked.context.id, per_context - len(own))
         self._finish(contexts, given, seed)
         return given
 
@@ -222,6 +243,8 @@ class OverlapGenerator:
             items = {item.sentence.id: item for listed in query.lists for item in listed}
             places.append({id: place for place, id in enumerate(items)})
             given.append([_candidate(item, query.terms) for item in items.values()])
+            if not items:
+                self.leave_out("no-sentence", query.context.id, per_context)
         self._finish(contexts, given, seed)
         return [
             sentence_draft(own, [[(at[item.sentence.id], item) for item in listed] for listed in query.lists])
