@@ -241,8 +241,13 @@ class TestNegatives:
 
     def test_dialogues_without_graphs_are_told_of(self, run: Run, everyday: Path, tmp_path: Path) -> None:
         ended = run("negatives", "-o", tmp_path / "out.jsonl", "--split", "test", "--store", everyday)
-        assert "no-graph" in ended.err
-        assert "no negative came of these dialogues" in ended.err
+        assert (ended.status, "no-graph" in ended.err) == (1, True)
+        assert "no negative was made: no-graph" in ended.err
+
+    def test_options_are_for_recipes_of_a_generator(self, run: Run, tmp_path: Path) -> None:
+        ended = run("negatives", "-o", tmp_path / "out.jsonl", "--recipe", "all", "--option", "most_uses=2")
+        assert ended.status == 2
+        assert "only recipes of a generator take options (hard)" in " ".join(ended.err.split())
 
 
 class TestCypher:

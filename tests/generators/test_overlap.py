@@ -102,7 +102,7 @@ class TestConditions:
     def test_fewer_than_asked_are_counted(self, graph: DialogueGraph) -> None:
         made = graph.generate("overlap", per_context=400, most_uses=1, limit=2)
         found = list(made)
-        assert made.summary.skipped["too-few"] == 800 - len(found)
+        assert made.summary.skipped["used-up"] == 800 - len(found)
 
     def test_the_whole_pool_can_be_left_out(self, graph: DialogueGraph) -> None:
         with pytest.raises(GeneratorError, match="none can be a response"):

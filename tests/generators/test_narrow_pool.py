@@ -1,0 +1,62 @@
+"""The pool of a narrow corpus: its own templated sentences leave room for the bundled ones."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.generators.overlap.pool import ANECDOTES, Pool, pool_dialogues
+from graphneg.generators.overlap.target_profile import Conditions
+from graphneg.ingest.loader import LoadReport
+from graphneg.ingest.rows import sentence
+from graphneg.ingest.validation import Grouping
+from graphneg.ingest.writing import write_records
+from graphneg.store.connection import Store
+from tests.servers import wipe
+
+THINGS, PLACES = ("carpet", "lamp", "door", "piano"), ("kitchen", "attic", "office", "garden")
+TOLD = (
+    "My grandmother hid her letters below the old carpet every winter.",
+    "I once carried a heavy lamp across the whole town for my aunt.",
+    "We painted the garden door yellow before the wedding last summer.",
+)
+CONDITIONS = Conditions(anecdotes=True, sample=10)
+
+
+def templated(amount: int) -> list[str]:
+    return [
+        f"The {THINGS[n % 4]} in the {PLACES[n // 4 % 4]} stopped at {n} past nine in the morning."
+        for n in range(amount)
+    ]
+
+
+@pytest.fixture(scope="module", params=["narrow", "varied"])
+def store(request: pytest.FixtureRequest, embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    wipe(embedded)
+    chats = tmp_path_factory.mktemp("narrow") / "chats.jsonl"
+    texts = templated(300)
+    if request.param == "varied":
+        texts = [f"{text[:-1]} near the n{n}ord and the k{n}elt." for n, text in enumerate(texts)]
+    lines = [{"id": f"own/test/{n}", "turns": ["Tell me.", text]} for n, text in enumerate(texts)]
+    chats.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    DialogueGraph(embedded).load("dialogues", chats)
+    pool_dialogues(embedded)
+    told = [sentence(f"{ANECDOTES}#{n}.0", text, ANECDOTES, f"line {n}") for n, text in enumerate(TOLD)]
+    write_records(embedded, told, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1))
+    return embedded
+
+
+def test_a_narrow_pool_samples_the_bundled_sentences_beside_its_own(store: Store) -> None:
+    pool = Pool(store, CONDITIONS, seed=0)
+    pool.keep(pool.read(["carpet", "lamp", "door"]))
+    found = {each.text for term in ("carpet", "lamp", "door") for each in pool.sentences(term)}
+    assert pool.narrow == (TOLD[0] in found and TOLD[1] in found and TOLD[2] in found)
+    assert len(found) > len(TOLD)
+
+
+def test_few_different_words_make_dialogues_narrow(store: Store, request: pytest.FixtureRequest) -> None:
+    is_narrow = request.node.callspec.params["store"] == "narrow"
+    assert Pool(store, CONDITIONS, seed=0).narrow == is_narrow
+    assert not Pool(store, Conditions(), seed=0).narrow
