@@ -38,7 +38,10 @@ def store(request: pytest.FixtureRequest, embedded: Store, tmp_path_factory: pyt
     chats = tmp_path_factory.mktemp("narrow") / "chats.jsonl"
     texts = templated(300)
     if request.param == "varied":
-        texts = [f"{text[:-1]} near the n{n}ord and the k{n}elt." for n, text in enumerate(texts)]
+        words = [
+            f"{a}{b}{c}" for a in "bdfgklm" for b in ("ello", "arri", "undo", "imra") for c in "nprstvxzw"
+        ]
+        texts = [f"{text[:-1]} near the {words[n % 250]}." for n, text in enumerate(texts)]
     lines = [{"id": f"own/test/{n}", "turns": ["Tell me.", text]} for n, text in enumerate(texts)]
     chats.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     DialogueGraph(embedded).load("dialogues", chats)
