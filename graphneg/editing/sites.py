@@ -124,13 +124,16 @@ def _count(
 
 
 def _tokens(query: str) -> Iterator[_Token]:
-    depth = 0
+    """The tokens of a query. ``END`` closes a CASE only where one is open: "AS end" is a name."""
+    opened: list[str] = []
     for match in _TOKEN.finditer(query):
         kind, text = match.lastgroup or "other", match.group()
         word = text.upper() if kind == "word" else ""
-        depth -= kind == "close" or word == "END"
-        yield _Token(kind, text, match.start(), depth == 0)
-        depth += kind == "open" or word == "CASE"
+        if opened and (kind == "close" or (word == "END" and opened[-1] == "CASE")):
+            opened.pop()
+        yield _Token(kind, text, match.start(), not opened)
+        if kind == "open" or word == "CASE":
+            opened.append(word or text)
 
 
 def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:

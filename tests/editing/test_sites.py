@@ -22,7 +22,7 @@ MATCH (n:AmrNode {amr: t.amr})
 WHERE n.clause = 'order' AND n.main // the main clause
   AND n.negated // that is negated
   AND n.tense = 'past OR future'
-WITH d.id AS dialogue, n
+WITH d.id AS dialogue, n, CASE WHEN n.main THEN 1 END AS end
 WHERE n.concept STARTS WITH 'open' OR n.concept = 'AND'
 RETURN dialogue, collect({amr: n.amr, k: n.k, op: 'add', role: 'polarity', value: '-'}) AS edits
 """
@@ -50,12 +50,12 @@ def test_each_clause_and_condition_says_what_it_left(embedded: Store, asked: lis
     assert [(step.rows, step.line, step.text) for step in found] == [
         (1, 3, "UNWIND $dialogues AS d"),
         (3, 4, "UNWIND d.turns AS t"),
-        (12, 5, "MATCH (n:AmrNode {amr: t.amr})"),
+        (11, 5, "MATCH (n:AmrNode {amr: t.amr})"),
         (2, 7, "n.clause = 'order'"),
         (2, 7, "n.main"),
         (1, 8, "n.negated"),
         (0, 9, "n.tense = 'past OR future'"),
-        (0, 10, "WITH d.id AS dialogue, n"),
+        (0, 10, "WITH d.id AS dialogue, n, CASE WHEN n.main THEN 1 END AS end"),
         (0, 11, "n.concept STARTS WITH 'open' OR n.concept = 'AND'"),
         (0, 12, found[-1].text),
     ]

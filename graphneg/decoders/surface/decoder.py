@@ -268,8 +268,9 @@ class SurfaceDecoder:
     ``aligner`` is ``rules`` or ``rbw``. What no edit touches stays, character for character. Answers
     without text give one of these codes:
     ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``, ``kind-mismatch``,
-    ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``. A defect
-    of the decoder itself is ``internal-error``, reported like the rest, so that one odd text does not end a run.
+    ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``.
+    A defect of the decoder itself is ``internal-error``, reported like the rest, so that one odd text does
+    not end a run.
     """
 
     name = "surface"
