@@ -234,3 +234,22 @@ def test_a_concept_that_no_word_says_is_refused(concept: str) -> None:
         {"op": "add", "k": 0, "role": "time", "concept": concept},
     ]
     assert [decoded(text, graph, [edit]) for edit in edits] == ["no-words", "no-words"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("OK , got it .", "OK , got them ."),
+        ("I took it home.", "I took them home."),
+        ("It costs a lot.", "They cost a lot."),
+        ("Is it yours?", "Are they yours?"),
+        ("How long will it take me to get there?", "kind-mismatch"),
+        ("It takes an hour to walk.", "kind-mismatch"),
+        ("It costs a lot to live here.", "kind-mismatch"),
+        ("It's 2135-3678.", "kind-mismatch"),
+    ],
+)
+def test_an_it_that_stands_for_what_follows_stays(text: str, expected: str) -> None:
+    graph = parsed(text)
+    edits = [{"op": "set", "k": node.k, "concept": "they"} for node in graph.nodes if node.concept == "it"]
+    assert decoded(text, graph, edits) == expected
