@@ -21,6 +21,10 @@ class OnlyReading(StoreError):
     """A query does something else than reading, where only reading is allowed."""
 
 
+class QueryStopped(StoreError):
+    """A query was stopped on the server before its end: its time was up, or it was cancelled."""
+
+
 class InputError(GraphnegError):
     """A file or an argument is not what it should be."""
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphneg.generators.generated import Generated
     from graphneg.ingest.labelled import Labelled
     from graphneg.nn.serving import Estimate
+    from graphneg.store.connection import Store
     from graphneg.store.dialogues import Selection
 
 OutFile = Annotated[Path, shared("The file to write.", "FILE", "--out", "-o")]
@@ -124,6 +125,22 @@ class StoreOptions:
         if self.keep_warm is not None:
             return self.keep_warm
         return WARM_SECONDS if sys.stderr.isatty() and not os.environ.get("CI") else 0
+
+    def open_again(self) -> Store:
+        """Open the store once more, where its server has ended.
+
+        Raises:
+            StoreError: It can't be opened.
+        """
+        from graphneg.store.opening import open_store
+
+        return open_store(
+            self.store,
+            username=self.username,
+            password=self.password,
+            database=self.database,
+            keep_warm=self._warm_for,
+        )
 
     @contextmanager
     def opened(

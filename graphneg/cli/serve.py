@@ -162,8 +162,14 @@ def _views(
         views.append(review.view(files))
     if graph is not None:
         from graphneg.pages.graph import GraphView
+        from graphneg.pages.negatives import NegativesView
+        from graphneg.store.reopening import ReopenedStore
 
-        views.append(GraphView(graph.store, patience))
+        if not views:
+            views.append(NegativesView([]))
+        stores = ReopenedStore(graph.store, where.open_again)
+        opened.callback(stores.close)
+        views.append(GraphView(stores, patience))
     if not views:
         raise InputError("nothing to show: name files of negatives, or a store with --store")
     return views

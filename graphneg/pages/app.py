@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 
 from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.pages.gate import LOGIN, Access, Gate
+from graphneg.pages.turns import BusyError
 
 FOLDER = Path(__file__).parent
 _UNEXPECTED = "something went wrong here; the terminal of graphneg serve says what"
@@ -30,6 +31,11 @@ _UNEXPECTED = "something went wrong here; the terminal of graphneg serve says wh
 
 class View(Protocol):
     """One of the views: what stands in the navigation, and what answers below its path."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is nothing to see yet; the pages open with a view that shows something."""
+        ...
 
     @property
     def title(self) -> str:
@@ -82,7 +88,8 @@ class Pages:
             view.close()
 
     def _first(self, request: Request) -> Response:
-        return RedirectResponse(self.views[0].path, 303)
+        first = next((view for view in self.views if not view.is_empty), self.views[0])
+        return RedirectResponse(first.path, 303)
 
     def _login(self, request: Request) -> Response:
         return self.render(request, "login.html", views=(), wrong="wrong" in request.query_params)
@@ -94,7 +101,10 @@ class Pages:
             status, said = error.status_code, error.detail
         elif isinstance(error, GraphnegError):
             status, said = (400 if isinstance(error, InputError) else 503), first_line(error)
-        return self.render(request, "error.html", status, said=said)
+        answer = self.render(request, "error.html", status, said=said)
+        if isinstance(error, BusyError):
+            answer.headers["Retry-After"] = "3"
+        return answer
 
 
 def _templates() -> Environment:
@@ -135,8 +145,11 @@ def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
     """Serve the pages until Ctrl-C."""
     from uvicorn import Config, Server
 
+    from graphneg.pages.connections import LimitedProtocol
+
     config = Config(
         guarded(pages, access),
+        http=LimitedProtocol,
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -1,27 +1,34 @@
 """Who may see the pages: an ASGI application before all others that checks requests and guards answers.
 
 On loopback, whoever has the address with its random token is let in: the token becomes a cookie and leaves
-the address. Beyond loopback a password is asked for. Requests that name another ``Host``, and writes from a
-page of another origin, are refused, so that no web site reaches the pages through a visitor's browser.
+the address. Beyond loopback a password is asked for; how often it may be tried is limited (`guesses`), and
+before it was given nothing longer than `LOGIN_BYTES` is read. Requests that name another ``Host``, and writes
+from a page of another origin, are refused, so that no web site reaches the pages through a visitor's browser.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import ipaddress
 import secrets
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from math import ceil
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
-from starlette.requests import Request
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphneg.errors import InputError
+from graphneg.pages.guesses import Guesses
 
 TOKEN = "token"
 """The name of the token in an address."""
@@ -30,6 +37,13 @@ STATIC = "/static/"
 """What lies below needs no cookie: styles and scripts hold nothing of anybody's data."""
 MOST_BYTES = 64_000_000
 """The longest body that is read: a file of judgements."""
+FORM_BYTES = 256_000
+"""The longest form: a comment of 10,000 letters, each of up to twelve bytes as it is sent, and answers."""
+LOGIN_BYTES = 4_000
+"""The longest form of somebody who has not logged in."""
+FORM_FIELDS = 200
+UPLOAD_SECONDS, FORM_SECONDS = 300.0, 20.0
+"""Seconds in which a file or a form must arrive."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _READING = ("GET", "HEAD")
 _HEADERS = {
@@ -108,8 +122,12 @@ class Access:
         return _same(request.cookies.get(self.cookie, ""), self.token)
 
 
+@cache
 def own_names() -> Sequence[str]:
-    """The names of this machine, in lower case."""
+    """Return the names of this machine, in lower case.
+
+    They are looked up once: a name server may take seconds, and anybody can send another ``Host``.
+    """
     return socket.gethostname().lower(), socket.getfqdn().lower()
 
 
@@ -130,7 +148,7 @@ class Gate:
     def __init__(self, application: ASGIApp, access: Access) -> None:
         self._application = application
         self._access = access
-        self._one_guess = asyncio.Lock()
+        self._guesses = Guesses()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, with the headers that guard the answer."""
@@ -149,8 +167,11 @@ class Gate:
             await send(message)
 
         request = Request(scope, receive)
-        answer = await self._answer(request)
-        await (answer or self._application)(scope, request.receive, guarded)
+        try:
+            answer = await self._answer(request)
+            await (answer or self._application)(scope, request.receive, guarded)
+        except ClientDisconnect:  # while the body was read: nobody waits for an answer
+            return
 
     async def _answer(self, request: Request) -> Response | None:
         """The answer of a request that goes no further."""
@@ -192,38 +213,89 @@ class Gate:
         return answer
 
     async def _guessed(self, request: Request) -> Response:
-        """To the pages, where the password is right; back to the question, a second later, else."""
-        given = (await form(request)).get("password", "")
+        """Answer a password: to the pages where it is right, back to the question else.
+
+        The try is counted before the form is read and the password is compared.
+        """
+        if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
+            seconds = ceil(wait)
+            answer = _plain(f"too many tries of a password: go back and try again in {seconds} s", 429)
+            answer.headers["Retry-After"] = str(seconds)
+            return answer
+        try:
+            given = (await form(request, LOGIN_BYTES)).get("password", "")
+        except HTTPException as error:
+            return _plain(error.detail, error.status_code)
+        except InputError as error:
+            return _plain(str(error), 400)
+        if await request.is_disconnected():
+            raise ClientDisconnect
         if _same(given, self._access.password):
             return self._with_cookie(RedirectResponse("/", 303))
-        async with self._one_guess:
-            await asyncio.sleep(1)
         return RedirectResponse(f"{LOGIN}?wrong=1", 303)
 
 
-async def form(request: Request) -> dict[str, str]:
-    """The fields of a form as a browser sends it, the last value of each; a form of its own has no files."""
-    text = (await body(request)).decode("utf-8", "replace")
-    return {name: values[-1] for name, values in parse_qs(text, keep_blank_values=True).items()}
+async def form(request: Request, most: int = FORM_BYTES) -> dict[str, str]:
+    """Read the fields of a form as a browser sends it, the last value of each. Forms here send no files.
 
+    Args:
+        request: The request.
+        most: Bytes that are read.
 
-async def body(request: Request) -> bytes:
-    """The body of a request.
-
-    Raises `InputError`: it is longer than `MOST_BYTES`.
+    Raises:
+        HTTPException: The form is too long (413), or arrives too slowly (408).
+        InputError: It has too many fields.
     """
+    sent = await body(request, most, FORM_SECONDS)
+    return await run_in_threadpool(_fields, sent)
+
+
+def _fields(sent: bytes) -> dict[str, str]:
+    try:
+        found = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FORM_FIELDS)
+    except ValueError as error:
+        raise InputError(f"the form has more than {FORM_FIELDS} fields") from error
+    return {name: values[-1] for name, values in found.items()}
+
+
+async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD_SECONDS) -> bytes:
+    """Read the body of a request.
+
+    Args:
+        request: The request.
+        most: Bytes that are read; a ``Content-Length`` of more is refused before anything is.
+        seconds: Seconds in which the body must arrive.
+
+    Raises:
+        HTTPException: The body is too long (413), or arrives too slowly (408).
+    """
+    too_long = HTTPException(413, f"more than {most:,} bytes were sent")
+    announced = request.headers.get("content-length", "0")
+    if not announced.isdecimal() or len(announced) > 12 or int(announced) > most:
+        raise too_long
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > MOST_BYTES:
-            raise InputError(f"more than {MOST_BYTES // 1_000_000} MB were sent")
-        parts.append(part)
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise too_long
+                parts.append(part)
+    except TimeoutError as error:
+        raise HTTPException(408, f"the body did not arrive in {seconds:g} s") from error
     return b"".join(parts)
 
 
+_KEY = secrets.token_bytes(32)
+
+
 def _same(given: str, secret: str) -> bool:
-    return hmac.compare_digest(given.encode(), secret.encode())
+    """Return whether two texts are the same, in a time that tells neither their letters nor their length."""
+    digests = (
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (given, secret)
+    )
+    return hmac.compare_digest(*digests)
 
 
 def _plain(text: str, status: int) -> Response:

@@ -6,26 +6,30 @@ stands in lists or tables.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import pairwise
 from threading import Lock
 from typing import Any
 
 from neo4j.graph import Node, Path, Relationship
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from graphneg.errors import GraphnegError, InputError, StoreError, first_line
+from graphneg.errors import GraphnegError, InputError, QueryStopped, StoreError, first_line
 from graphneg.pages.app import Pages
+from graphneg.pages.asked import whole
+from graphneg.pages.turns import PATIENT, QUICK, BusyError, Turns
 from graphneg.shift.graphs import Edge, read_edges
 from graphneg.shift.page import Neighbourhood, neighbourhood
 from graphneg.store.connection import Store
-from graphneg.store.queries import NamedQuery, Rows, explore, named_queries, named_query, shown
+from graphneg.store.queries import NamedQuery, Rows, explore, info_of, named_queries, named_query, shown
+from graphneg.store.reopening import ReopenedStore
+from graphneg.store.stopping import GRACE_SECONDS, Cancellation
 
 SHIFTS = 15
 """Shifts of a topic in each direction, unless more are asked for."""
@@ -35,8 +39,13 @@ ROWS = 500
 TOPICS, MOST_SHIFTS = 5_000, 20_000
 DRAWN = 2_000
 SECONDS = 30.0
-"""So long a query may take."""
-ASKED_AT_ONCE = 8
+"""Seconds that a query may take."""
+READ_AT_ONCE = 8
+"""Requests that read the shift graph at once; others wait."""
+OVERDUE_SECONDS = 2.0
+"""Seconds after its time that a query's visitor waits for the server to stop it."""
+CELL = 5_000
+"""Letters of a cell that are shown."""
 Drawn = dict[str, Any]
 """``{"topics": [{name, amount, side, detail}], "shifts": [{from, to, amount, label}]}``, for a drawing."""
 
@@ -47,33 +56,55 @@ class GraphView:
     title = "Graph"
     path = "/graph"
 
-    def __init__(self, store: Store, seconds: float = SECONDS) -> None:
-        self._store = store
+    def __init__(self, stores: ReopenedStore, seconds: float = SECONDS) -> None:
+        self._stores = stores
         self._seconds = seconds
-        self._asking = ThreadPoolExecutor(ASKED_AT_ONCE)
+        self._turns = Turns(seconds)
+        # Own threads: neither slow queries nor a store that is being opened keep other views waiting.
+        self._asking = ThreadPoolExecutor(PATIENT + QUICK, "graphneg-query")
+        self._drawing = ThreadPoolExecutor(READ_AT_ONCE, "graphneg-graph")
         self._edges: Sequence[Edge] = ()
         self._reading = Lock()
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the store has no shift graph."""
+        try:
+            return not explore(self._stores.current(), "hubs", {"limit": 1})
+        except GraphnegError:  # the view itself says what is wrong
+            return False
 
     def routes(self, pages: Pages) -> Sequence[Route]:
         """A topic, the utterances behind a shift, all topics (and their data), queries."""
         self._pages = pages
+
+        def read(path: str, answer: Callable[[Request], Response]) -> Route:
+            async def endpoint(request: Request) -> Response:
+                return await asyncio.get_running_loop().run_in_executor(self._drawing, answer, request)
+
+            return Route(self.path + path, endpoint)
+
         return [
-            Route(self.path, self._topic),
-            Route(f"{self.path}/behind", self._behind),
-            Route(f"{self.path}/all", self._all),
-            Route(f"{self.path}/all.json", self._all_data),
+            read("", self._topic),
+            read("/behind", self._behind),
+            read("/all", self._all),
+            read("/all.json", self._all_data),
             Route(f"{self.path}/queries", self._queries),
         ]
 
+    @property
+    def _store(self) -> Store:
+        return self._stores.current()
+
     def close(self) -> None:
         """Wait for no query; the store is closed by who has opened it, which ends them."""
-        self._asking.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._asking, self._drawing):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def _topic(self, request: Request) -> Response:
         topic = request.query_params.get("topic", "").strip()
         if not topic:
-            hubs = explore(self._store, "hubs", {"limit": HUBS})
-            return self._pages.render(request, "graph/start.html", hubs=hubs)
+            return self._pages.render(request, "graph/start.html", **self._start())
         limit = whole(request.query_params, "limit", SHIFTS)
         around = neighbourhood(self._store, topic, limit, 1)
         drawn = around_drawn(around)
@@ -90,34 +121,35 @@ class GraphView:
 
     def _all(self, request: Request) -> Response:
         topics = whole(request.query_params, "topics", TOPICS)
-        hubs = explore(self._store, "hubs", {"limit": HUBS})
-        return self._pages.render(request, "graph/all.html", topics=topics, hubs=hubs)
+        return self._pages.render(request, "graph/all.html", topics=topics, **self._start())
+
+    def _start(self) -> dict[str, Any]:
+        """Return the topics of the most pairs, and whether the store has dialogues to find topics in."""
+        store = self._store
+        hubs = explore(store, "hubs", {"limit": HUBS})
+        return {"hubs": hubs, "has_dialogues": bool(hubs) or bool(info_of(store).corpora)}
 
     def _all_data(self, request: Request) -> Response:
         with self._reading:
             self._edges = self._edges or read_edges(self._store)
         return JSONResponse(commonest_drawn(self._edges, whole(request.query_params, "topics", TOPICS)))
 
-    def _queries(self, request: Request) -> Response:
+    async def _queries(self, request: Request) -> Response:
+        """Answer a query, unless the visitor leaves before; then it is stopped on the server."""
         given = request.query_params
-        name, text = given.get("named", ""), given.get("cypher", "")
         answer: dict[str, Any] = {"rows": None, "cells": None, "drawn": None}
-        fault = ""
-        try:
-            if name:
-                values = values_of(named_query(name), given)
-                ask = partial(explore, self._store, name, values, seconds=self._seconds + 1)
-                answer = _answer(self._in_time(ask))
-            elif text.strip():
-                parameters = _parameters(given.get("parameters", ""))
-                read = partial(self._store.query_read, most=ROWS + 1, seconds=self._seconds + 1)
-                answer = _answer(self._in_time(lambda: Rows(read(text, parameters))))
-        except GraphnegError as error:
-            fault = first_line(error)
+        fault, status = "", 200
+        if given.get("named") or given.get("cypher", "").strip():
+            try:
+                answer = await self._in_time(request, given)
+            except BusyError:
+                raise
+            except GraphnegError as error:
+                fault, status = first_line(error), 400
         return self._pages.render(
             request,
             "graph/queries.html",
-            400 if fault else 200,
+            status,
             queries=named_queries().values(),
             given=given,
             fault=fault,
@@ -125,36 +157,83 @@ class GraphView:
             **answer,
         )
 
-    def _in_time(self, ask: Callable[[], Rows]) -> Rows:
-        """The rows of a query.
+    async def _in_time(self, request: Request, given: Mapping[str, str]) -> dict[str, Any]:
+        """Return what a template shows of a query's rows.
 
-        Raises `StoreError`: they are not there in time; an embedded store works on, for it can't be stopped.
+        Raises:
+            BusyError: Too many queries run already.
+            GraphnegError: The query is wrong, or was stopped since its time was up.
+            ClientDisconnect: The visitor left.
         """
-        asked = self._asking.submit(ask)
+        place = await self._turns.take()
+        cancellation = Cancellation()
+        loop = asyncio.get_running_loop()
+
+        def ask() -> dict[str, Any]:
+            try:
+                return _answer(self._asked(given, place.seconds, cancellation))
+            finally:  # only now has the query ended on the server
+                loop.call_soon_threadsafe(place.leave)
+
+        asked = loop.run_in_executor(self._asking, ask)
+        left = asyncio.ensure_future(_until_left(request))
+        limit = place.seconds + GRACE_SECONDS + OVERDUE_SECONDS
         try:
-            return asked.result(self._seconds)
-        except TimeoutError:
-            asked.cancel()
-            raise StoreError(
-                f"no answer in {self._seconds:g} s: ask for less, or serve with a longer --patience"
-            ) from None
+            await asyncio.wait({asked, left}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                return await asked
+            asked.add_done_callback(_forget)
+            cancellation.cancel()
+            if left.done():
+                raise ClientDisconnect
+            raise StoreError(f"{self._too_slow(place.seconds)}; the server has not stopped it yet")
+        except QueryStopped as error:
+            raise QueryStopped(self._too_slow(place.seconds)) from error
+        finally:
+            left.cancel()
+
+    def _too_slow(self, seconds: float) -> str:
+        said = f"no answer in {seconds:g} s"
+        if seconds < self._seconds:
+            return f"{said}, and other slow queries are running: try again when they have ended"
+        return f"{said}: ask for less, or serve with a longer --patience"
+
+    def _asked(self, given: Mapping[str, str], seconds: float, cancellation: Cancellation) -> Rows:
+        store = self._store
+        limits: dict[str, Any] = {"seconds": seconds, "cancellation": cancellation}
+        try:
+            if name := given.get("named", ""):
+                return explore(store, name, values_of(named_query(name), given), **limits)
+            parameters = _parameters(given.get("parameters", ""))
+            return Rows(store.query_read(given["cypher"], parameters, most=ROWS + 1, **limits))
+        except QueryStopped:
+            raise
+        except StoreError as error:
+            if not store.has_ended:
+                raise
+            raise StoreError(f"{first_line(error)} (the next request opens the store again)") from error
+
+
+async def _until_left(request: Request) -> None:
+    """Wait until the visitor closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _forget(asked: asyncio.Future[dict[str, Any]]) -> None:
+    """Take the result of a query that nobody waits for, so that an error of it is not reported as lost."""
+    if not asked.cancelled():
+        asked.exception()
 
 
 def _answer(rows: Rows) -> dict[str, Any]:
     """What a template shows of rows: their columns, the first ones as texts, and a drawing."""
-    cells = [[written(row[name]) for name in rows.columns] for row in rows[:ROWS]]
+    cells = [[_cell(written(row[name])) for name in rows.columns] for row in rows[:ROWS]]
     return {"rows": rows, "cells": cells, "drawn": rows_drawn(rows)}
 
 
-def whole(given: Mapping[str, str], name: str, default: int) -> int:
-    """A whole number of an address, from 1.
-
-    Raises `InputError`: it is none.
-    """
-    text = given.get(name, "") or str(default)
-    if not text.isascii() or not text.isdigit() or not 0 < len(text) < 10 or int(text) < 1:
-        raise InputError(f"{name}: {text!r} is not a whole number from 1")
-    return int(text)
+def _cell(text: str) -> str:
+    return text if len(text) <= CELL else f"{text[:CELL]}… (the first {CELL:,} of {len(text):,} letters)"
 
 
 def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:

@@ -22,8 +22,10 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from graphneg import __version__
-from graphneg.errors import GraphnegError, InputError
+from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.hashing import files_digest, fingerprint
 from graphneg.model import Negative
 from graphneg.private_files import cache_folder, create_private
@@ -130,7 +132,10 @@ class NegativesIndex:
     def spreads(self) -> list[Spread]:
         """How each score is spread, by name."""
         rows = self._rows("SELECT score, spread FROM spreads ORDER BY score")
-        return [Spread(score, **{k: _tupled(v) for k, v in json.loads(text).items()}) for score, text in rows]
+        with self._readable():
+            return [
+                msgspec.convert({"score": score, **msgspec.json.decode(text)}, Spread) for score, text in rows
+            ]
 
     def count(self, asked: Filter) -> int:
         """How many records there are of these."""
@@ -203,7 +208,8 @@ class NegativesIndex:
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
-        return [Numbered(n, negative_from_json(zlib.decompress(records[n]).decode())) for n in numbers]
+        with self._readable():
+            return [Numbered(n, negative_from_json(zlib.decompress(records[n]).decode())) for n in numbers]
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._open() as index:
@@ -211,12 +217,29 @@ class NegativesIndex:
 
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection]:
+        with (
+            self._readable(),
+            closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as index,
+        ):
+            yield index
+
+    @contextmanager
+    def _readable(self) -> Generator[None]:
+        """Raise what a damaged index leads to as an `InputError`."""
+        damage = (
+            sqlite3.Error,
+            zlib.error,
+            msgspec.MsgspecError,
+            ValueError,
+            KeyError,
+            TypeError,
+            InputError,
+        )
         try:
-            with closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as index:
-                yield index
-        except sqlite3.Error as error:
+            yield
+        except damage as error:
             raise InputError(
-                f"{self._path}: the index can't be read: {error}; delete it, begin anew"
+                f"{self._path}: the index can't be read: {first_line(error)}; delete it, begin anew"
             ) from error
 
 
@@ -421,7 +444,3 @@ def _batches(items: Iterable[tuple[int, Negative]]) -> Iterator[list[tuple[int, 
     remaining = iter(items)
     while batch := list(islice(remaining, BATCH)):
         yield batch
-
-
-def _tupled(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

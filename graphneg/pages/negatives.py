@@ -15,16 +15,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from graphneg.amr.penman import parse_graph
 from graphneg.editing.transforms import load_transforms
-from graphneg.errors import GraphnegError, InputError
+from graphneg.errors import GraphnegError
 from graphneg.generators.selection import BACKWARD, FORWARD
 from graphneg.model import Negative
 from graphneg.pages.app import Pages
+from graphneg.pages.asked import number, one_of, path_number, whole
 from graphneg.pages.drawing import Drawing, draw_edited
 from graphneg.pages.index import LABELS, Filter, NegativesIndex, Numbered, Spread
 from graphneg.records.differences import TurnChange, changed_words, turn_changes
@@ -122,27 +124,34 @@ class NegativesView:
         return [
             Route(self.path, self._table),
             Route(f"{self.path}/kept", self._kept),
-            Route(f"{self.path}/{{file:int}}/{{n:int}}", self._negative),
+            Route(f"{self.path}/{{file}}/{{n}}", self._negative),
         ]
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no file has a negative."""
+        return not any(index.total for index in self._indexes)
 
     def close(self) -> None:
         """Nothing is held open."""
 
     def _index(self, number: int) -> NegativesIndex:
-        if not 0 <= number < len(self._indexes):
-            raise InputError(f"there is no file {number}; there are {len(self._indexes)}")
+        if number >= len(self._indexes):
+            raise HTTPException(404, f"there is no file {number}; there are {len(self._indexes)}")
         return self._indexes[number]
 
     def _table(self, request: Request) -> Response:
+        if not self._indexes:
+            return self._pages.render(request, "negatives/empty.html")
         state = {name: value for name, value in request.query_params.items() if value}
-        file = int(_number(state, "file", 0))
+        file = whole(state, "file", 0, least=0)
         index = self._index(file)
-        asked = _filter(state)
-        start = max(0, int(_number(state, "start", 0)))
-        order, descending = state.get("sort", ""), state.get("way") == "down"
+        scores = [spread.score for spread in index.spreads()]
+        asked = _filter(state, scores)
+        start = whole(state, "start", 0, least=0)
+        order, descending = one_of(state, "sort", scores), one_of(state, "way", ["down"]) == "down"
         found = index.count(asked)
         rows = [_row(one) for one in index.page(asked, start, ROWS, order, descending=descending)]
-        scores = [spread.score for spread in index.spreads()]
 
         def address(**changes: Any) -> str:
             changed = {**{name: value for name, value in state.items() if name != "start"}, **changes}
@@ -169,18 +178,18 @@ class NegativesView:
 
     def _kept(self, request: Request) -> Response:
         state = dict(request.query_params)
-        index = self._index(int(_number(state, "file", 0)))
-        sides: dict[str, dict[str, float]] = {LEAST: {}, MOST: {}}
-        for name in state:
-            side, _, score = name.partition(".")
-            if side in sides:
-                sides[side][score] = _number(state, name, 0)
-        kept, wrong = index.kept(sides[LEAST], sides[MOST])
+        index = self._index(whole(state, "file", 0, least=0))
+        ranges = _filter(state, [spread.score for spread in index.spreads()]).ranges
+        least = {score: low for score, (low, _) in ranges.items() if low is not None}
+        most = {score: high for score, (_, high) in ranges.items() if high is not None}
+        kept, wrong = index.kept(least, most)
         return JSONResponse({"kept": kept, "wrong": wrong})
 
     def _negative(self, request: Request) -> Response:
-        file, n = request.path_params["file"], request.path_params["n"]
+        file, n = (path_number(request.path_params[name], what) for name, what in _IN_PATH)
         index = self._index(file)
+        if not 1 <= n <= index.total:
+            raise HTTPException(404, f"there is no negative {n}; {index.source.name} has {index.total:,}")
         negative = index.at(n)
         changes = turn_changes(negative)
         same_edit, alike = index.same_edit(n, NEIGHBOURS)
@@ -204,26 +213,22 @@ class NegativesView:
         )
 
 
-def _filter(state: Mapping[str, str]) -> Filter:
-    """What a table's address asks for: ``corpus=``, ``text=``, ``least.clash=``, ``most.clash=``.
+_IN_PATH = (("file", "file"), ("n", "negative"))
 
-    Raises `InputError`: a limit is no number.
+
+def _filter(state: Mapping[str, str], scores: Sequence[str]) -> Filter:
+    """Return what a table's address asks for: ``corpus=``, ``text=``, ``least.clash=``, ``most.clash=``.
+
+    Raises:
+        InputError: A limit is no number, or of no score of the file.
     """
     ranges: dict[str, tuple[float | None, float | None]] = {}
     for name in state:
         side, _, score = name.partition(".")
         if score and side in (LEAST, MOST):
-            keys = f"{LEAST}.{score}", f"{MOST}.{score}"
-            low, high = (_number(state, key, 0) if key in state else None for key in keys)
-            ranges[score] = (low, high)
+            one_of({name: score}, name, scores)
+            ranges[score] = number(state, f"{LEAST}.{score}"), number(state, f"{MOST}.{score}")
     return Filter({kind: state[kind] for kind in LABELS if kind in state}, state.get("text", ""), ranges)
-
-
-def _number(state: Mapping[str, str], name: str, default: float) -> float:
-    try:
-        return float(state.get(name, default))
-    except ValueError:
-        raise InputError(f"{name}: {state[name]!r} is no number") from None
 
 
 def _row(one: Numbered) -> Row:

@@ -7,6 +7,7 @@ page that follows is sent. Nothing on these pages tells where an item comes from
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -35,8 +36,12 @@ from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgements, check
 from graphneg.evaluation.review.questions import COMMANDS
 from graphneg.evaluation.review.results import MAJORITY, RULES, Results, results_of
 from graphneg.pages.app import Pages
+from graphneg.pages.asked import one_of, whole
 from graphneg.pages.gate import body, form
+from graphneg.pages.turns import BusyError
 
+FILES_AT_ONCE = 2
+"""Files that are taken in at once: each is held in memory."""
 _ANSWER = "answer."
 """What stands before the name of a question in the fields of a form."""
 _FILES: Mapping[str, Callable[[Results], str]] = {
@@ -59,6 +64,12 @@ class ReviewView:
         self._opened = opened
         self._judgements: Judgements | None = None
         self._opening = threading.Lock()
+        self._sending = asyncio.Semaphore(FILES_AT_ONCE)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return False: a review is not drawn without items."""
+        return False
 
     @property
     def judged(self) -> Judgements:
@@ -154,14 +165,18 @@ class ReviewView:
     async def _imported(self, request: Request) -> Response:
         """Keep the judgements of a file that is sent as it is; ``name`` says its form by the suffix."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
-        sent = await body(request)
-        amount = await run_in_threadpool(self._take_in, sent, name, annotator)
+        if self._sending.locked():
+            raise BusyError("other files are being taken in: try again in a few seconds")
+        async with self._sending:
+            sent = await body(request)
+            amount = await run_in_threadpool(self._take_in, sent, name, annotator)
         return PlainTextResponse(f"{amount:,} judgements taken in from {name}")
 
     def _take_in(self, sent: bytes, name: str, annotator: str) -> int:
         suffix = Path(name).suffix
         if suffix not in FORMS:
-            raise InputError(f"{name}: the suffix says no form of judgements; use {', '.join(FORMS)}")
+            name = name[:60]
+            raise InputError(f"{name!r}: the suffix says no form of judgements; use {', '.join(FORMS)}")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"sent{suffix}"
             path.write_bytes(sent)
@@ -175,8 +190,8 @@ class ReviewView:
         results = self._by_rule(request)
         rows = results.disagreements
         left = [row for row in rows if row not in results.decided]
-        asked = request.query_params.get("row", "")
-        row = int(asked) if asked.isdecimal() and int(asked) in rows else next(iter(left), None)
+        asked = whole(request.query_params, "row", 0, least=0)
+        row = asked if asked in rows else next(iter(left), None)
         values: dict[str, Any] = {"rows": rows, "left": left, "row": row, "results": results}
         if row is not None:
             values["item"] = results.set.item(row)
@@ -189,7 +204,7 @@ class ReviewView:
         return self._to("/disagreements")
 
     def _by_rule(self, request: Request) -> Results:
-        rule = request.query_params.get("rule", MAJORITY)
+        rule = one_of(request.query_params, "rule", RULES, MAJORITY)
         return results_of(self.judged.set, self.judged.all(), rule)
 
     def _to(self, path: str) -> Response:
@@ -197,10 +212,9 @@ class ReviewView:
 
 
 def _row(fields: Mapping[str, str]) -> int:
-    text = fields.get("row", "")
-    if not text.isdecimal() or len(text) > 9:
+    if not fields.get("row"):
         raise InputError("the form has no row")
-    return int(text)
+    return whole(fields, "row", 0)
 
 
 def _answers(fields: Mapping[str, str]) -> dict[str, str]:

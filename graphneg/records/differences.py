@@ -35,12 +35,35 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
     return [TurnChange(*before, *after) for before, after in zip(old, new, strict=True)]
 
 
+LEAST_SHARED = 1 / 3
+"""Share of words that two texts have in common, below which one replaces the other as a whole.
+
+Of 66 edited turns, those with changed words share 0.5 to 0.95 of their words with the original; those that
+another reply replaced share 0 to 0.18.
+"""
+
+
 def changed_words(before: str, after: str) -> Iterator[tuple[bool, str, str]]:
-    """Two texts in pieces of whole words: whether a piece changed, and its words in either, maybe none.
+    """Split two texts into pieces of whole words.
+
+    A text that shares little with the other (`LEAST_SHARED`) is one piece. Word by word, the few words that
+    both happen to have would break them up: "No, it ~~belongs to the~~ **is my** library."
+
+    Yields:
+        Whether the piece changed, its words before, and its words after. Either may be empty.
 
     >>> list(changed_words("I like slow tea.", "I like tea."))
     [(False, 'I like', 'I like'), (True, 'slow', ''), (False, 'tea.', 'tea.')]
+    >>> list(changed_words("No, it belongs to the library.", "The band took it to Rome."))
+    [(True, 'No, it belongs to the library.', 'The band took it to Rome.')]
     """
     old, new = before.split(), after.split()
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    changes = matcher.get_opcodes()
+    # "I'm sorry. Is she in hospital? Which one?" → "I'm sorry.": words are only removed, so show which.
+    is_replaced = {tag for tag, *_ in changes} - {"equal"} not in ({"insert"}, {"delete"}, set[str]())
+    if is_replaced and matcher.ratio() < LEAST_SHARED:
+        yield True, " ".join(old), " ".join(new)
+        return
+    for tag, a, b, c, d in changes:
         yield tag != "equal", " ".join(old[a:b]), " ".join(new[c:d])

@@ -12,10 +12,10 @@ import secrets
 import ssl
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from random import uniform
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from neo4j import (
     READ_ACCESS,
@@ -46,7 +46,8 @@ from neo4j.exceptions import (
 
 from graphneg.errors import StoreError, first_line
 from graphneg.store.reading import Reader, check_summary, only_reading
-from graphneg.store.statements import as_literal, run, send_text
+from graphneg.store.statements import as_literal, cypher_text, run, send_text
+from graphneg.store.stopping import Cancellation, stoppable
 
 # The driver's options are untyped keywords.
 # pyright: reportUnknownMemberType=false
@@ -241,6 +242,22 @@ def _patience(error: Exception) -> float:
     return SILENCE_SECONDS if isinstance(error, DriverError | Neo4jError) and error.is_retryable() else 0.0
 
 
+BATCH, SMALL_BATCH = 1_000, 20
+"""Records that the server sends at once."""
+
+
+class OwnServer(Protocol):
+    """A server that was started for its store, unlike a Neo4j server that somebody else runs."""
+
+    def alive(self) -> bool:
+        """Return whether the server still runs."""
+        ...
+
+    def end_if_alone(self) -> None:
+        """Ask the server to end, unless other processes use it too."""
+        ...
+
+
 class Store(AbstractContextManager["Store"]):
     """An open store. Close it, or use it in a ``with`` statement.
 
@@ -258,12 +275,14 @@ class Store(AbstractContextManager["Store"]):
         reader: Reader,
         trouble: Trouble = no_trouble,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+        server: OwnServer | None = None,
     ) -> None:
         self.description = description
         self.reader = reader
         """How the server is asked what nobody has checked."""
         self._trouble = trouble
         self._turn = turn
+        self._server = server
         self._silent_since: float | None = None
         self._driver = driver
         self._database = database
@@ -348,32 +367,57 @@ class Store(AbstractContextManager["Store"]):
         *,
         most: int | None = None,
         seconds: float | None = None,
+        cancellation: Cancellation | None = None,
     ) -> EagerResult:
         """Run a query that nobody has checked; the server refuses it whatever else it does than reading.
 
         Args:
             text: The query.
             parameters: The values of its parameters.
-            most: Number of records to fetch; all of them by default.
-            seconds: Neo4j ends what takes longer; an embedded store has no such limit.
+            most: Number of records to fetch; all of them by default. Where it is given, a result of more than
+                `MOST_RESULT_SIZE` is refused.
+            seconds: Seconds after which the server stops the query; None for no limit.
+            cancellation: Lets another thread stop the query on the server.
 
         Returns:
             Its records, summary and keys.
 
         Raises:
             OnlyReading: The query would write, load a file, or do anything else than read the graph.
-            StoreError: The query is not valid, or fails.
+            QueryStopped: The time was up, or the query was cancelled.
+            StoreError: The query is not valid, returns too much, or fails.
         """
 
         @unit_of_work(timeout=seconds)
         def work(transaction: ManagedTransaction) -> EagerResult:
-            checked = self.reader.check(transaction, text)
-            result = _run_eagerly(transaction, checked, parameters, most)
+            with stoppable(transaction, self._terminate, self._end_runaway, seconds, cancellation):
+                checked = self.reader.check(transaction, text)
+                result = _run_eagerly(transaction, checked, parameters, most)
             check_summary(result.summary, text)
             return result
 
+        # A result that is broken off is still received to the end of its batch.
+        batch = BATCH if most is None else SMALL_BATCH
         with only_reading(text):
-            return self._in_transaction(READ_ACCESS, work, self.reader.driver)
+            return self._in_transaction(READ_ACCESS, work, self.reader.driver, batch)
+
+    def _terminate(self, connection: str) -> None:
+        # What fails here (the server has gone, most often) fails the query itself too, and is told there.
+        with suppress(DriverError, Neo4jError), self._driver.session(database=self._database) as session:
+            session.run(as_literal(cypher_text("stop/terminate")), {"connection": connection}).consume()
+
+    def _end_runaway(self) -> None:
+        """End a server that does not stop a query, where nobody else works on it."""
+        if self._server:
+            self._server.end_if_alone()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the store's own server has ended, so that the store must be opened again.
+
+        Never true of a Neo4j server: the driver connects to it again by itself.
+        """
+        return self._server is not None and not self._server.alive()
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
         """A user's own query that may write, in one transaction: records, summary and keys.
@@ -393,12 +437,16 @@ class Store(AbstractContextManager["Store"]):
         return f"<Store: {self.description}>"
 
     def _in_transaction(
-        self, access: str, work: Callable[[ManagedTransaction], T], driver: Driver | None = None
+        self,
+        access: str,
+        work: Callable[[ManagedTransaction], T],
+        driver: Driver | None = None,
+        batch: int = BATCH,
     ) -> T:
         """``work`` in one transaction, tried again for as long as that can help: not where the server can be
         seen to have ended, or has been silent for long, whichever thread found that."""
         pause, failed = PAUSES[0], 0.0
-        with self._session(access, driver or self._driver) as session:
+        with self._session(access, driver or self._driver, batch) as session:
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
             while True:
                 try:
@@ -423,9 +471,9 @@ class Store(AbstractContextManager["Store"]):
         return since
 
     @contextmanager
-    def _session(self, access: str, driver: Driver) -> Generator[Session]:
+    def _session(self, access: str, driver: Driver, batch: int = BATCH) -> Generator[Session]:
         """A session that sees what earlier ones of the store wrote, on any member of a cluster."""
-        options = {"default_access_mode": access, "bookmark_manager": self._bookmarks, "fetch_size": 1000}
+        options = {"default_access_mode": access, "bookmark_manager": self._bookmarks, "fetch_size": batch}
         with (
             explained(self.description, ADVICE_IN_USE, self._trouble),
             driver.session(database=self._database, **options) as session,

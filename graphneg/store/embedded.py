@@ -398,6 +398,11 @@ class Membership:
         except OSError:
             return False
 
+    def end_if_alone(self) -> None:
+        """Ask the server to end at once, whatever it works on, unless other processes use it too."""
+        with contextlib.suppress(OSError):
+            self.control.sendall(supervisor.END)
+
     def leave(self, keep_warm: int = 0) -> None:
         """Let the server go. If this was its last user, it waits ``keep_warm`` seconds for the next; with 0
         it stops at once, and has when this returns.

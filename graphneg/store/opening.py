@@ -280,6 +280,7 @@ def open_embedded(
                     reader=reader,
                     trouble=partial(embedded.trouble, membership),
                     turn=partial(embedded.turn, directory),
+                    server=membership,
                 )
                 ensure_schema(store, upgrading)
                 resources.push(opened.pop_all())

@@ -26,6 +26,7 @@ from neo4j.graph import Node, Path, Relationship
 from graphneg.errors import InputError
 from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text, read_header
+from graphneg.store.stopping import Cancellation
 
 if TYPE_CHECKING:
     import networkx
@@ -145,8 +146,17 @@ def parse_query(name: str, text: str) -> NamedQuery:
     return NamedQuery(name, summary, tuple(parameters), columns[0], text)
 
 
-def explore(store: Store, name: str, parameters: Mapping[str, Any], *, seconds: float | None = None) -> Rows:
-    """The rows of a named query; ``seconds`` as `Store.query_read` takes them.
+def explore(
+    store: Store,
+    name: str,
+    parameters: Mapping[str, Any],
+    *,
+    seconds: float | None = None,
+    cancellation: Cancellation | None = None,
+) -> Rows:
+    """Return the rows of a named query.
+
+    ``seconds`` and ``cancellation`` are those of `Store.query_read`.
 
     Raises:
         InputError: no such query, a parameter is missing or unknown, or there are no rows because a
@@ -156,7 +166,7 @@ def explore(store: Store, name: str, parameters: Mapping[str, Any], *, seconds: 
     """
     query = named_query(name)
     values = query.values(parameters)
-    rows = Rows(store.query_read(query.text, values, seconds=seconds))
+    rows = Rows(store.query_read(query.text, values, seconds=seconds, cancellation=cancellation))
     topics = [value for key, value in values.items() if key in _TOPICS and isinstance(value, str)]
     if topics and not rows:
         known = {row["topic"] for row in store.read(cypher_text("read/topics"), texts=topics)}

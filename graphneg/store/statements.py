@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any, LiteralString, TypeVar, cast
 
 from neo4j import EagerResult, ManagedTransaction, Record, Result, ResultSummary, SummaryCounters
+from neo4j.graph import Entity, Path
+
+from graphneg.errors import StoreError
 
 T = TypeVar("T")
 
@@ -134,10 +137,25 @@ class Sent:
         return records
 
     def eager(self, most: int | None = None) -> EagerResult:
-        """Return the first ``most`` rows, or all, with the summary and the keys."""
+        """Return the first ``most`` rows, or all, with the summary and the keys.
+
+        Raises:
+            StoreError: The first ``most`` rows have more than `MOST_RESULT_SIZE` letters and values.
+        """
         keys = list(self._result.keys())
-        records = list(self._result) if most is None else self._result.fetch(most)
+        records = list(self._result) if most is None else list(self._first(most))
         return EagerResult(records, self.finish(), keys)
+
+    def _first(self, most: int) -> Iterator[Record]:
+        size = 0
+        for number, record in enumerate(islice(self._result, most), 1):
+            size += sum(map(_size, record.values()))
+            if size > MOST_RESULT_SIZE:
+                raise StoreError(
+                    f"the result has more than {MOST_RESULT_SIZE:,} letters and values in {number:,} "
+                    f"row{'s' if number > 1 else ''}: return less of each, or fewer rows"
+                )
+            yield record
 
     def finish(self) -> ResultSummary:
         """Wait until the server is done; rows are left out."""
@@ -156,3 +174,28 @@ class _Rows(list[Any]):
 
     def __repr__(self) -> str:
         return f"<{len(self):,} rows>"
+
+
+MOST_RESULT_SIZE = 10_000_000
+"""Letters and values that are fetched of a result that was asked for in part: they are shown to somebody."""
+
+
+def _size(value: Any) -> int:
+    """Count the letters and values of a value.
+
+    Nodes, relationships and paths count by their properties.
+    """
+    size = 0
+    waiting: list[Any] = [value]
+    while waiting and size <= MOST_RESULT_SIZE:
+        part = waiting.pop()
+        size += len(part) if isinstance(part, str | bytes) else 1
+        if isinstance(part, list | tuple):
+            waiting.extend(cast("list[Any]", part))
+        elif isinstance(part, Mapping):
+            waiting.extend(cast("Mapping[str, Any]", part).values())
+        elif isinstance(part, Path):
+            waiting.extend((*part.nodes, *part.relationships))
+        elif isinstance(part, Entity):
+            waiting.extend(part.values())
+    return size

@@ -74,6 +74,9 @@ WELCOME = b"welcome\n"
 KEEP = re.compile(rb"keep (\d{1,9})\n")
 """What a user may say before it leaves: how many seconds the server is to wait for the next."""
 
+END = b"end\n"
+"""What the only user may say: end now, a query on this server can't be stopped in another way."""
+
 FIRST_USER_SECONDS = 15.0
 LISTENING_SECONDS = 120.0
 STOP_SECONDS = 20.0
@@ -269,6 +272,8 @@ class Supervisor:
                 self._drop(connection)
             elif connection in self._pending:
                 self._admit(connection, data)
+            elif data.endswith(END):
+                self._stop_asked = self._stop_asked or len(self._users) == 1
             else:
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
@@ -384,6 +389,8 @@ def _start_java(
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
         "server.defaultDatabases": f"{DATABASE}[]",
+        # By default 4 queries on 2 cores; a fifth waits behind them, and so does what would stop one of them.
+        "queryMaxConcurrent": 64,
         "server.mode": "development",
     }
     command = [

@@ -351,8 +351,8 @@ def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _row(set: ReviewSet, written: Any, says: str, where: str) -> int:
     """The number of a row whose texts are those that were drawn."""
     text = str(written).strip()
-    if not text.isdecimal() or not 1 <= int(text) <= len(set.items):
-        raise InputError(f"{where}: row {text!r} is not in the key")
+    if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= len(set.items):
+        raise InputError(f"{where}: row {text[:20]!r} is not in the key")
     if set.item(int(text)).says != says:
         raise InputError(f"{where}: row {text} has another context or response than was drawn")
     return int(text)

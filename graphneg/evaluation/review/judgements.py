@@ -23,6 +23,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+import msgspec
+
 from graphneg.errors import InputError
 from graphneg.evaluation.review.items import ReviewSet, review_set_of
 from graphneg.private_files import create_private
@@ -119,14 +121,33 @@ class Judgements:
         """
         if not path.is_file():
             raise InputError(f"{path}: there is no such file of judgements")
+        connection: sqlite3.Connection | None = None
         try:
             connection = _connected(path)
             found = connection.execute("SELECT facts FROM review").fetchone()
-        except sqlite3.Error as error:
-            raise InputError(f"{path}: no file of judgements, or damaged: {error}") from error
-        if found is None:
-            raise InputError(f"{path}: no file of judgements: it was not finished; remove it and begin anew")
-        return cls(path, review_set_of(found[0], path), connection)
+            if found is None:
+                raise InputError(
+                    f"{path}: no file of judgements: it was not finished; remove it and begin anew"
+                )
+            opened = cls(path, review_set_of(str(found[0]), path), connection)
+            opened._check()
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, sqlite3.Error):
+                raise InputError(f"{path}: no file of judgements, or damaged: {error}") from error
+            raise
+        return opened
+
+    def _check(self) -> None:
+        """Read all judgements once, so that a damaged file is refused before anybody works with it.
+
+        Raises:
+            InputError: A judgement is of no row of the review, or is not as this program writes it.
+        """
+        for one in self.all():
+            self.set.item(one.row)
+            self.set.questions.check(one.answers, f"{self.path}: row {one.row}, {one.annotator}")
 
     def __enter__(self) -> Self:
         return self
@@ -144,13 +165,21 @@ class Judgements:
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
         """One transaction, on disk when the block ends."""
-        with self._lock, self._connection:
+        with self._readable(), self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
 
     def _asked(self, query: str, *values: Any) -> list[Any]:
-        with self._lock:
+        with self._readable(), self._lock:
             return self._connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def _readable(self) -> Generator[None]:
+        """Raise what SQLite says of the file as an `InputError`."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise InputError(f"{self.path}: can't be read or written: {error}") from error
 
     def next_row(self, annotator: str) -> int | None:
         """The row that an annotator sees next, which is theirs until they answer; None where none is left.
@@ -208,6 +237,7 @@ class Judgements:
             answers = self.set.questions.check(one.answers, f"row {one.row}")
             name = one.annotator if one.annotator == ADJUDICATOR else check_annotator(one.annotator)
             at = _seconds(one.at) if one.at else self.now()
+            _check_text(one.comment, f"row {one.row}: the comment")
             rows.append((one.row, name, "judged", json.dumps(answers), one.comment.strip(), at))
         with self._writing() as connection:
             connection.executemany(_PUT, rows)
@@ -267,10 +297,23 @@ class Judgements:
             "SELECT item, annotator, answers, comment, at FROM judgement"
             " WHERE state = 'judged' AND (?1 IS NULL OR annotator = ?1) ORDER BY item, annotator"
         )
-        return [
-            Judgement(row, name, json.loads(answers), comment, _time(at))
-            for row, name, answers, comment, at in self._asked(query, annotator)
-        ]
+        return [self._judgement(*found) for found in self._asked(query, annotator)]
+
+    def _judgement(self, row: Any, name: Any, answers: Any, comment: Any, at: Any) -> Judgement:
+        """Return a judgement of the file, checked: somebody else may have written it.
+
+        Raises:
+            InputError: A column is of another type, or holds what can't be read.
+        """
+        try:
+            read = msgspec.json.decode(answers, type=dict[str, str])
+            values = {"row": row, "annotator": name, "answers": read, "comment": comment, "at": _time(at)}
+            return msgspec.convert(values, Judgement)
+        except (msgspec.MsgspecError, ValueError, TypeError, OverflowError, OSError) as error:
+            raise InputError(
+                f"{self.path}: the judgement of row {str(row)[:20]} by {str(name)[:60]} is damaged "
+                f"({error}): restore the file from a copy"
+            ) from error
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -285,6 +328,14 @@ def _connected(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _check_text(text: str, what: str) -> None:
+    """Raise `InputError` where a text holds half of a letter (a lone surrogate), which no file can keep."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{what} is no Unicode text: {error.reason}") from error
+
+
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
@@ -292,5 +343,5 @@ def _time(seconds: float) -> str:
 def _seconds(time: str) -> float:
     try:
         return datetime.fromisoformat(time).timestamp()
-    except ValueError as error:
+    except (ValueError, OverflowError, OSError) as error:
         raise InputError(f"{time[:40]!r} is no time; write it as 2026-01-31T12:00:00+00:00") from error

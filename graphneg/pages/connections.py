@@ -1,0 +1,143 @@
+"""Limits on connections, below the application: uvicorn closes only those that wait between two requests.
+
+Without them, some hundred half-sent requests take all that a process may have open. Here a request's head and
+its body must arrive in time, an answer must be read in time, and the number of connections is limited, for
+each address and for all. Where a limit is reached, the connection that has waited longest for a whole request
+makes room for the new one: an honest visitor sends a request at once, a half-sent one waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from graphneg.pages.guesses import address_key
+
+MOST, MOST_OF_ONE = 400, 100
+"""Open connections: of all visitors, and of one address (several visitors behind one router)."""
+PATIENCE_SECONDS = 1.0
+"""Seconds that a connection has for its request before it must make room for others."""
+HEAD_SECONDS = 10.0
+"""Seconds from the start of a connection or a request to the end of its head."""
+BODY_SECONDS = 300.0
+"""Seconds for a body: the largest file of judgements at 2 Mbit/s."""
+LINGER_SECONDS = 2.0
+"""Seconds that a connection stays open whose request was answered before it was whole."""
+STALL_SECONDS = 30.0
+"""Seconds in which a visitor takes no byte of an answer."""
+
+
+def _short_answer(status: str) -> bytes:
+    head = f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n"
+    return f"{head}Retry-After: {HEAD_SECONDS:.0f}\r\n\r\n".encode()
+
+
+_TOO_MANY = _short_answer("503 Service Unavailable")
+_TOO_SLOW = _short_answer("408 Request Timeout")
+
+
+class LimitedProtocol(H11Protocol):
+    """One connection of uvicorn's, with the limits above."""
+
+    _phase: Any = None
+    _deadline: asyncio.TimerHandle | None = None
+    _stall: asyncio.TimerHandle | None = None
+    _since = 0.0
+    key = ""
+    """The visitor's address, as far as it tells visitors apart."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, if there is room or another one can make room."""
+        super().connection_made(transport)
+        self._since = self.loop.time()
+        self.key = address_key(self.client[0]) if self.client else ""
+        if self._has_room():
+            self._set_deadline()
+        else:
+            transport.write(_TOO_MANY)
+            transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request."""
+        super().data_received(data)
+        self._set_deadline()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request."""
+        super().on_response_complete()
+        self._since = self.loop.time()
+        self._set_deadline()
+
+    def pause_writing(self) -> None:
+        """Wait for a visitor that is slower than its answer."""
+        super().pause_writing()
+        self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on writing."""
+        super().resume_writing()
+        if self._stall:
+            self._stall.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        for timer in (self._deadline, self._stall):
+            if timer:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether no whole request was received that is not answered yet."""
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+
+    def _has_room(self) -> bool:
+        """Return whether the connection can stay; closes another one for it where a limit is reached."""
+        others = [
+            one
+            for one in self.connections
+            if one is not self and isinstance(one, LimitedProtocol) and not one.transport.is_closing()
+        ]
+        mine = [one for one in others if one.key == self.key]
+        if len(mine) >= MOST_OF_ONE:
+            return self._make_room(mine)
+        if len(others) >= MOST:
+            commonest = Counter(one.key for one in others).most_common(1)[0][0]
+            return self._make_room([one for one in others if one.key == commonest])
+        return True
+
+    def _make_room(self, among: list[LimitedProtocol]) -> bool:
+        """Close the connection that has waited longest for a whole request; false where none has for long."""
+        last = self.loop.time() - PATIENCE_SECONDS
+        waiting = [one for one in among if one.is_incomplete and one._since <= last]
+        if not waiting:
+            return False
+        min(waiting, key=lambda one: one._since).transport.abort()
+        return True
+
+    def _set_deadline(self) -> None:
+        """Start the time of what is received now: a head, a body, or the rest of an answered request."""
+        answered = bool(self.cycle) and self.cycle.response_complete
+        phase = (self.conn.their_state, answered)
+        if phase == self._phase:
+            return
+        self._phase = phase
+        if self._deadline:
+            self._deadline.cancel()
+            self._deadline = None
+        if phase[0] is h11.IDLE:
+            self._deadline = self.loop.call_later(HEAD_SECONDS, self._end)
+        elif phase[0] is h11.SEND_BODY:
+            seconds = LINGER_SECONDS if answered else BODY_SECONDS
+            self._deadline = self.loop.call_later(seconds, self._end)
+
+    def _end(self) -> None:
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.write(_TOO_SLOW)
+            self.transport.close()
+        else:
+            self.transport.abort()
