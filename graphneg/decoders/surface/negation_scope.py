@@ -143,7 +143,7 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
         sentence.rewrite(but, "and", "CC")
 
 
-def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | None) -> None:
+def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | None = None) -> None:
     """Raise `RealisationError` where a negation can't go: *I'm afraid not* (rules ``set-phrase``).
 
     "Never have I seen it" has its verb before its subject. In "A little snow never hurt anyone" *hurt* may be
