@@ -12,7 +12,7 @@ from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.decoders.base import decoder_names, get_decoder
 from graphneg.errors import DecoderError, ParserError
 from graphneg.model import AmrGraph, AmrNode
-from graphneg.parsers.base import Parsed, checked, get_parser, parser_names
+from graphneg.parsers.base import LONGEST_TEXT, Parsed, checked, get_parser, parser_names
 from tests.toy_parser import ToyParser, install
 
 GOOD = "(l / like-01 :ARG0 (i / i))"
@@ -137,3 +137,13 @@ class TestFinding:
         assert {"surface", "t5"} <= set(decoder_names())
         with pytest.raises(DecoderError, match="no decoder named 'none'"):
             get_decoder("none")
+
+
+def test_a_text_too_long_to_be_edited_is_not_handed_to_the_parser_and_is_counted() -> None:
+    parser = Fixed(GOOD)
+    fits, long = checked(parser).parse_batch(["a" * LONGEST_TEXT, "It rains. " * 120_000])
+    assert fits.graph is not None and len(parser.texts) == 1
+    assert long.graph is None
+    assert long.warnings == (
+        "too-long: 1,200,000 characters, and texts of over 5,000 are neither parsed nor edited",
+    )
