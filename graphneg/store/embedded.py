@@ -390,8 +390,8 @@ class Membership:
 
     def alive(self) -> bool:
         """Whether the server still runs."""
-        self.control.settimeout(0)
         try:
+            self.control.settimeout(0)
             return self.control.recv(1) != b""
         except BlockingIOError:
             return True

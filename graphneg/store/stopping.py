@@ -16,6 +16,7 @@ after it was stopped is reported as a runaway to whoever can end the server.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from secrets import token_hex
@@ -26,8 +27,11 @@ from neo4j.exceptions import DriverError, Neo4jError
 from graphneg.errors import QueryStopped
 from graphneg.store.statements import as_literal, cypher_text
 
-GRACE_SECONDS = 5.0
+GRACE_SECONDS = 10.0
 """Seconds that a query may go on after it was stopped, before it counts as a runaway."""
+AGAIN_SECONDS = 0.3
+"""Seconds between two attempts to stop a query."""
+CANCELLED = "the query was cancelled"
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
 """The start of Neo4j's codes for a transaction that it ended by its own timeout."""
 
@@ -38,21 +42,21 @@ class Cancellation:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._stop: Callable[[str], None] | None = None
-        self._is_cancelled = False
+        self.is_cancelled = False
 
     def cancel(self) -> None:
         """Stop the query, or refuse to start it. Returns at once; may be called from any thread."""
         with self._lock:
-            self._is_cancelled = True
+            self.is_cancelled = True
             if self._stop:
-                self._stop("the query was cancelled")
+                self._stop(CANCELLED)
 
     def connect(self, stop: Callable[[str], None]) -> None:
         """Call ``stop`` with the reason when the query is cancelled, at once if it already is."""
         with self._lock:
             self._stop = stop
-            if self._is_cancelled:
-                stop("the query was cancelled")
+            if self.is_cancelled:
+                stop(CANCELLED)
 
 
 @contextmanager
@@ -78,6 +82,8 @@ def stoppable(
     if seconds is None and cancellation is None:
         yield
         return
+    if cancellation and cancellation.is_cancelled:
+        raise QueryStopped(CANCELLED)
     watch = _Watch(connection_of(transaction), terminate, runaway)
     timer = None
     if seconds is not None:
@@ -129,13 +135,17 @@ class _Watch:
         threading.Thread(target=self._stop, args=[reason], name="graphneg-stop", daemon=True).start()
 
     def _stop(self, reason: str) -> None:
-        with self._terminating:
-            if self.reason or self._has_ended.is_set():
+        until = time.monotonic() + GRACE_SECONDS
+        while time.monotonic() < until:
+            with self._terminating:
+                if self._has_ended.is_set() or (self.reason and self.reason != reason):
+                    return
+                self.reason = reason
+                self._terminate(self._connection)
+            # The statement may not have been sent yet; then there was nothing to terminate.
+            if self._has_ended.wait(AGAIN_SECONDS):
                 return
-            self.reason = reason
-            self._terminate(self._connection)
-        if not self._has_ended.wait(GRACE_SECONDS):
-            self._runaway()
+        self._runaway()
 
     def end(self) -> None:
         """Note that the query has ended.

@@ -7,15 +7,17 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Generator
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page
 
 from graphneg.errors import InputError
 from graphneg.pages.gate import Access, check_access, is_loopback
+from graphneg.pages.guesses import MOST_ADDRESSES, OF_ALL, OF_ONE, Guesses
 from graphneg.records.files import write_jsonl
 from tests.cli_runs import command_line
 from tests.negative_samples import EXAMPLE
@@ -50,15 +52,23 @@ class Answer:
     """What a server answers to one request."""
 
     def __init__(
-        self, served: Served, path: str, method: str = "GET", body: str = "", **headers: str
+        self, served: Served, path: str, method: str = "GET", body: str = "", source: str = "", **headers: str
     ) -> None:
         port = urlsplit(served.origin).port
-        connection = http.client.HTTPConnection("127.0.0.1", port)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", port, source_address=(source, 0) if source else None
+        )
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, body, {"Host": f"127.0.0.1:{port}", **sent})
         answer = connection.getresponse()
         self.status, self.headers, self.text = answer.status, answer.headers, answer.read().decode()
         connection.close()
+
+
+def tried(served: Served, password: str, source: str) -> Answer:
+    """What a server answers to a password that comes from an address."""
+    origin = served.origin.replace("0.0.0.0", "127.0.0.1")
+    return Answer(served, "/login", "POST", urlencode({"password": password}), source, Origin=origin)
 
 
 def cookie_of(served: Served) -> str:
@@ -154,6 +164,46 @@ class TestBeyondThisMachine:
         assert Answer(guarded, "/review/begin", "POST", "annotator=ann", **origin).status == 403
         assert "Set-Cookie" not in Answer(guarded, "/login", "POST", "password=guess", **origin).headers
 
+    def test_guesses_are_limited_before_the_password_is_compared(self, guarded: Served) -> None:
+        told = [tried(guarded, f"guess {n}", "127.0.0.2") for n in range(30)]
+        limited = [answer for answer in told if answer.status == 429]
+        assert len(limited) >= 20 and 0 < int(limited[0].headers["Retry-After"]) < 60
+        assert "go back and try again in" in limited[0].text
+        right = tried(guarded, PASSWORD, "127.0.0.2")
+        assert right.status == 429 and "Set-Cookie" not in right.headers
+
+    def test_nobody_is_kept_out_by_the_guesses_of_others(self, guarded: Served) -> None:
+        for n in range(30):
+            tried(guarded, f"guess {n}", "127.0.0.3")
+        assert "Set-Cookie" in tried(guarded, PASSWORD, "127.0.0.4").headers
+
+    @pytest.mark.parametrize("is_chunked", [False, True])
+    def test_long_forms_are_not_read(self, guarded: Served, is_chunked: bool) -> None:
+        parts = urlsplit(guarded.origin.replace("0.0.0.0", "127.0.0.1"))
+        length = "Transfer-Encoding: chunked" if is_chunked else "Content-Length: 60000000"
+        head = f"POST /login HTTP/1.1\r\nHost: {parts.netloc}\r\nOrigin: http://{parts.netloc}\r\n{length}\r\n\r\n"
+        with socket.create_connection(
+            ("127.0.0.1", parts.port or 80), source_address=("127.0.0.5", 0)
+        ) as sent:
+            sent.settimeout(120)
+            sent.sendall(head.encode())
+            if is_chunked:
+                sent.sendall(b"1388\r\n" + b"a=1&" * 1250 + b"\r\n")
+            assert sent.recv(4096).startswith(b"HTTP/1.1 413")
+            while sent.recv(4096):  # and the connection is closed
+                pass
+
+    def test_half_sent_requests_keep_nobody_out_and_are_closed(self, guarded: Served) -> None:
+        port = urlsplit(guarded.origin).port or 80
+        with ExitStack() as opened:
+            for _ in range(600):
+                half = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
+                half.sendall(b"GET /login HTTP/1.1\r\nHost: 127.0.0.1")
+            assert Answer(guarded, "/login", source="127.0.0.6").status == 200
+            half.settimeout(120)
+            with suppress(ConnectionResetError):
+                assert half.recv(4096)[:12] in (b"HTTP/1.1 408", b"HTTP/1.1 503")
+
     def test_names_of_other_sites_are_refused(self, guarded: Served) -> None:
         port = urlsplit(guarded.origin).port
         assert Answer(guarded, "/login", Host=f"evil.example:{port}").status == 403
@@ -168,6 +218,38 @@ class TestBeyondThisMachine:
     def test_loopback_is_known_by_its_addresses(self) -> None:
         assert all(map(is_loopback, ("localhost", "127.0.0.1", "127.8.8.8", "::1")))
         assert not any(map(is_loopback, ("0.0.0.0", "::", "192.0.2.7", "example.org", "")))
+
+
+class TestGuesses:
+    def test_each_address_has_a_limit_of_its_own(self) -> None:
+        now = 0.0
+        guesses = Guesses(lambda: now)
+        allowed = [guesses.seconds_to_wait("192.0.2.1") == 0 for _ in range(20)]
+        assert allowed == [True] * 5 + [False] * 15
+        assert guesses.seconds_to_wait("192.0.2.1") == pytest.approx(1 / OF_ONE.per_second)
+        assert guesses.seconds_to_wait("192.0.2.2") == 0
+        now += 1 / OF_ONE.per_second
+        assert [guesses.seconds_to_wait("192.0.2.1") == 0 for _ in range(2)] == [True, False]
+
+    def test_all_addresses_together_have_one(self) -> None:
+        now = 0.0
+        guesses = Guesses(lambda: now)
+        allowed = sum(guesses.seconds_to_wait(f"192.0.2.{n}") == 0 for n in range(200))
+        assert allowed == OF_ALL.burst
+        now += 10
+        assert sum(guesses.seconds_to_wait(f"192.0.3.{n}") == 0 for n in range(200)) == 10 * OF_ALL.per_second
+
+    def test_the_addresses_of_one_network_are_one_visitor(self) -> None:
+        guesses = Guesses(lambda: 0.0)
+        allowed = [guesses.seconds_to_wait(f"2001:db8::{n:x}") == 0 for n in range(20)]
+        assert sum(allowed) == OF_ONE.burst
+        assert guesses.seconds_to_wait("2001:db8:0:1::1") == 0
+
+    def test_it_remembers_no_more_addresses_than_it_should(self) -> None:
+        guesses = Guesses(lambda: 0.0)
+        for n in range(MOST_ADDRESSES + 50):
+            guesses.seconds_to_wait(f"10.{n >> 16}.{n >> 8 & 255}.{n & 255}")
+        assert len(guesses._by_address) <= MOST_ADDRESSES  # pyright: ignore[reportPrivateUsage]
 
 
 class TestWrongStarts:

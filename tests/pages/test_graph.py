@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
+import time
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from graphneg.errors import StoreError
 from graphneg.pages.graph import MOST_SHIFTS, commonest_drawn
 from graphneg.store.connection import Store
 from graphneg.store.opening import open_store
 from tests.explore_samples import write_samples
 from tests.pages.conftest import Served, serving
+from tests.pages.test_gate import Answer, cookie_of
 
+SLOW = (
+    "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y WITH x, y WHERE x * y % 7 = 9 RETURN count(*)"
+)
+RUNNING = "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery = $text RETURN currentQuery"
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
 Visit = Callable[..., Page]
 
@@ -209,13 +216,51 @@ class TestQueries:
             other.process.send_signal(signal.SIGINT)
             assert other.process.wait(timeout=600) == 130
 
-    def test_neo4j_itself_ends_a_query_that_takes_long(self, neo4j: Store) -> None:
-        numbers = "UNWIND range(1, 100000) AS"
-        long = f"{numbers} x {numbers} y WITH x, y WHERE x * y % 7 = 9 RETURN count(*)"
-        with pytest.raises(StoreError, match="timeout"):
-            neo4j.query_read(long, seconds=0.3)
-        running = "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery = $long RETURN currentQuery"
-        assert neo4j.read(running, long=long) == []
+    def test_slow_queries_leave_room_for_quick_ones_and_for_other_views(
+        self, served: Served, store: Store
+    ) -> None:
+        cookie = cookie_of(served)
+
+        def ask(query: str) -> tuple[int, str]:
+            answer = Answer(served, f"/graph/queries?{urlencode({'cypher': query})}", Cookie=cookie)
+            return answer.status, answer.text
+
+        with ThreadPoolExecutor(9) as visitors:
+            slow = [visitors.submit(ask, SLOW) for _ in range(9)]
+            busy = {"other slow queries are running", "busy with other queries", "no answer in 30 s"}
+            time.sleep(1)
+            assert Answer(served, "/graph?topic=coffee", Cookie=cookie).status == 200
+            until = time.monotonic() + 20
+            while ask("RETURN 1")[0] != 200:
+                assert time.monotonic() < until
+            told = [asked.result() for asked in slow]
+        assert all(status in (400, 503) and any(said in text for said in busy) for status, text in told)
+        assert sum("other slow queries are running" in text for _, text in told) >= 3
+        assert not store.read(RUNNING, text=SLOW)
+
+    def test_the_query_of_a_visitor_who_leaves_ends_on_the_server(self, served: Served, store: Store) -> None:
+        query = f"{SLOW} AS left"
+        parts = urlsplit(served.origin)
+        with socket.create_connection(("127.0.0.1", parts.port or 80)) as visitor:
+            head = f"Host: {parts.netloc}\r\nCookie: {cookie_of(served)}\r\n\r\n"
+            asked = urlencode({"cypher": query})
+            visitor.sendall(f"GET /graph/queries?{asked} HTTP/1.1\r\n{head}".encode())
+            until = time.monotonic() + 20
+            while not store.read(RUNNING, text=query):
+                assert time.monotonic() < until
+        while store.read(RUNNING, text=query):
+            assert time.monotonic() < until + 5
+
+    def test_a_server_that_a_query_ended_is_started_again(self, tmp_path: Path) -> None:
+        with open_store(tmp_path / "store") as own:
+            write_samples(own)
+        with serving(tmp_path, "--store", tmp_path / "store") as other:
+            cookie = cookie_of(other)
+            query = urlencode({"cypher": "RETURN reduce(s = 'x', i IN range(1, 30) | s + s)"})
+            answer = Answer(other, f"/graph/queries?{query}", Cookie=cookie)
+            assert answer.status == 400 and "OutOfMemoryError" in answer.text
+            assert "the next request opens the store again" in answer.text
+            assert Answer(other, "/graph?topic=coffee", Cookie=cookie).status == 200
 
     def test_nodes_and_relationships_are_drawn_and_written(self, page: Page, served: Served) -> None:
         query = (
