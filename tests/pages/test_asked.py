@@ -144,6 +144,20 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[Client]:
         pages.close()
 
 
+def test_empty_views_say_which_command_fills_them(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store") as store:
+        views = NegativesView([]), GraphView(ReopenedStore(store, lambda: store))
+        pages = Pages(views)
+        client = Client(pages.application())
+        for path in ("/negatives", "/graph", "/graph/all"):
+            status, text = client.ask(path)
+            assert status == 200 and "graphneg load CORPUS FILE" in text
+        assert "graphneg negatives" in client.ask("/negatives")[1]
+        write_samples(store)
+        assert "Where talk goes" in client.ask("/graph")[1] and not views[1].is_empty
+        pages.close()
+
+
 def check(status: int, text: str) -> None:
     """An answer, or one line that says what is wrong."""
     assert status in (200, 303, 307, 400, 404, 405)

@@ -398,6 +398,19 @@ class TestNegative:
         page.get_by_role("link", name="own/test/4#1~all.0").press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("own/test/4#1~all.0")
 
+    def test_a_reply_that_replaced_another_is_shown_as_a_whole(
+        self, visitor: Visit, served: Served, tmp_path: Path
+    ) -> None:
+        old, new = "No, it belongs to the library. I must return it.", "The band took it to the station."
+        replaced = replace(negatives()[0], original={"context": None, "response": old}, response=new)
+        write_jsonl([replaced], tmp_path / "made.jsonl")
+        with serving(tmp_path, "made.jsonl") as other:
+            page = visitor(other)
+            for path in ("/negatives", "/negatives/0/1"):
+                page.goto(f"{other.origin}{path}")
+                assert page.locator("del.whole").first.text_content() == f"before: {old}"
+                assert page.locator("ins.whole").first.text_content() == f"after: {new}"
+
     def test_a_written_response_is_not_compared_word_by_word(self, page: Page, served: Served) -> None:
         page.goto(f"{served.origin}/negatives/0/8")
         expect(page.locator("li.response")).to_contain_text("in place of: I paint it.")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.errors import QueryStopped, StoreError
-from graphneg.store import connection, reopening
+from graphneg.store import reopening, statements
 from graphneg.store.connection import Store
 from graphneg.store.opening import open_store
 from graphneg.store.reopening import ReopenedStore
@@ -88,7 +88,7 @@ class TestStopping:
             assert not thread.is_alive()
 
     def test_a_result_in_part_has_a_largest_size(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(connection, "MOST_RESULT_SIZE", 10_000)
+        monkeypatch.setattr(statements, "MOST_RESULT_SIZE", 10_000)
         query = "UNWIND range(1, 100) AS n RETURN [{list: range(1, 1000)}, 'text']"
         with pytest.raises(StoreError, match="return less of each, or fewer rows"):
             store.query_read(query, most=50)
