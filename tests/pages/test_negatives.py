@@ -279,13 +279,13 @@ class TestTable:
         expect(page.get_by_role("status").first).to_have_text("130 of 130 negatives, 1 to 50")
 
     def test_a_wrong_address_is_told_in_a_line(self, page: Page, served: Served) -> None:
-        for path, said in (
-            ("?least.clash=high", "least.clash: 'high' is no number"),
-            ("/0/1000", "there is no negative 1000"),
-            ("/7/1", "there is no file 7"),
+        for path, status, said in (
+            ("?least.clash=high", 400, "least.clash: 'high' is no number"),
+            ("/0/1000", 404, "there is no negative 1000"),
+            ("/7/1", 404, "there is no file 7"),
         ):
             answer = page.goto(f"{served.origin}/negatives{path}")
-            assert answer is not None and answer.status == 400
+            assert answer is not None and answer.status == status
             expect(page.get_by_role("alert")).to_contain_text(said)
 
     @pytest.mark.parametrize("width", [400, 1600])
