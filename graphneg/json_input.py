@@ -23,7 +23,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TypeVar, cast
+from typing import Any, BinaryIO, NoReturn, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -335,7 +335,15 @@ def read_input(path: str | Path, most: int = LONGEST_LINE) -> bytes:
     return content
 
 
-def numbered_lines(file: BinaryIO, path: str | Path, first: int = 1) -> Iterator[tuple[int, bytes]]:
+class ReadsLines(Protocol):
+    """An open binary file, compressed or not."""
+
+    def readline(self, size: int = -1, /) -> bytes:
+        """Return the next line with its end, and at most ``size`` bytes of it."""
+        ...
+
+
+def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of an open file with their numbers; only ``\\n`` ends a line.
 
     Args:

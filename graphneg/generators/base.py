@@ -299,8 +299,8 @@ def _contexts(
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    for turn in {*numbers, last + 1} if copied is not None else ():
-        if replies := copied.replies(dialogue.id, turn):
+    for turn in {*numbers, last + 1}:
+        if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from graphneg.english.lexicon import Lexicon
 from graphneg.ingest.echoes import dialogue_of
 from graphneg.ingest.rows import GOLD, DialogueRows, GraphRows, Row, utterance_id
 from graphneg.model import AmrGraph, Dialogue, Frame, LexiconEntry, Opposite
+
+T = TypeVar("T")
 
 MAX_ROWS = 5_000
 MAX_BYTES = 4_000_000
@@ -82,13 +84,10 @@ class Batch:
         adds: list[Callable[[Batch], None]] = [
             *(partial(Batch.add, dialogues=[one], graphs=graphs_of[one.id]) for one in self.dialogues),
             *(partial(Batch.add, dialogues=(), graphs=[one]) for one in rest),
-            *(partial(lambda batch, one: batch.opposites.append(one), one=one) for one in self.opposites),
-            *(partial(lambda batch, one: batch.frames.append(one), one=one) for one in self.frames),
-            *(
-                partial(lambda batch, id: batch.sentences.update({id: self.sentences[id]}), id=id)
-                for id in self.sentences
-            ),
-            *(partial(lambda batch, one: batch.entries.append(one), one=one) for one in self.entries),
+            *(_appending(lambda batch: batch.opposites, one) for one in self.opposites),
+            *(_appending(lambda batch: batch.frames, one) for one in self.frames),
+            *(_adding_sentence(id, row) for id, row in self.sentences.items()),
+            *(_appending(lambda batch: batch.entries, one) for one in self.entries),
         ]
         if len(adds) == 1 and self.dialogues and self.graphs:
             adds = [
@@ -124,6 +123,24 @@ class Batch:
         self.rows += rows
         self.bytes += size
         return True
+
+
+def _appending(list_of: Callable[[Batch], list[T]], item: T) -> Callable[[Batch], None]:
+    """Return a function that appends an item to one of a batch's lists."""
+
+    def add(batch: Batch) -> None:
+        list_of(batch).append(item)
+
+    return add
+
+
+def _adding_sentence(id: str, row: Row) -> Callable[[Batch], None]:
+    """Return a function that adds a sentence to a batch."""
+
+    def add(batch: Batch) -> None:
+        batch.sentences[id] = row
+
+    return add
 
 
 def _spoken(dialogue: Dialogue, graphs: Iterable[ReadGraph]) -> list[tuple[str, str]]:

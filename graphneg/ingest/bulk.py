@@ -136,7 +136,9 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         """Do ``work`` in one transaction: all of it is there, or nothing."""
         return self._index.write(work)
 
-    write_derived = write
+    def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
+        """Do ``work`` as `write` does."""
+        return self.write(work)
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
         """Do nothing: a store that is imported gets its first version with its first change."""

@@ -64,7 +64,9 @@ class DerivedRecords:
         """Do ``work`` in one write transaction, as `Store.write_derived` does."""
         return self.store.write_derived(work)
 
-    write_derived = write
+    def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
+        """Do ``work`` as `write` does."""
+        return self.write(work)
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
         """Do nothing: the content stays."""

@@ -92,14 +92,15 @@ def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, b
     text, is_thinking, has_thought = without_thinking(written or "")
     thought = has_thought or bool(said.get("reasoning_content") or said.get("reasoning"))
     tokens_in, tokens_out = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    counted_in, counted_out = _count(tokens_in), _count(tokens_out)
     answer = Answer(
         text,
         ending != "length",
         None if has_thought else logprobs,
-        tokens_in if _is_count(tokens_in) else request.tokens_in,
-        tokens_out if _is_count(tokens_out) else tokens_of(written or ""),
+        request.tokens_in if counted_in is None else counted_in,
+        tokens_of(written or "") if counted_out is None else counted_out,
     )
-    is_miscounted = any(one is not None and not _is_count(one) for one in (tokens_in, tokens_out))
+    is_miscounted = (tokens_in, tokens_out) != (counted_in, counted_out)
     problem: Problem = ""
     if ending == "content_filter" or refusal:
         problem = "refused-answer"
@@ -114,9 +115,11 @@ def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, b
     return answer._replace(problem=problem, finished=finished), is_miscounted
 
 
-def _is_count(tokens: Any) -> bool:
-    """Return whether this can be a number of tokens."""
-    return isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= _MOST_TOKENS
+def _count(tokens: Any) -> int | None:
+    """Return a number of tokens as it is, or None if this cannot be one."""
+    if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= _MOST_TOKENS:
+        return tokens
+    return None
 
 
 def _shown(content: Any) -> str:
