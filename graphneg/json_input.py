@@ -34,7 +34,16 @@ LONGEST_LINE = 64 * 2**20
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 # What `str.splitlines` takes for the end of a line, and JSON allows raw. The other ends (\x0b, \x0c, \x1c to
 # \x1e) are control characters, which `json.dumps` escapes already.
-_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+_ESCAPED = {
+    code: f"\\u{code:04x}"
+    for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+"""Characters that JSON allows and that tools read as something else than text.
+
+U+0085, U+2028 and U+2029 end a line for `str.splitlines`, some editors and JavaScript. Terminals obey U+007F
+to U+009F (U+009B starts an escape sequence). U+202A to U+202E and U+2066 to U+2069 turn its direction.
+"""
+
 T = TypeVar("T")
 
 
@@ -153,8 +162,8 @@ def certain_members(text: str) -> dict[str, Any]:
 def json_line(value: Any, **options: Any) -> str:
     """Return a value as one line of JSON, whatever tool splits the file into lines.
 
-    Text stays as it is, but for U+0085, U+2028 and U+2029: JSON allows them, and `str.splitlines`, some
-    editors and JavaScript end a line there, so they are escaped.
+    Text stays as it is, except for characters that end a line for some tools or that a terminal obeys: these
+    are escaped.
 
     Args:
         value: What JSON can hold.
@@ -163,7 +172,7 @@ def json_line(value: Any, **options: Any) -> str:
     Returns:
         The line, without its end.
     """
-    return json.dumps(value, ensure_ascii=False, **options).translate(_LINE_ENDS)
+    return json.dumps(value, ensure_ascii=False, **options).translate(_ESCAPED)
 
 
 def parse_json(text: str | bytes, where: str) -> Any:

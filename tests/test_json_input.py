@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphneg.errors import InputError
 from graphneg.ingest.loader import LoadOptions, get_loader
-from graphneg.json_input import decode_json
+from graphneg.json_input import decode_json, json_line
 from graphneg.model import Dialogue, Opposite, Rejected
 from tests.loader_samples import written
 
@@ -100,3 +100,10 @@ class TestARepeatedKeyInAFile:
         text = edge.replace("{}", "hot", 1).replace("{}", "cold", 1) + double
         found = list(get_loader("conceptnet").read([written(tmp_path / "d.csv", text)], LoadOptions()))
         assert [type(one) for one in found] == [Opposite, Rejected]
+
+
+def test_a_line_of_json_has_nothing_that_ends_a_line_or_that_a_terminal_obeys() -> None:
+    text = "a\x85b\u2028c\u2029d\x9b2Je\u202ef\u2066g\x7f"
+    line = json_line({"text": text})
+    assert line.splitlines() == [line] and line.isascii()
+    assert json.loads(line) == {"text": text}
