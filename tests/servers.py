@@ -187,8 +187,11 @@ def free_port() -> int:
 
 def wipe(store: Store) -> None:
     """Empty a store, in batches, but for the note of its schema's version."""
-    while store.query_write(
-        "MATCH (n) WHERE NOT n:GraphnegSchema WITH n LIMIT $rows DETACH DELETE n RETURN count(n) AS gone",
-        {"rows": WIPE_ROWS},
-    ).records[0]["gone"]:
+    query = "MATCH (n) WHERE NOT n:GraphnegSchema WITH n LIMIT $rows DETACH DELETE n RETURN count(n) AS gone"
+
+    def remove(transaction: neo4j.ManagedTransaction) -> int:
+        return transaction.run(query, rows=WIPE_ROWS).single(strict=True)["gone"]
+
+    # Any other write would leave a node behind that holds the version of the content.
+    while store.write_derived(remove):
         pass
