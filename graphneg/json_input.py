@@ -321,12 +321,13 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
         raise InputError(f"{path}: can't be read: {reason}") from error
 
 
-def read_input(path: str | Path, most: int = LONGEST_LINE) -> bytes:
+def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True) -> bytes:
     """Read a small file at once.
 
     Args:
         path: The file.
         most: Number of bytes that it may have.
+        pipes: Whether a pipe will do.
 
     Returns:
         Its content.
@@ -334,7 +335,7 @@ def read_input(path: str | Path, most: int = LONGEST_LINE) -> bytes:
     Raises:
         InputError: As for `open_input`, or the file is larger.
     """
-    with open_input(path) as file:
+    with open_input(path, pipes=pipes) as file:
         try:
             content = file.read(most + 1)
         except OSError as error:

@@ -67,6 +67,8 @@ _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )
 """Secrets among them: ``HF_TOKEN``, ``GRAPHNEG_PAGES_PASSWORD``."""
+_SIGNS_IN = re.compile(r"//[^/\s]*@")
+"""An address with a user's name or password, such as that of a proxy: ``http://ann:secret@proxy:3128``."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
@@ -84,7 +86,7 @@ def child_environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if _PASSED.fullmatch(name) and not _SECRET.search(name)
+        if _PASSED.fullmatch(name) and not _SECRET.search(name) and not _SIGNS_IN.search(value)
     }
 
 

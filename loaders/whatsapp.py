@@ -54,6 +54,13 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _END_PLACEHOLDER = re.compile(r"\u200e<[^<>]{3,120}>\s?\Z")
+# Android writes no mark before it: "It's me, Ann. <This message was edited>".
+_EDITED = re.compile(
+    r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
+    r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
+    r"|dit bericht is bewerkt)\.?>\s?\Z",
+    re.IGNORECASE,
+)
 _DELETED = re.compile(
     r"(?:this message was deleted|you deleted this message|diese nachricht wurde gelöscht"
     r"|du hast diese nachricht gelöscht|se eliminó este mensaje|eliminaste este mensaje"
@@ -166,7 +173,7 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
     if said is None or not name or _QUOTES & set(name):
         notices.count(SYSTEM, "left out")
         return None
-    text = (said["text"] or "").strip(" ")
+    text = _EDITED.sub("", (said["text"] or "").strip(" "))
     if (shorter := _END_PLACEHOLDER.sub("", text).strip()) != text.strip():
         notices.count(MEDIA, "left out")
         text = shorter

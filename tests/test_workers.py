@@ -176,3 +176,11 @@ def test_a_child_gets_what_it_needs_to_run_and_nothing_else(monkeypatch: pytest.
     with Workers[str, str | None]("tests.test_workers:environment", (), 1) as workers:
         assert [name for name, value in zip(needed, workers.map(needed), strict=True) if value is None] == []
         assert [name for name, value in zip(others, workers.map(others), strict=True) if value] == []
+
+
+def test_a_child_gets_no_password_in_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://ann:secret@proxy:3128")
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy:3128")
+    names = ["HTTPS_PROXY", "HTTP_PROXY"]
+    with Workers[str, str | None]("tests.test_workers:environment", (), 1) as workers:
+        assert list(workers.map(names)) == [None, "http://proxy:3128"]

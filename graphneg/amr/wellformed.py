@@ -18,6 +18,7 @@ from pathlib import Path
 from graphneg.amr.penman import is_inverted, iter_blocks, metadata, parse_located
 from graphneg.english.noun_kinds import is_frame
 from graphneg.errors import InputError, PenmanError
+from graphneg.json_input import open_input
 from graphneg.model import AmrGraph, AmrNode
 
 CODES: Mapping[str, str] = {
@@ -111,7 +112,8 @@ def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
     Raises `InputError`: the file can't be read, is not UTF-8, or holds no graph.
     """
     try:
-        blocks = list(iter_blocks(Path(path).read_bytes().decode("utf-8-sig")))
+        with open_input(path) as file:
+            blocks = list(iter_blocks(file.read().decode("utf-8-sig")))
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -14,11 +14,14 @@ from importlib import resources
 from pathlib import Path
 
 from graphneg.editing.recipes import TARGETS, Target
-from graphneg.errors import TransformError
+from graphneg.errors import InputError, TransformError
 from graphneg.hashing import fingerprint
+from graphneg.json_input import read_input
 from graphneg.store.reading import write_clause
 from graphneg.store.statements import read_header
 
+MOST_BYTES = 1_000_000
+"""Size of the largest file of a transform."""
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
 _VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
@@ -114,6 +117,9 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TransformError(f"{file}: can't be read as UTF-8 text: {error}") from error
+        # The folder may be a stranger's: a pipe in it would be waited for, and a device has no end.
+        return read_input(file, MOST_BYTES, pipes=False).decode("utf-8")
+    except InputError as error:
+        raise TransformError(str(error)) from error
+    except UnicodeDecodeError as error:
+        raise TransformError(f"{file}: not UTF-8 text: {error}") from error

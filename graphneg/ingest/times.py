@@ -21,14 +21,20 @@ _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
 _MONTH_NAME = re.compile(r"(?=.*\b[0-9]{4}\b)(?!.*\b[AaPp]\.?[Mm]\b).*[A-Za-z]{3}")
 
 
+# "17.05.2024 09:12": where dates have dots, the day always comes first.
+_DOTTED = re.compile(
+    r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ ,T]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?"
+)
+
+
 def moment(value: Any) -> float | None:
     """Return a time as a number.
 
     ``03/04/2024`` is the third of April to some and the fourth of March to others, so it is no time here.
 
     Args:
-        value: A number, or a text: digits, ISO 8601 (with a blank for the T, too), RFC 2822, or a time as
-            Twitter writes it. Times without a zone count as UTC.
+        value: A number, or a text: digits, ISO 8601 (with a blank for the T, too), RFC 2822, a date with dots
+            (day first), or a time as Twitter writes it. Times without a zone count as UTC.
 
     Returns:
         Seconds since 1970, or the number itself; None where the value is in none of these forms.
@@ -45,6 +51,12 @@ def moment(value: Any) -> float | None:
         return _seconds(datetime.fromisoformat(_ZONE.sub(lambda zone: zone[1] or "+00:00", text)))
     except ValueError:
         pass
+    if found := _DOTTED.fullmatch(text):
+        day, month, year, hour, minute, second = (int(number or 0) for number in found.groups())
+        try:
+            return _seconds(datetime(year, month, day, hour, minute, second))
+        except ValueError:
+            return None
     if _MONTH_NAME.match(text) is None:
         return None
     for read in (parsedate_to_datetime, _twitter):

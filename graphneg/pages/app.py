@@ -153,6 +153,8 @@ def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
         log_level="warning",
         access_log=False,
         server_header=False,
+        # uvicorn believes X-Forwarded-For from this machine: each guess would come from another address.
+        proxy_headers=False,
         lifespan="off",
         ws="none",
         timeout_graceful_shutdown=3,

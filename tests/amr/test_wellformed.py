@@ -103,3 +103,7 @@ class TestFiles:
     def test_a_missing_file_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="can't be read: No such file"):
             list(check_file(tmp_path / "none.amr"))
+
+    def test_a_device_is_not_read(self) -> None:
+        with pytest.raises(InputError, match="/dev/zero: not a regular file"):
+            list(check_file("/dev/zero"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from graphneg.amr.penman import format_graph, parse_graph
 from graphneg.decoders.base import get_decoder
 from graphneg.editing.proposals import propose, said_by
 from graphneg.editing.transforms import load_transforms, parse_transform
+from graphneg.errors import TransformError
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.loaders.lexicon import Loader as LexiconLoader
 from graphneg.model import AmrGraph, Dialogue, Edit, EditedUtterance, Utterance
@@ -152,3 +154,12 @@ def test_worked_examples_match_facts(
     [stored] = read_dialogues(everyday, [own.id])
     [site] = propose(everyday, parse_transform(name, WORKED[name], name), [stored])[own.id]
     assert after in line(applied(site.edits, GraphCache(everyday).get(stored.graphs)))
+
+
+def test_a_pipe_or_a_device_in_a_folder_of_transforms_is_refused(tmp_path: Path) -> None:
+    for name, make in (("pipe", os.mkfifo), ("device", lambda path: path.symlink_to("/dev/zero"))):
+        folder = tmp_path / name
+        folder.mkdir()
+        make(folder / "mine.cypher")
+        with pytest.raises(TransformError, match="not a regular file"):
+            load_transforms([folder])

@@ -6,7 +6,7 @@ import http.client
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -65,10 +65,12 @@ class Answer:
         connection.close()
 
 
-def tried(served: Served, password: str, source: str) -> Answer:
-    """What a server answers to a password that comes from an address."""
+def tried(served: Served, password: str, source: str, headers: Mapping[str, str] | None = None) -> Answer:
+    """Return what a server answers to a password that comes from an address."""
     origin = served.origin.replace("0.0.0.0", "127.0.0.1")
-    return Answer(served, "/login", "POST", urlencode({"password": password}), source, Origin=origin)
+    return Answer(
+        served, "/login", "POST", urlencode({"password": password}), source, Origin=origin, **(headers or {})
+    )
 
 
 def cookie_of(served: Served) -> str:
@@ -171,6 +173,11 @@ class TestBeyondThisMachine:
         assert "go back and try again in" in limited[0].text
         right = tried(guarded, PASSWORD, "127.0.0.2")
         assert right.status == 429 and "Set-Cookie" not in right.headers
+
+    def test_a_guess_can_not_name_the_address_that_it_comes_from(self, guarded: Served) -> None:
+        forged = [{"X-Forwarded-For": f"10.9.{n}.1", "X-Forwarded-Proto": "https"} for n in range(30)]
+        told = [tried(guarded, f"guess {n}", "127.0.0.6", named) for n, named in enumerate(forged)]
+        assert sum(answer.status == 429 for answer in told) >= 20
 
     def test_nobody_is_kept_out_by_the_guesses_of_others(self, guarded: Served) -> None:
         for n in range(30):
