@@ -18,6 +18,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import neo4j
 from filelock import FileLock
@@ -195,3 +196,8 @@ def wipe(store: Store) -> None:
     # Any other write would leave a node behind that holds the version of the content.
     while store.write_derived(remove):
         pass
+
+
+def write_past_graphneg(store: Store, query: str, **parameters: Any) -> None:
+    """Write as others do who open the same server: no version of the content is raised."""
+    store.write_derived(lambda transaction: transaction.run(query, **parameters).consume())

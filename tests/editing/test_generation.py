@@ -26,7 +26,7 @@ from graphneg.store.connection import Store
 from graphneg.store.contents import content_digest, texts_digest
 from graphneg.store.dialogues import GraphCache, Selection, dialogue_ids
 from tests.interrupting import StopsAt
-from tests.servers import wipe
+from tests.servers import wipe, write_past_graphneg
 from tests.speller import Speller
 
 DIALOGUES = 12
@@ -344,43 +344,6 @@ class TestResuming:
         with pytest.raises(InputError, match="made with other settings or of other content"):
             stream().to_jsonl(out)
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            "MATCH (n:Utterance) SET n.text = 'Changed: ' + n.text",
-            "MATCH (n:AmrNode {concept: 'i'}) SET n.concept = 'we'",
-            "MATCH (:AmrNode)-[n:ROLE {role: 'ARG1'}]->(:AmrNode) SET n.role = 'ARG2'",
-            "MATCH (:Term)-[n:OPPOSITE]->(:Term) DELETE n",
-            "MATCH (:Term)-[n:ANTONYM]->() DELETE n",
-            "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 1 CREATE (a)-[:SHIFTS_TO {count: 7}]->(a)",
-            "MATCH (n:Response) SET n.text = 'Changed: ' + n.text",
-        ],
-    )
-    @pytest.mark.parametrize("by_others", [False, True])
-    def test_after_a_change_of_the_content_it_gives_the_bytes_of_a_fresh_run(
-        self, store: Store, tmp_path: Path, change: str, by_others: bool
-    ) -> None:
-        wipe(store)
-        graph = DialogueGraph(store)
-        graph.load("everyday")
-
-        def stream(progress: Progress | None = None) -> NegativeStream:
-            return graph.negatives("all", decoder=Speller(), batch=3, limit=15, progress=progress)
-
-        out, fresh = tmp_path / "out.jsonl", tmp_path / "fresh.jsonl"
-        with pytest.raises(KeyboardInterrupt):
-            stream(StopsAt(9)).to_jsonl(out)
-        if by_others:
-            write_as_others_do(graph, change)
-        else:
-            graph.cypher_write(change)
-        resumed = stream()
-        resumed.to_jsonl(out)
-        assert "was made of has changed since" in (resumed.resumed.discarded or "")
-        stream().to_jsonl(fresh)
-        assert out.read_bytes() == fresh.read_bytes()
-        wipe(store)
-
     def test_goes_on_behind_the_last_dialogue_whatever_stands_before_it_by_now(
         self, dialogues: DialogueGraph
     ) -> None:
@@ -413,11 +376,6 @@ CHANGES = [
 ENOUGH = "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 3 MERGE (a)-[:SHIFTS_TO {count: 1}]->(a)"
 
 
-def write_as_others_do(dialogues: DialogueGraph, query: str, **parameters: Any) -> None:
-    """Write past graphneg: no version of the content is raised."""
-    dialogues.store.write_derived(lambda tx: tx.run(query, **parameters).consume())
-
-
 class TestTheContentOfAStore:
     """Its digest: what a run of before and one of now are compared by."""
 
@@ -442,30 +400,30 @@ class TestTheContentOfAStore:
     def test_is_another_where_others_added_something(self, dialogues: DialogueGraph, added: str) -> None:
         selection = Selection(corpora=("everyday",), limit=5)
         before = content_digest(dialogues.store, selection)
-        write_as_others_do(dialogues, added)
+        write_past_graphneg(dialogues.store, added)
         assert content_digest(dialogues.store, selection) != before
         removed = "MATCH (n) WHERE n.id STARTS WITH 'added' OR n.text = 'added' DETACH DELETE n"
-        write_as_others_do(dialogues, removed)
+        write_past_graphneg(dialogues.store, removed)
         assert content_digest(dialogues.store, selection) == before
 
     @pytest.mark.parametrize(("there", "property"), CHANGES)
     def test_is_another_where_others_changed_something(
         self, dialogues: DialogueGraph, there: str, property: str
     ) -> None:
-        write_as_others_do(dialogues, ENOUGH)
+        write_past_graphneg(dialogues.store, ENOUGH)
         before = content_digest(dialogues.store, Selection())
         [row] = dialogues.cypher(f"MATCH {there} RETURN {property} AS value ORDER BY value LIMIT 1")
         change = f"MATCH {there} WHERE {property} = $before WITH * LIMIT 1 SET {property} = $after"
-        write_as_others_do(dialogues, change, before=row["value"], after="another")
+        write_past_graphneg(dialogues.store, change, before=row["value"], after="another")
         assert content_digest(dialogues.store, Selection()) != before
-        write_as_others_do(dialogues, change, before="another", after=row["value"])
+        write_past_graphneg(dialogues.store, change, before="another", after=row["value"])
         assert content_digest(dialogues.store, Selection()) == before
 
     @pytest.mark.parametrize(("there", "property"), [*CHANGES, ("(n:AmrNode {k: 0})", "n.stands")])
     def test_is_another_after_a_write_through_graphneg(
         self, dialogues: DialogueGraph, there: str, property: str
     ) -> None:
-        write_as_others_do(dialogues, ENOUGH)
+        write_past_graphneg(dialogues.store, ENOUGH)
         before = texts_digest(dialogues.store, Selection(limit=1))
         change = f"MATCH {there} WITH * LIMIT 1 SET {property} = {property}"
         dialogues.cypher_write(change)

@@ -1,0 +1,57 @@
+"""A run that was stopped begins anew if the content of the store has changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.progress import Progress
+from graphneg.records.resumable import NegativeStream
+from graphneg.store.connection import Store
+from tests.interrupting import StopsAt
+from tests.servers import wipe, write_past_graphneg
+from tests.speller import Speller
+
+TEXT = "MATCH (n:Utterance) SET n.text = 'Changed: ' + n.text"
+CHANGES = [
+    TEXT,
+    "MATCH (n:AmrNode {concept: 'i'}) SET n.concept = 'we'",
+    "MATCH (:AmrNode)-[n:ROLE {role: 'ARG1'}]->(:AmrNode) SET n.role = 'ARG2'",
+    "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 1 CREATE (a)-[:SHIFTS_TO {count: 7}]->(a)",
+    "MATCH (n:Response) SET n.text = 'Changed: ' + n.text",
+    "MATCH (:Term)-[n:OPPOSITE]->(:Term) DELETE n",
+]
+
+
+@pytest.fixture(scope="module")
+def dialogues(store: Store) -> Generator[DialogueGraph]:
+    """The bundled corpus on each server; each test changes it once more."""
+    wipe(store)
+    graph = DialogueGraph(store)
+    graph.load("everyday")
+    yield graph
+    wipe(store)
+
+
+@pytest.mark.parametrize(("change", "is_ours"), [(TEXT, True), *((change, False) for change in CHANGES)])
+def test_it_gives_the_bytes_of_a_fresh_run(
+    dialogues: DialogueGraph, tmp_path: Path, change: str, is_ours: bool
+) -> None:
+    def stream(progress: Progress | None = None) -> NegativeStream:
+        return dialogues.negatives("all", decoder=Speller(), batch=3, limit=9, progress=progress)
+
+    out, fresh = tmp_path / "out.jsonl", tmp_path / "fresh.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        stream(StopsAt(6)).to_jsonl(out)
+    if is_ours:
+        dialogues.cypher_write(change)
+    else:
+        write_past_graphneg(dialogues.store, change)
+    resumed = stream()
+    resumed.to_jsonl(out)
+    assert "was made of has changed since" in (resumed.resumed.discarded or "")
+    stream().to_jsonl(fresh)
+    assert out.read_bytes() == fresh.read_bytes()
