@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from graphneg.errors import InputError
-from graphneg.store.supervisor import lock_exclusively
+from graphneg.file_locks import lock_exclusively
 
 _MARK = b"graphneg lock\n"
 _ATTEMPTS = 100

@@ -38,6 +38,7 @@ from typing import IO, Any, NamedTuple, cast
 from platformdirs import user_cache_path
 
 from graphneg.errors import StoreError
+from graphneg.file_locks import await_lock, lock_exclusively
 from graphneg.private_files import UnsafeFileError, found, own_folder, owner_problem
 from graphneg.store import supervisor
 from graphneg.store.engine_files import check_engine_files, printable, refusal, shown
@@ -307,7 +308,7 @@ def turn(directory: Path) -> Generator[None]:
     except OSError as error:
         raise StoreError(f"{directory} can't be written: {error.strerror}; {KEPT}") from error
     with lock:
-        supervisor.await_lock(lock)
+        await_lock(lock)
         yield
 
 
@@ -526,7 +527,7 @@ def _start_supervisor(
 def _lock_is_free(directory: Path) -> bool:
     try:
         with open(directory / supervisor.LOCK, "ab", opener=found) as lock:
-            return supervisor.lock_exclusively(lock)
+            return lock_exclusively(lock)
     except UnsafeFileError as error:
         raise refusal(error) from error
     except OSError as error:

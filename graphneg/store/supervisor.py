@@ -12,8 +12,8 @@ The store directory holds data only. What the server reads and writes while it r
 password, its log, its configuration) is in a run directory of the user's, which `run_directory` names. It is
 removed when the server ends; of a server that failed, the log stays.
 
-This file uses the standard library and `graphneg.private_files` alone and runs isolated, so that it starts
-in an instant and imports nothing from the user's working directory.
+This file uses the standard library and two modules of graphneg's that do the same. It runs isolated, so that
+it starts in an instant and imports nothing from the user's working directory.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from typing import IO, Any
 
 if __name__ == "__main__":  # Run by its path and isolated: nothing else says where this graphneg is.
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from graphneg.file_locks import lock_exclusively
 from graphneg.private_files import found, own_folder, private
 
 if __name__ == "__main__":  # What is imported later comes from the standard library.
@@ -163,33 +164,6 @@ def _remove_abandoned(runs: Path) -> None:
                 with open(run / HELD, "ab", opener=found) as held:
                     if lock_exclusively(held):
                         shutil.rmtree(run)
-
-
-def lock_exclusively(lock: IO[bytes]) -> bool:
-    """Take the lock without waiting. It lasts until every process that inherited ``lock`` is gone."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
-
-
-def await_lock(lock: IO[bytes]) -> None:
-    """Take the lock, as `lock_exclusively` does, when it is free."""
-    if sys.platform == "win32":
-        while not lock_exclusively(lock):
-            time.sleep(TICK_SECONDS / 10)
-    else:
-        import fcntl
-
-        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 class Supervisor:

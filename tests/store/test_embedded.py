@@ -22,6 +22,7 @@ import pytest
 from neo4j import Driver, ResultSummary
 
 from graphneg.errors import StoreError
+from graphneg.file_locks import lock_exclusively
 from graphneg.private_files import private
 from graphneg.store import embedded as store_server
 from graphneg.store import opening, supervisor
@@ -361,7 +362,7 @@ def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(di
     left |= {"supervisor": 1, "java": 1}
     (run_of(directory) / supervisor.ENDPOINT).write_text(json.dumps(left))
     with open(directory / supervisor.LOCK, "ab") as lock:  # held as by a server that starts
-        assert supervisor.lock_exclusively(lock)
+        assert lock_exclusively(lock)
         later = threading.Timer(1.0, lock.close)
         later.start()
         open_store(directory).close()
@@ -559,11 +560,11 @@ def test_a_log_without_trouble_is_told_by_its_last_lines(tmp_path: Path) -> None
 def test_a_lock_is_held_by_one_file_until_that_is_closed(tmp_path: Path) -> None:
     path = tmp_path / supervisor.LOCK
     with open(path, "ab", opener=private) as first, path.open("ab") as second:
-        assert supervisor.lock_exclusively(first)
-        assert not supervisor.lock_exclusively(second)
+        assert lock_exclusively(first)
+        assert not lock_exclusively(second)
     assert path.stat().st_mode & 0o077 == 0
     with path.open("ab") as third:
-        assert supervisor.lock_exclusively(third)
+        assert lock_exclusively(third)
 
 
 def test_a_store_is_data_and_no_code(tmp_path: Path) -> None:
