@@ -211,6 +211,8 @@ CONSTRAINT_SECONDS = 1.0
 """As long, where it may as well be the query's own fault."""
 SILENCE = (ServiceUnavailable, SessionExpired)
 CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
+MOST_LEVELS = 500
+"""Levels of lists and maps that a parameter of a user's query may have."""
 PAUSES = (0.02, 1.0)
 """Seconds between two attempts: at first, and at most."""
 VERSION_SLOTS = 16
@@ -517,7 +519,22 @@ def _run_eagerly(
     most: int | None = None,
 ) -> EagerResult:
     with _sendable():
+        _refuse_deep(parameters)
         return send_text(transaction, text, parameters or {}).eager(most)
+
+
+def _refuse_deep(value: Any) -> None:
+    """Raise `RecursionError` for lists and maps that are nested deeper than any server takes.
+
+    The driver sends them, and the servers differ in how they fail.
+    """
+    level = [value or {}]
+    for _ in range(MOST_LEVELS):
+        if not level:
+            return
+        parts = [part.values() if isinstance(part, Mapping) else part for part in level]
+        level = [one for part in parts for one in part if isinstance(one, Mapping | list | tuple)]
+    raise RecursionError("nested too deeply")
 
 
 @contextmanager

@@ -95,7 +95,11 @@ def imported(
 
 
 KEY = "coalesce(n.id, n.text)"
-NODES = f"MATCH (n) RETURN labels(n) AS labels, {KEY} AS id, properties(n) AS properties"
+NODES = f"""
+MATCH (n)
+WHERE NOT n:ContentVersion  // what is written by bulk has no version yet
+RETURN labels(n) AS labels, {KEY} AS id, properties(n) AS properties
+"""
 RELATIONSHIPS = f"""
 MATCH (n)-[r]->(m)
 RETURN {KEY} AS start, labels(n) AS of, type(r) AS type, {KEY.replace("n.", "m.")} AS end,

@@ -23,7 +23,8 @@ from tests.cli_runs import Run
 from tests.servers import wipe
 
 EVERYTHING = (
-    "MATCH (n) WHERE NOT n:GraphnegSchema RETURN labels(n)[0] AS label, properties(n) AS held",
+    "MATCH (n) WHERE NOT n:GraphnegSchema AND NOT n:ContentVersion "
+    "RETURN labels(n)[0] AS label, properties(n) AS held",
     "MATCH (a)-[r:MOVES_TO]->(b) RETURN a.text AS a, r.how AS how, b.text AS b",
     "MATCH (a)-[r:ANTONYM]->(b) RETURN a.text AS a, r.used_as AS used_as, r.said_of AS said_of, "
     "coalesce(b.id, b.text) AS b",
