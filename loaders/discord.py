@@ -46,7 +46,7 @@ class Loader(ChatLoader):
 
 
 def _message(value: Any, notices: Notices) -> Message | None:
-    """Return a message, or None if it is none that somebody wrote; that is counted."""
+    """Return a message, or None for a line that nobody wrote; such lines are counted."""
     fields = mapping(value, "the message")
     author = mapping(fields.get("author"), "its author")
     reason = None

@@ -116,7 +116,7 @@ def _stored(text: str) -> Item:
 
 
 def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message | None:
-    """Return a message, or None if it is none that somebody wrote; that is counted."""
+    """Return a message, or None for a line that nobody wrote; such lines are counted."""
     fields = mapping(value, "the message")
     kind, text = fields.get("subtype") or "", fields.get("text") or ""
     if not isinstance(text, str) or not isinstance(kind, str):

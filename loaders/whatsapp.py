@@ -160,7 +160,7 @@ def _start_of_rest(shown: str, rest: str) -> int:
 
 
 def _message(written: _Written, order: Order, notices: Notices) -> Message | None:
-    """Return a message, or None if it is none that somebody wrote; that is counted.
+    """Return a message, or None for a line that nobody wrote; such lines are counted.
 
     Raises:
         Refused: there is no such date or time.

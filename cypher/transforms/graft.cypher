@@ -8,10 +8,10 @@
 //
 // A donor is an utterance of another dialogue of the corpus and split; each is offered to two dialogues at
 // most. Its statements are the portable sentences: of four to twenty nodes, they ask and order nothing and
-// point at nothing said before. A statement is taken only where it says a noun of the context afterwards:
-// it says one already, or one of its nouns gives way to a noun of the context of its sort that its predicate
-// takes ("I sold the boat" becomes "I sold the car"). What has nothing in common with the context is refused:
-// any ranker would tell it. Each turn can take four statements.
+// point at nothing said before. A statement must share a noun with the context: it has one already, or one of
+// its nouns is replaced by a noun of the context of the same sort that its predicate takes ("I sold the boat"
+// becomes "I sold the car"). A statement that shares nothing is refused: any ranker would recognise it. Each
+// turn can take four statements.
 UNWIND $dialogues AS d
 UNWIND [t IN d.turns | {turn: t.turn, amr: t.amr}] + [amr IN d.donors | {turn: -1, amr: amr}] AS g
 MATCH (n:AmrNode {amr: g.amr})

@@ -83,7 +83,7 @@ class NearDuplicates:
         self._words: list[array[int]] = []
 
     def add(self, text: str) -> bool:
-        """Take a text in, unless it has no words or is nearly one that came before.
+        """Add a text, unless it has no words or nearly repeats an earlier one.
 
         Returns:
             Whether the text was taken in.

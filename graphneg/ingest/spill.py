@@ -183,7 +183,7 @@ _KIND = re.compile(r"t[0-9]_(?=.)")
 
 
 def parent_names(id: str) -> tuple[str, ...]:
-    """Return how a message that is answered may be called where it stands.
+    """Return the ids by which replies may refer to a message.
 
     Reddit puts the kind of a thing before its id where it is referred to: ``t1_abc`` is the comment ``abc``.
 

@@ -29,7 +29,7 @@ SHOWN = {
     "LOAD": "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
     "TERMINATE": "SHOW TRANSACTIONS YIELD transactionId AS id TERMINATE TRANSACTIONS id",
 }
-"""Writes that the text shows, by the clause that a message names."""
+"""Queries whose text shows a write, by the clause that the message names."""
 HARDER = {
     "CREATE": "/* /* */ CREATE (n:Term)",
     "SET": "MATCH (n) WHERE n.text = 'a\\'b' SET n.text = 'b'",
