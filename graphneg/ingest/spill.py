@@ -183,7 +183,7 @@ _KIND = re.compile(r"t[0-9]_(?=.)")
 
 
 def parent_names(id: str) -> tuple[str, ...]:
-    """Return the ids by which replies may refer to a message.
+    """Return the ids of messages that the reference of a reply may mean.
 
     Reddit puts the kind of a thing before its id where it is referred to: ``t1_abc`` is the comment ``abc``.
 
