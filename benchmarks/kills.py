@@ -23,6 +23,7 @@ from tests.killable import PARSED, SHIFTED, Run
 from tests.killed_servers import Embedded, Neo4j, Server
 from tests.servers import wipe
 from tests.shift_samples import edges, replies
+from tests.unfinished import acknowledged
 
 DIALOGUES = 30
 ON_NEO4J = 4
@@ -163,20 +164,20 @@ class _Job:
         """All that a command has made, when it is complete."""
         return self._whole(), edges(self.store), self._written(self.file)
 
-    def judged(self, acknowledged: int) -> tuple[bool, bool]:
+    def judged(self, received: int) -> tuple[bool, bool]:
         """Whether something that was acknowledged is lost, and whether something is half there."""
         whole, _, written = self.expected
         found = self._whole()
         halves = [(key, value, whole.get(key)) for key, value in found.items() if whole.get(key) != value]
         half = bool(halves) or not self._tied() or edges(self.store) != replies(self.store)
-        lost = bool(self._base.keys() - found.keys()) or self._amount(found) < acknowledged
+        lost = bool(self._base.keys() - found.keys()) or self._amount(found) < received
         if self._command in ("negatives", "generate"):
             if self.file.exists():
                 lost = lost or self._written(self.file) != written
             else:
                 lost = lost or not written.startswith(acknowledged(self.file))
         if lost or half:
-            what = f"{len(self._base.keys() - found.keys())} gone, {self._amount(found)} of {acknowledged}"
+            what = f"{len(self._base.keys() - found.keys())} gone, {self._amount(found)} of {received}"
             print(f"{self._command}: lost {lost}, half {half}: {what}, {halves[:2]}", file=sys.stderr)
         return lost, half
 

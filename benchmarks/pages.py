@@ -14,6 +14,7 @@ from benchmarks.corpus import Corpus
 from benchmarks.instances import Host
 from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
+from graphneg.dialogue_graph import DialogueGraph
 from graphneg.model import Negative
 from graphneg.pages.graph import commonest_drawn
 from graphneg.pages.index import open_index
@@ -52,8 +53,12 @@ MOVE = """async (steps) => {
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Measure with a file of `Sizes.negatives` and `Sizes.topics`; the store is empty."""
+    """Measure with a file of `Sizes.negatives` and `Sizes.topics`, and a small store."""
     instance = host.fresh()
+    # The page draws topics only where the store has a shift graph; what it draws is sent by `_moved`.
+    graph = DialogueGraph(instance.store)
+    graph.load("everyday")
+    graph.shift()
     path = host.directory / "many.jsonl"
     write_jsonl(_negatives(corpus, sizes.negatives), path)
     began = time.monotonic()

@@ -197,7 +197,8 @@ def show_sites(
     ids = list(dialogue_ids(graph.store, replace(selection, with_graphs=True)))
     dialogues = [editable(dialogue) for dialogue in read_dialogues(graph.store, ids)]
     for name in names:
-        results().print(Text(f"{known[name].place}: {counted(len(dialogues), 'dialogue')}", "bold"))
+        asked = f"{known[name].place}: {counted(len(dialogues), 'dialogue')}"
+        results().print(Text(asked, "bold"), soft_wrap=True)
         steps = trace_sites(graph.store, known[name], dialogues)
         table = plain_table(
             Column("rows", justify="right"), Column("line", justify="right"), "clause or condition", "comment"

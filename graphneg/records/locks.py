@@ -176,7 +176,8 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 lock.flush()
             except FileExistsError:
                 continue
-        if not (_is_marked(lock) or os.fstat(lock.fileno()).st_size == 0):
+        # The size comes first: the run that made the file may write the mark between the two looks.
+        if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign(file)
         taken = lock_exclusively(lock)

@@ -393,7 +393,8 @@ class Store(AbstractContextManager["Store"]):
         @unit_of_work(timeout=seconds)
         def work(transaction: ManagedTransaction) -> EagerResult:
             with stoppable(transaction, self._terminate, self._end_runaway, seconds, cancellation):
-                checked = self.reader.check(transaction, text)
+                with _sendable():
+                    checked = self.reader.check(transaction, text)
                 result = _run_eagerly(transaction, checked, parameters, most)
             check_summary(result.summary, text)
             return result

@@ -78,7 +78,7 @@ class TestFiles:
             ([{"text": "Hi."}], 'ratings.json:1: expected an object with a "context"'),
             ([{"context": DIALOGUE, "fits": 1}, {"context": " ", "fits": 1}], ":2: .* no turns"),
             ([{"context": DIALOGUE, "annotations": {"fits": ["good"]}}], ":1: .*expected numbers"),
-            ([{"context": DIALOGUE, "annotations": {"fits": [float("nan")]}}], ":1: .*expected numbers"),
+            ([{"context": DIALOGUE, "annotations": {"fits": [float("nan")]}}], "not JSON: NaN"),
             ([{"context": DIALOGUE}], ":1: no quality is rated"),
         ],
     )

@@ -70,7 +70,7 @@ def contexts(graph: DialogueGraph) -> list[Context]:
 def trained(tiny_lms: TinyModels, contexts: list[Context], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny model that has learned a handful of replies with their keywords by heart."""
     folder = tmp_path_factory.mktemp("replies") / "model"
-    settings = {"max_steps": 150, "learning_rate": 5e-3, "warmup_steps": 10}
+    settings = {"max_steps": 300, "learning_rate": 5e-3, "warmup_steps": 10}
     train_replies(load_causal(tiny_lms.llama), contexts, get_extractor("rake"), folder, **settings)
     return folder
 
@@ -247,7 +247,8 @@ class TestKeyContext:
         option: dict[str, float],
         reason: str,
     ) -> None:
-        asked = {"model": trained, "pull": 6.0, "draws": 1, **LOOSE}
+        # Many draws: most of what so small a model writes is not English.
+        asked = {"model": trained, "pull": 6.0, "draws": 6, **LOOSE}
         let_through, strict = (
             get_generator("key-context", graph.store, **asked | more) for more in ({}, option)
         )
@@ -308,9 +309,9 @@ class TestCommand:
         loose = ("draws=1", "surprise=1e30", "alone=1e30", "worst=99", "apart=-99", "strange=99", "pull=9")
         asked = [f"--option={name}" for name in (f"model={model}", *loose)]
         ended = run("generate", "key-context", "--store", everyday, "-o", out, "--limit", "3", *asked)
-        assert ended.status == 0, ended.err
         made, refused = len(list(read_jsonl(out))), ended.err.count("the text")
         assert made == 3 or refused
+        assert ended.status == (0 if made else 1), ended.err
 
     def test_a_model_for_another_task_is_refused_before_it_is_trained(
         self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path

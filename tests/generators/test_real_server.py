@@ -14,8 +14,9 @@ from urllib.error import URLError
 import pytest
 
 pytest.importorskip("httpx", reason="served models need the served extra")
-pytest.importorskip("fastapi", reason="transformers serve needs fastapi and uvicorn")
-pytest.importorskip("uvicorn", reason="transformers serve needs fastapi and uvicorn")
+pytest.importorskip("fastapi", reason="transformers serve needs transformers[serving]")
+pytest.importorskip("openai", reason="transformers serve needs transformers[serving]")
+pytest.importorskip("uvicorn", reason="transformers serve needs transformers[serving]")
 
 from graphneg.errors import ModelError
 from graphneg.generators.base import Context, get_generator

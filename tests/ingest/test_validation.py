@@ -72,7 +72,7 @@ def test_options_go_before_what_an_entry_says_and_that_before_its_file(
     ("change", "reason"),
     [
         ({"utterances": ()}, "no turns"),
-        ({"id": "x" * 501}, "longer than 500"),
+        ({"id": "x" * 501}, "at most 500 are stored"),
         ({"id": "a\tb"}, "not printable"),
         ({"utterances": (Utterance(0, "A", " "),)}, "turn 0 is empty"),
         ({"utterances": (Utterance(0, "A\0", "Hi."),)}, "turn 0 has a NUL"),

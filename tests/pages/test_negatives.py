@@ -368,12 +368,15 @@ def test_an_index_takes_no_more_memory_for_four_times_as_many(tmp_path: Path) ->
 
 
 def test_a_store_shows_what_was_made_from_it(
-    visitor: Visit, everyday: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    visitor: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A store of the test's own: a server that runs already would be looked for below the other cache folder.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with DialogueGraph(open_store(everyday)) as graph:
+    store = tmp_path / "store"
+    with DialogueGraph(open_store(store)) as graph:
+        graph.load("everyday")
         made = list(graph.negatives("deam", limit=4))
-    with serving(tmp_path, "--store", everyday) as served:
+    with serving(tmp_path, "--store", store) as served:
         page = visitor(served)
         page.goto(f"{served.origin}/negatives")
         expect(page.get_by_role("status").first).to_contain_text(f"{len(made)} negatives, 1 to {len(made)}")

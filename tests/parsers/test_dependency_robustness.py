@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graphneg.amr.wellformed import check
 from graphneg.english.tokens import tokenize
 from graphneg.errors import ParserError
-from graphneg.parsers.base import checked
+from graphneg.parsers.base import LONGEST_TEXT, checked
 from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.parser import DependencyParser
 from graphneg.parsers.dependency.rules.trees import is_below, promote, reattach
@@ -114,10 +114,13 @@ def test_long_text_takes_time_in_proportion(parser: DependencyParser, unit: str)
     assert spent < 1 + 0.05 * len(tokenize(text))
 
 
-def test_a_hundred_thousand_characters_are_one_graph(parser: DependencyParser) -> None:
-    parsed = checked(parser).parse_batch(["We went home. " * 7_143])[0]
-    assert parsed.graph is not None
-    assert sum(node.concept == "home" for node in parsed.graph.nodes) > 7_000
+def test_the_longest_text_is_one_graph_and_a_longer_one_is_refused(parser: DependencyParser) -> None:
+    sentence = "We went home. "
+    most = LONGEST_TEXT // len(sentence)
+    longest, longer = checked(parser).parse_batch([sentence * most, sentence * (most + 1)])
+    assert longest.graph is not None
+    assert sum(node.concept == "home" for node in longest.graph.nodes) == most
+    assert longer.graph is None and longer.warnings[0].startswith("too-long: ")
 
 
 def test_a_missing_model_is_one_clear_line() -> None:
