@@ -1,9 +1,8 @@
 """Read input files as UTF-8 bytes, whatever their compression and encoding.
 
 Corpora come as plain text, gzip or zstd, in UTF-8, in UTF-16 with a byte order mark, or in an older
-encoding such as Windows-1252. `chunks` yields the content of a file as UTF-8 in pieces of at most 256
-KiB, so memory use does not grow with the file. `encoding_of` guesses the encoding of a file that is not
-UTF-8.
+encoding such as Windows-1252. `chunks` yields the content of a file as UTF-8 piece by piece, so memory
+use does not grow with the file. `encoding_of` guesses the encoding of a file that is not UTF-8.
 
 For example, ``chunks(Path("chats.jsonl.gz"), NoProgress())`` yields the decompressed lines without a
 byte order mark.
@@ -83,7 +82,7 @@ def chunks(path: Path, progress: Progress, encoding: str = "") -> Iterator[bytes
     Args:
         path: The file.
         progress: Advanced by the bytes that are read from disk, before decompression.
-        encoding: The codec of the text; empty for UTF-8, and for UTF-16 with a byte order mark.
+        encoding: The codec of the text; empty for UTF-8. A UTF-16 byte order mark takes precedence.
 
     Returns:
         An iterator over pieces that are not empty.
