@@ -35,7 +35,7 @@ T = TypeVar("T")
 LARGEST_ITEM = 4 << 20
 """Maximum length of a line in bytes, and of a JSON value of an array in characters.
 
-A store takes no larger message.
+The rows of a longer entry would not fit in a message to the server.
 """
 MOST_PARTS = 10_000
 """Maximum number of lines or rows in a group."""
