@@ -43,8 +43,10 @@ class Speakers:
 
     def conclude(self) -> None:
         """Report the assumed speakers, after all turns were counted."""
+        # Some turns name a speaker, so the file has a speaker column with gaps.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker given to A or B", self._unnamed)
+        # With an empty --map speaker= the user has said that there is no such column.
         elif self._unnamed and self._fields.said.get("speaker") != "":
             left = f"; columns left: {listed(self._left[:12])}; --map speaker=NAME says which it is"
             self._notices.say(f"{self._file}: no speaker column; A and B assumed{left if self._left else ''}")

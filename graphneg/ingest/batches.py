@@ -45,6 +45,7 @@ class ReadGraph(NamedTuple):
     @property
     def weight(self) -> int:
         """The number of rows that the graph takes."""
+        # Each node counts with the edge above it. Reentrancies are further edges.
         return 2 + 2 * len(self.graph.nodes) + len(self.graph.mentions)
 
 
@@ -111,6 +112,7 @@ class Batch:
         Returns:
             Two batches, or none if the batch holds a single item.
         """
+        # Graphs of dialogues that the store has already are items of their own.
         graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
         rest = [one for one in self.graphs if dialogue_of(one.utterance) not in graphs_of]
         for one in self.graphs:
@@ -133,6 +135,7 @@ class Batch:
         if len(adds) < 2:
             return []
         parts = [Batch(self.lexicon), Batch(self.lexicon)]
+        # The order is kept: graphs need the dialogues before them.
         for at, add in enumerate(adds):
             add(parts[2 * at >= len(adds)])
         return parts
@@ -162,6 +165,7 @@ class Batch:
         Returns:
             False if the rows do not fit. Nothing is reserved then.
         """
+        # An item that exceeds the limits alone gets a batch of its own.
         if self.rows and (self.rows + rows > MAX_ROWS or self.bytes + size > MAX_BYTES):
             return False
         self.rows += rows

@@ -97,6 +97,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
         return
     try:
         with atomic_folder(folder) as unfinished:
+            # A block without dialogues has a file, too.
             for name in (_COMMON, *(_name(Shard(index, amount)) for index in range(1, amount + 1))):
                 (unfinished / name).touch()
             waiting, size = defaultdict[str, list[bytes]](list), 0
@@ -107,6 +108,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
                 id = _dialogue(record)
                 name = _COMMON if id is None else _name(Shard.of(id, amount))
                 waiting[name].append(pickle.dumps(record, protocol=pickle.HIGHEST_PROTOCOL))
+                # Write in large pieces: opening a file for every record would be slow.
                 size += len(waiting[name][-1])
                 if size > _WAITING:
                     _append(unfinished, waiting)
@@ -127,6 +129,7 @@ def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
         The records in the order in which they were read.
     """
     with (folder / (_COMMON if shard is None else _name(shard))).open("rb") as file:
+        # Pickled records follow each other without a count. The file ends after the last one.
         while file.peek(1):
             yield pickle.load(file)
 
@@ -145,6 +148,7 @@ def _dialogue(record: Record) -> str | None:
         return record.id
     if not isinstance(record, GraphText):
         return None
+    # A pipeline has no store in which an utterance could be found by its text.
     if record.id is None or "#" not in record.id:
         error = InputError(
             f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "

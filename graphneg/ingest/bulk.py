@@ -104,6 +104,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(self.folder, error, "nothing was changed") from error
+        # `finish` deletes CSV files that are not part of the load, so a folder with other files is
+        # refused.
         if not index.exists() and any(self.folder.iterdir()):
             error = InputError(f"{self.folder}: has other files in it; name a folder that is new or empty")
             error.status = 2
@@ -112,6 +114,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             held.enter_context(locking(self.folder, self.folder / "bulk.lock"))
             self._index = BulkIndex(index)
             held.callback(self._index.close)
+            # Facts that two versions computed would differ between the graphs of one database.
             facts = facts_fingerprint()
             if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
                 raise InputError(f"{self.folder}: another version of graphneg began it; name a new folder")
@@ -229,9 +232,11 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             progress.start("files", amount, "dialogues and graphs")
             for part in (_dialogues, _graphs, _words, _sentences):
                 part(self._index, tables, progress)
+            # `imported` makes graphneg create constraints and indexes when it first opens the database.
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "imported": True}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema})
             progress.finish()
+        # Files of an earlier load whose rows are in other files now.
         for stale in set(self.folder.glob("*.csv")) - set(tables.written):
             stale.unlink()
         write_atomically(command, _script(tables))
@@ -275,6 +280,7 @@ class _Tables:
 
     def _new(self, key: tuple[Any, ...], name: str, columns: str, option: str) -> _Table:
         same = sum(path.stem.partition(".")[0] == name for path in self.written)
+        # Dialogue.csv, Dialogue.2.csv, ...: one file for each combination of attribute types.
         path = self._folder / (f"{name}.{same + 1}.csv" if same else f"{name}.csv")
         stream = self._files.enter_context(
             self._files.enter_context(atomic_file(path)).open("w", encoding="utf-8", newline="")
@@ -289,6 +295,7 @@ class _Tables:
 
     def _write(self, table: _Table, row: Mapping[str, Any]) -> None:
         line = ",".join([_field(row.get(name)) for name in table.columns])
+        # The import needs an option if any field contains a line break.
         self.multiline = self.multiline or "\n" in line or "\r" in line
         table.stream.write(line + "\n")
 
@@ -301,6 +308,7 @@ class _Table:
 
 def _field(value: Any) -> str:
     """Return a value as a CSV field: empty for None, texts and lists always in quotes."""
+    # The import reads an empty field as a missing property, and a quoted empty field as an empty text.
     if value is None:
         return ""
     if isinstance(value, str):
@@ -315,6 +323,7 @@ def _field(value: Any) -> str:
 
 
 def _listed(items: Sequence[Any]) -> str:
+    # The import cannot represent an empty list. It is replaced when the store is first opened.
     texts = list(map(str, items)) or [EMPTY_LIST]
     if strange := next((text for text in texts if BETWEEN in text), None):
         raise InputError(
@@ -360,6 +369,7 @@ def _graphs(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
 
 def _words(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
     for row in index.named("SELECT * FROM terms"):
+        # SQLite stores flags as numbers. In the store a flag is true or missing.
         flags = {name: True if row[name] else None for name in ("goods", "frames", "opposites", "antonyms")}
         tables.node("Term", row | flags | {"classes": json.loads(row["classes"])})
     for id, term, content in index.rows("SELECT id, term, content FROM frames"):

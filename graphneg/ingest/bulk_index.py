@@ -104,8 +104,13 @@ class BulkIndex:
     def __init__(self, path: Path) -> None:
         """Initialize the file with its tables."""
         self._lock = RLock()
+        # Batches are written by another thread than the one that opens the file. `write` begins and ends
+        # transactions itself.
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        # After a power failure the last transactions may be missing, but the file is consistent.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
+        # Graphs between the statements load/graphs, which brings nodes, and load/meanings, which connects
+        # them to utterances.
         self._untied: dict[str, dict[str, Any]] = {}
         answered: dict[str, Callable[..., _Answer]] = {
             "load/stored": self._stored,
@@ -139,6 +144,7 @@ class BulkIndex:
             "upgrade/graphs": self._none,
             "upgrade/graphs_of_words": self._none,
         }
+        # A load sends the texts of statements, not their names.
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
@@ -268,6 +274,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
+        # Utterances refer to their dialogue by its index in the batch.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -307,6 +314,8 @@ class BulkIndex:
         return bool(self._tables.execute("SELECT 1 FROM sqlite_master WHERE name = 'spoken'").fetchone())
 
     def _note_spoken(self, dialogue: Row, turns: Rows) -> None:
+        # Dialogues that were made of graphs are not matched by text: a graph of another file with the
+        # same words does not belong to them.
         if "made_of" not in dialogue["more"]:
             rows = [(turn["key"], turn["id"]) for turn in turns]
             self._tables.executemany("INSERT INTO spoken VALUES (?, ?)", rows)
@@ -334,6 +343,7 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
+            # Indices in the batch become node numbers in the graph.
             of[at["amr"]]["roles"].append(row | {"from": at["k"], "to": to["k"]})
         for row in lexemes:
             self._tables.execute(
@@ -346,6 +356,7 @@ class BulkIndex:
 
     def _meanings(self, amrs: Rows) -> _Answer:
         known = dict(self._found("dialogues", "id", {dialogue_of(row["of"]) for row in amrs}))
+        # Graphs without an utterance are not counted, as in a store. The writer then reports a conflict.
         tied = [row for row in amrs if dialogue_of(row["of"]) in known]
         for row in tied:
             content = packed(self._untied.pop(row["id"]) | {"properties": row["properties"]})
@@ -418,6 +429,7 @@ class BulkIndex:
 
     def _terms(self, terms: Rows) -> _Answer:
         rows = [[r["text"], r["form"], json.dumps(r["classes"]), r["goods"], r["sort"]] for r in terms]
+        # As MERGE with ON CREATE SET: a term that exists is not changed.
         into = "INSERT OR IGNORE INTO terms (text, form, classes, goods, sort) VALUES (?, ?, ?, ?, ?)"
         self._tables.executemany(into, rows)
         return _Answer()
@@ -476,6 +488,7 @@ class BulkIndex:
         """Write frames (``load/frames``), or the classes of known frames (``upgrade/frames``)."""
         before = self.amount("frames")
         for row in frames:
+            # upgrade/frames brings only the classes. The other properties stay as they are.
             known = next(self._found("frames", "content", [row["id"]]), None)
             stored: Row = {} if known is None else unpacked(known[1])
             whole = stored | row.get("properties", {"classes": row.get("classes")})
@@ -495,6 +508,7 @@ class BulkIndex:
         )
 
     def _antonyms_of(self, words: Sequence[str]) -> _Answer:
+        # Antonyms hold in both directions.
         ends = (
             "SELECT other, max(coalesce(weight, 1.0)) FROM ("
             "SELECT stop AS other, weight FROM opposites WHERE start = ? AND relation = 'Antonym' UNION ALL "
@@ -530,6 +544,7 @@ class BulkIndex:
         return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
 
     def _write_entries(self, entries: Rows) -> _Answer:
+        # Facts about graphs depend on the lexicon, and are computed when a graph is added.
         if self.amount("graphs"):
             raise InputError(_LATE_WORDS)
         before = self.amount("entries")

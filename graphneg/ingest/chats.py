@@ -151,6 +151,7 @@ def conversations(
         turns = [part.value.message for part in parts]
         name = begin + (f"thread-{turns[0].thread}" if turns[0].thread else _minute(turns[0].seconds))
         names[name] += 1
+        # Two dialogues may begin in the same minute.
         if names[name] > 1:
             name = f"{name}-{names[name]}"
         return Item(parts[0].place, number, name, Conversation(name, turns))
@@ -175,6 +176,7 @@ def dialogue_of(item: Item) -> Dialogue:
     """
     turns: Sequence[Message] = item.value.turns
     utterances = (Utterance(at, one.speaker.strip(), one.text.strip()) for at, one in enumerate(turns))
+    # The time of the first message is kept, because ids show it only for some dialogues.
     attributes = {"began": f"{_time(turns[0].seconds):%Y-%m-%dT%H:%M:%S}"}
     return Dialogue(item.value.name, "", "", tuple(utterances), attributes=attributes)
 

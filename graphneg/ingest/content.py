@@ -65,6 +65,7 @@ def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
                 break
     except Damaged:
         with path.open("rb") as stored:
+            # The magic number remains, so that a message can name the format.
             start = start or stored.read(4)
     return start[:size]
 
@@ -96,6 +97,7 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
         _require_file(path)
         with path.open("rb") as stored:
             progress.start(path.name, path.stat().st_size, "B")
+            # The longest magic number, that of zstd, has four bytes.
             start, done = stored.read(4), 0
             stored.seek(0)
             compression = next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), "")
@@ -132,6 +134,7 @@ def _require_file(path: Path) -> None:
 
 def _decompressed(stored: BinaryIO, compression: str) -> Any:
     if compression == "zstd":
+        # Python's standard library has no zstd before version 3.14.
         import pyarrow as pa
 
         return pa.CompressedInputStream(pa.PythonFile(stored, "r"), "zstd")
@@ -141,8 +144,10 @@ def _decompressed(stored: BinaryIO, compression: str) -> Any:
 def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     first = _beginning(pieces)
     if first.startswith(_UTF_16):
+        # UTF-16 files of some programs contain lone surrogates. They are rejected later, with their line.
         encoding, errors = "utf-16", "surrogatepass"
     else:
+        # Bytes that the codec lacks become lone surrogates, and then the same bytes again.
         first, errors = first.removeprefix(_BOM), "surrogateescape"
     if not encoding:
         yield first
@@ -192,12 +197,14 @@ def encoding_of(path: Path) -> str:
             if not text.isascii():
                 beyond += len(_BEYOND_ASCII.findall(text))
                 wrong += len(_UNDECODED.findall(text))
+                # The pieces with non-ASCII characters are enough to guess from.
                 sample += piece if len(sample) < CHUNK else b""
     except Damaged:
         pass
     # ``beyond`` includes the undecodable bytes.
     if beyond >= 2 * wrong:
         return ""
+    # A wrong codec decodes the same bytes to characters that such texts rarely use.
     for codec, share in ((codec, _share_of_signs(sample, codec)) for codec in _WESTERN):
         if share > 0.9:
             return codec

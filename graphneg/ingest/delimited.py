@@ -59,6 +59,7 @@ def read_rows(
     """
     pending = deque[tuple[str, str] | Rejected]()
     source = iter(lines)
+    # The lines of the current row: a quoted cell may contain line breaks.
     taken: list[tuple[str, str]] = []
 
     # Unreadable lines between two rows. They are yielded before the next row.
@@ -72,6 +73,7 @@ def read_rows(
                     taken.append(line)
                     yield line[1]
                 elif taken:
+                    # Report the unreadable line after the row that it breaks.
                     pending.appendleft(line)
                     raise _BrokenOffError(f"the line at {line.place} can't be read")
                 else:
@@ -84,6 +86,7 @@ def read_rows(
                 pending.extend(_lines(*following))
 
     def reader() -> Iterator[list[str]]:
+        # `strict` makes the reader raise an error for text after a closing quotation mark.
         quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         return csv.reader(feed(), delimiter=separator, quoting=quoting, strict=quoted)
 

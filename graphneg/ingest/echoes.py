@@ -70,6 +70,7 @@ def _rows(dialogue: StoredDialogue, said: Said) -> list[dict[str, Any]]:
     turns = [(turn.speaker, turn.amr) for turn in dialogue.turns if turn.amr is not None]
     found = echoes([SaidTurn(speaker, said.get(amr, ())) for speaker, amr in turns])
     return [
+        # Keys of maps are texts in Cypher.
         {"amr": amr, "echo": {str(k): by for k, by in own.items()}}
         for (_, amr), own in zip(turns, found, strict=True)
     ]

@@ -132,6 +132,7 @@ class Fields:
         plain = plain_names(keys)
         for field, names in NAMES.items():
             if field in self.said:
+                # An empty key matches no column, so the field has none.
                 if self.said[field] in keys:
                     yield field, self.said[field]
             elif (name := next((name for name in names if name in plain), None)) is not None:
@@ -152,6 +153,7 @@ class Fields:
         if "turns" in value:
             return "turns"
         plain = plain_names(value)
+        # The value must be a list: in many exports "conversation" is an id, and "messages" a count.
         names = (plain[name] for name in NAMES["turns"] if name in plain)
         return next((key for key in names if isinstance(value[key], list) or columns_of(value[key])), None)
 
@@ -234,6 +236,7 @@ def is_row(value: Any, fields: Fields) -> bool:
     if not isinstance(value, dict) or fields.turns_of(cast("Value", value)) is not None:
         return False
     found = fields.of(cast("Value", value))
+    # In {"message": {"content": "Hi."}} the message is an object, not a text.
     return "text" in found and not isinstance(value[found["text"]], dict)
 
 
@@ -269,6 +272,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     for field, key in fields.said.items():
         if key and key not in columns:
             raise InputError(f"{place}: --map {field}={key}: there is no such key or column, only {shown}")
+    # Columns that differ only in case are ambiguous for users, too.
     named = [column.casefold() for column in columns if column]
     if len(set(named)) != len(named):
         raise InputError(f"{place}: a column stands twice in the header {shown}")

@@ -37,6 +37,7 @@ AGREED = 2
 """Minimum number of votes for the label "contradictory". The label "not contradictory" takes 0 votes."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
 """The keys of a line, in the order in which they are written."""
+# Stands for responses whose texts were not published.
 _UNPUBLISHED = "[[TBA]]"
 
 
@@ -144,6 +145,7 @@ def labelled_of(value: Any, id: str) -> Labelled:
     speakers = tuple(strings(fields["speakers"], '"speakers"'))
     pair, generator, votes = (fields[key] for key in KEYS[2:])
     last, is_pair = len(utterances) - 1, isinstance(pair, list) and len(cast("list[Any]", pair)) == 2
+    # Not isinstance: True and False are ints, too.
     indices: list[int] = [index for index in pair if type(index) is int] if is_pair else []
     faults = (
         (last < 1, f'{len(utterances)} "utterances"; there must be a context and a response'),
@@ -161,6 +163,7 @@ def labelled_of(value: Any, id: str) -> Labelled:
             f'"contradictory_label_count" is {votes!r}; it must be 0 to {ANNOTATORS}',
         ),
     )
+    # Report the first fault: later ones may only follow from it.
     for is_fault, reason in faults:
         if is_fault:
             raise Refused(reason)

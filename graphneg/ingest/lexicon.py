@@ -250,6 +250,7 @@ def upgrade(store: Store, progress: Progress | None = None) -> int | None:
     Returns:
         The number of graphs that were written, or None if the store was current.
     """
+    # The empty text sorts before all ids: the upgrade has not begun.
     after = unfinished_upgrade(store)
     if after is None:
         return None
@@ -278,6 +279,8 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     for entry in entries:
+        # A line of the table class names concepts, move a scale with its two words, and opposite two
+        # words.
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:
@@ -306,6 +309,7 @@ def _dialogues(store: Store) -> Iterator[list[str]]:
 def _pages(store: Reads, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
     while page := [row["id"] for row in store.read(cypher_text(name), after=after, limit=limit)]:
         yield page
+        # Pages continue after an id, not at an offset: rows may change meanwhile.
         after = page[-1]
 
 
@@ -317,6 +321,7 @@ def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon, note: str 
             "amr": graph.id,
             "foreign": is_foreign(texts.get(graph.id, "")) or None,
             "facts": [
+                # None removes a property that no longer applies.
                 {name: known.get(name) for name in NAMES}
                 for known in facts(graph, texts.get(graph.id, ""), lexicon)
             ],

@@ -162,6 +162,7 @@ def get_loader(name: str) -> Loader:
     try:
         loaded: Any = PLUGINS.find(name)
     except InputError as error:
+        # `graphneg load chats.jsonl`: the name of the loader is missing.
         if Path(name).suffix and Path(name).exists():
             raise InputError(
                 f"{name} is a file, so its loader is missing: graphneg load dialogues {name}; {error}"
@@ -207,6 +208,7 @@ class LoadReport:
         """
         self.rejections += 1
         rejected = Rejected(place, reason)
+        # A damaged file can have millions of rejections.
         if len(self.rejected) < KEPT_REJECTIONS:
             self.rejected.append(rejected)
         if self.on_rejected is not None:
@@ -231,6 +233,7 @@ _PATIENCE = 50
 """Number of rejections in a row, with nothing accepted, after which a file is taken for another format."""
 
 _JSON = r"\A\s*[\[{]"
+# Tar archives have "ustar" at byte 257.
 _FRAMES = (
     "PropBank frame files (XML, a directory or a tar archive of them)",
     ["<frameset"],
@@ -238,6 +241,7 @@ _FRAMES = (
 )
 
 FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
+    # The mark __eou__ may also occur in a JSON file.
     "dailydialog": ("lines of utterances, each ended by __eou__", [r"\A(?!\s*[\[{])", "__eou__"]),
     "dailydialog_pp": (
         'JSON lines with "context" and "positive_responses"',
@@ -251,6 +255,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         'JSON with "persona" and "dialogue" or with "personality" and "utterances", '
         'or ParlAI text ("1 your persona: ...")',
         [_JSON, r'"(persona|personality)"\s*:', r'"(dialogue|utterances)"\s*:'],
+        # Line numbers of ParlAI begin at 1 in each episode.
         [r"\A\s*1 .", r"^\d+ (your persona|partner's persona): |^\d+ .*\t"],
     ),
     "topical_chat": (
@@ -260,10 +265,12 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     "dialogues": (
         'JSON with "turns", "messages" or "conversations", or a table of utterances (dialogue, turn, text)',
         [_JSON, r'"turns"\s*:'],
+        # Chat APIs, then ShareGPT, then tables.
         [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
+    # Transcripts and Slack's folders have no typical beginning.
     "transcript": ('lines of "Name: text", a blank line between dialogues',),
     "whatsapp": (
         'the text file that WhatsApp\'s "Export chat" writes, a date and a time in front of each message',
@@ -342,6 +349,7 @@ def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Reco
     """
     held: list[Rejected] = []
     remaining = iter(records)
+    # A few broken items at the beginning do not make a wrong file.
     for record in remaining:
         if not isinstance(record, Rejected):
             yield from chain(held, (record,), remaining)
@@ -385,6 +393,7 @@ def _looks_right(path: Path, loader: str) -> bool:
     if not start.strip():
         raise InputError(f"{path} is empty: there is nothing to load")
     fitting = _fitting(start)
+    # A file may match several formats, so the loader that the user named comes first.
     if loader in fitting:
         return True
     appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)
@@ -395,6 +404,7 @@ def _looks_right(path: Path, loader: str) -> bool:
         appearance = "an HTML page: export the data, not the page that shows them"
     if appearance is None and fitting:
         appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
+    # Lines of digits alone.
     if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):
         appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
     if appearance is not None:

@@ -41,7 +41,9 @@ MOST_PARTS = 10_000
 """Maximum number of lines or rows in a group."""
 
 _SPLITS = "train|training|valid|validation|val|dev|test"
+# "freq" and "rare" are parts of Topical-Chat's splits, as in valid_freq.json.
 _SPLIT = re.compile(rf"(?:^|[_.-])((?:{_SPLITS})(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I)
+# "train-00000-of-00003.parquet" is a shard of a Hugging Face data set.
 _SUFFIXES = re.compile(r"(-\d{5}-of-\d{5})?(\.(jsonl|ndjson|json|csv|tsv|tab|txt|parquet|gz|zst))+$", re.I)
 
 
@@ -136,6 +138,7 @@ def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
     if not paths:
         raise InputError(f"the loader {loader!r} needs the path of a file to read")
     for path in paths:
+        # Loaders other than `dialogues` cannot read Python objects.
         if not isinstance(path, Path):
             raise InputError(f"the loader {loader!r} reads files, not a {type(path).__name__!r}: name them")
         if not is_directory(path) and not head(path, 16):
@@ -286,6 +289,7 @@ def decoded(data: bytes) -> str:
         raise Refused(f"not UTF-8: byte 0x{data[at]:02x} at byte {at + 1} of the line") from error
     if "\0" in text:
         raise Refused(f"a NUL character at column {text.index(chr(0)) + 1}")
+    # Windows ends lines with CR LF.
     return text.removesuffix("\r")
 
 
@@ -361,6 +365,7 @@ def each_group(
     for part in chain(parts, (None,)):
         if isinstance(part, Rejected):
             yield part
+            # Before the first part there is no group that it could belong to.
             unread = unread or (f"the {what} at {part.place} can't be read" if group else "")
             continue
         if group and (part is None or begins(group[0], part)):
@@ -371,6 +376,7 @@ def each_group(
             except Refused as reason:
                 yield Rejected(group[0].place, f"{title(number, group[0])}: {reason}")
             number, group, unread = number + 1, [], ""
+        # A file without group boundaries must not fill the memory.
         if part and len(group) == MOST_PARTS:
             unread = unread or f"more than {MOST_PARTS:,} {what}s"
         else:
@@ -460,6 +466,7 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
     opening, closing = "{}" if is_object else "[]"
     window.take(opening)
     index = 0
+    # An object may have as many members as a corpus has dialogues, so their names are kept on disk.
     names = KnownIds() if is_object else None
     while window.peek() != closing:
         if index:
@@ -473,6 +480,7 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
             window.take(":")
         if not is_new:
             yield Rejected(f"{path}:{window.line()}", str(DuplicateKeyError(key)))
+        # {"data": [...]}: the elements of the array are items of their own.
         if is_object and window.peek() == "[":
             items = _items(window, path, key)
             yield from items if is_new else (item for item in items if isinstance(item, Rejected))
@@ -499,6 +507,7 @@ class _Window:
     def __init__(self, pieces: Iterator[bytes]) -> None:
         """Initialize the window at the start of the document."""
         self._pieces = pieces
+        # Invalid bytes become lone surrogates, so that only the item that contains them is rejected.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._line, self._counted = 1, 0
         self._ended = False
@@ -567,6 +576,7 @@ class _Window:
             for match in _STRUCTURE.finditer(self._text, self._at):
                 if match[0] == '"':
                     break
+                # The value ends where its first bracket is closed.
                 depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
                 if depth <= 0:
                     self._at = match.end() if depth == 0 else match.start()
@@ -580,6 +590,7 @@ class _Window:
         if self._ended or pending > LARGEST_ITEM:
             return False
         parts, size = [self._text[self._at :]], pending
+        # Count the lines of the text that is dropped now.
         self._line, self._counted = self.line(), 0
         while size <= 2 * pending and not self._ended:
             piece = next(self._pieces, b"")

@@ -107,6 +107,7 @@ def term_of(concept: str) -> str | None:
         The lemma or phrase, such as ``give up``. None for concepts that only build structure, such as
         ``and`` or ``be-located-at-91``.
     """
+    # "and", "name", "be-located-at-91", "distance-quantity"
     if concept in word_class("structural-concepts") or concept.endswith(("-91", "-quantity")):
         return None
     return lexeme(concept)
@@ -129,6 +130,7 @@ def attributes_row(attributes: Mapping[str, Any]) -> Row:
     rest: Row = {}
     for name, value in attributes.items():
         texts: list[Any] = value if isinstance(value, list) else []
+        # Neo4j stores no nested values, and lists of one type only.
         plain = isinstance(value, str | int | float) or (texts and all(isinstance(x, str) for x in texts))
         (row if plain and _KEY.fullmatch(name) and name not in _RESERVED else rest)[name] = value
     if rest:
@@ -167,7 +169,9 @@ class DialogueRows:
                 "id": dialogue.id,
                 "corpus": dialogue.corpus,
                 "split": dialogue.split,
+                # Sorts dialogue 9 before dialogue 10.
                 "order": natural_order(dialogue.id),
+                # Shows whether a stored dialogue with this id has the same content.
                 "digest": digest([turns, responses, dict(dialogue.attributes)]),
             }
         )
@@ -224,6 +228,7 @@ class GraphRows:
         """
         first = self._first[graph.id] = len(self.nodes)
         properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
+        # The lexicon is English, so texts in other languages are marked.
         if is_foreign(text):
             properties["foreign"] = True
         if graph.metadata:
@@ -241,6 +246,7 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
+                    # Indices count in the batch, node numbers in the graph.
                     self.lexemes.setdefault(term, []).append(first + node.k)
             else:
                 row["value"] = node.value
@@ -274,6 +280,7 @@ class GraphRows:
 
     def _role(self, first: int, up: int, target: int, role: str, properties: Row) -> None:
         """Add an edge from predicate to argument, also if the text writes the inverse role."""
+        # (b / boy :ARG0-of (w / want-01)) has the edge want-01 -ARG0-> boy.
         inverted = is_inverted(role)
         start, end = (target, up) if inverted else (up, target)
         properties["role"] = role[:-3] if inverted else role
@@ -443,6 +450,7 @@ def mood_of(text: str) -> str:
     Returns:
         ``question``, ``exclamation`` or ``statement``.
     """
+    # Closing quotation marks and brackets come after the mark: She said "Really?"
     end = text.rstrip("\"'”’) ")[-1:]
     return {"?": "question", "!": "exclamation"}.get(end, "statement")
 
@@ -463,6 +471,7 @@ def person_of(text: str) -> int:
 
 
 def _person(words: Sequence[str]) -> int:
+    # "I've" counts as "I".
     bare = {word.partition("'")[0] for word in words}
     first, second = word_class("first-person"), word_class("second-person")
     return FIRST if bare & first else SECOND if bare & second else THIRD
@@ -494,6 +503,7 @@ def sentence(id: str, text: str, source: str, place: str, clause: bool = False) 
     if len(text) > LONGEST_SENTENCE:
         return Rejected(place, f"a sentence is longer than {LONGEST_SENTENCE:,} characters")
     try:
+        # The driver cannot send lone surrogates.
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         return Rejected(place, f"half of a surrogate pair, U+{ord(text[error.start]):04X}")

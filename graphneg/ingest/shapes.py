@@ -57,6 +57,7 @@ def dialogue_values(
     lost: Rejected | None = None
     for entry in remaining:
         if isinstance(entry, Rejected):
+            # An unreadable first row may belong to the dialogue of the row after it.
             lost = entry
             yield Rejected(entry.place, entry.reason)
             continue
@@ -162,6 +163,7 @@ class _Names:
 
 def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, ids: Ids) -> tuple[Any, str]:
     """Return the dialogue of an object or of a list of turns, and what its keys were read as."""
+    # A bare list of turns has no other keys.
     value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
     if not isinstance(value, dict):
         return value, ""
@@ -170,9 +172,11 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
     if turns is None:
         wanted = fields.said.get("turns") or listed(NAMES["turns"])
         raise Refused(f"it has no turns ({wanted}); its keys are {listed(map(repr, list(given)[:12]))}")
+    # Only a key that the caller named can be missing here.
     if name is not None and name not in given:
         raise Refused(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
     others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
+    # Columns that an entry lacks are null in Parquet files.
     result: dict[str, Any] = {key: one for key, one in others if one is not None}
     # {"train": [...], "valid": [...]}: the key of the document is the split.
     is_split = entry.key != "" and split_of(Path(entry.key)) == entry.key.lower()
@@ -195,6 +199,7 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
 
 def _turns(value: Any, name: str, fields: Fields, speakers: Speakers) -> tuple[Any, Mapping[str, str]]:
     """Return a list of turns under graphneg's own keys, in the order of their numbers if they have any."""
+    # {"text": [...], "speaker": [...]} becomes a list of turns.
     if columns := columns_of(value):
         value = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     if not isinstance(value, list):

@@ -90,6 +90,7 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str] | Rejected]:
+    # An empty `newline` keeps line breaks inside cells as they are.
     for number, line in enumerate(io.StringIO(read_text(path), newline=""), 1):
         place = f"{path}:{number}"
         yield Rejected(place, "a NUL character") if "\0" in line else (place, line)

@@ -87,6 +87,7 @@ class RowStore:
     def _number(self, key: str) -> int:
         if len(self._numbers) >= _REMEMBERED:
             self._numbers.clear()
+        # Groups are numbered in the order of their first rows.
         new = self._db.execute("INSERT OR IGNORE INTO groups VALUES (?, ?)", (_key(key), self._groups))
         self._groups += new.rowcount
         [found] = self._db.execute("SELECT number FROM groups WHERE key = ?", (_key(key),)).fetchone()
@@ -157,6 +158,7 @@ class Threads:
                 at = above
         # In a cycle of replies no message is the first, so this is None.
         first = self._first.get(at)
+        # Results are kept in memory for the next messages of the thread, up to a limit.
         if len(self._first) > _REMEMBERED:
             self._first.clear()
         self._first.update(dict.fromkeys(passed, first))
@@ -168,6 +170,7 @@ class Threads:
         if answered is None:
             return None
         name = answered if isinstance(answered, str) else answered.decode("utf-8", "surrogatepass")
+        # A reference may be the id itself or have a prefix.
         for spelling in parent_names(name):
             if self._db.execute("SELECT 1 FROM messages WHERE id = ?", (_key(spelling),)).fetchone():
                 return spelling if spelling != id else None

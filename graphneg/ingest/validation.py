@@ -187,6 +187,7 @@ def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> 
         The dialogue with the id ``corpus/split/name``, as `of_turns` returns it.
     """
     corpus, split = dialogue.corpus or corpus, dialogue.split or split
+    # Files that graphneg has written contain complete ids.
     name = dialogue.id.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
     whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
@@ -329,6 +330,7 @@ def require_storable(dialogue: Dialogue) -> None:
     for what, name in names.items():
         if reason := too_long(f"the {what}", name):
             raise Refused(reason)
+    # Ids appear in messages and tables.
     if not dialogue.id.isprintable():
         raise Refused(f"the id {dialogue.id!a} has characters that are not printable")
     for one in dialogue.utterances:
@@ -383,12 +385,14 @@ def _require_said(what: str, text: str, *others: Any) -> None:
 
 
 def _require_values(what: str, *values: Any) -> None:
+    # A loop instead of recursion: attributes may be nested deeply.
     pending: list[Any] = list(values)
     while pending:
         part = pending.pop()
         if isinstance(part, str):
             if "\0" in part:
                 raise Refused(f"{what} has a NUL character")
+            # Neither the driver nor UTF-8 files can represent lone surrogates.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
                 # Bytes that are not UTF-8 were decoded to these code points (PEP 383).
@@ -400,6 +404,7 @@ def _require_values(what: str, *values: Any) -> None:
             pending.extend([*fields.keys(), *fields.values()])
         elif isinstance(part, list | tuple):
             pending.extend(cast("Sequence[Any]", part))
+        # Both servers store integers in 64 bits.
         elif isinstance(part, int) and not -_LARGEST_INTEGER <= part < _LARGEST_INTEGER:
             raise Refused(f"{what} has a number of more than 64 bits")
 
@@ -437,6 +442,7 @@ class Grouping:
         """
         turn = len(self.pending)
         self.places[utterance_id(self._id(), turn)] = text.place
+        # Files of graphs name no speakers: A and B take turns.
         self.pending.append(Utterance(turn, "AB"[turn % 2], (text.text or "").strip(), amr=text.penman))
         if len(self.pending) == self.turns:
             yield from self.rest()
@@ -474,6 +480,7 @@ def placed(
     Yields:
         The id of an utterance with its graph, or a new dialogue.
     """
+    # Ids of other forms, such as those of the AMR corpora, name no utterance.
     possible = sorted({text.id for text in texts if text.id is not None and "#" in text.id})
     said = {row["id"]: row["text"] for row in store.read(cypher_text("load/utterances_by_id"), ids=possible)}
     keys = sorted({text_key(text.text) for text in texts if text.text and text.id not in said})
@@ -486,6 +493,7 @@ def placed(
             continue
         content = digest(text.penman.strip())
         known = by_key.get(text_key(text.text), ()) if text.text else ()
+        # A load that runs again finds this very graph, which counts as fitting.
         fitting = sorted(id for id, digests in known if not digests or content in digests)
         yield from ((id, text) for id in fitting)
         if not fitting:

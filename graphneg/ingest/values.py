@@ -44,6 +44,7 @@ def id_text(value: Any) -> str | None:
     if isinstance(value, str):
         text = value.strip()
         return (whole[1] if (whole := _WHOLE.fullmatch(text)) else text) or None
+    # True and False are ints in Python.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Refused(f"the id {str(value)[:40]!r} is neither a text nor a number")
     if isinstance(value, float):
@@ -85,6 +86,7 @@ def text_of(value: Any) -> Any:
         return ""
     if not isinstance(value, list):
         return value
+    # Parts that are images or sound have no text.
     parts = [part.get("text") if isinstance(part, dict) else part for part in cast("list[Any]", value)]
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
 

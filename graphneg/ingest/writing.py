@@ -149,6 +149,7 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
         terms = sorted({text for edge in batch.opposites for text in (edge.start, edge.end)})
         finish(write_terms(tx, terms, lexicon))
         rows = [opposite_row(edge, lexicon) for edge in batch.opposites]
+        # Sorted, so that concurrent transactions lock in the same order.
         rows.sort(key=itemgetter("start", "end", "relation"))
         new = run_counted(tx, "load/opposites", opposites=rows).relationships_created
         judge_antonyms(tx, terms, lexicon)
@@ -187,6 +188,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for read, id in zip(batch.graphs, of, strict=True)
         if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.utterance)
     ]
+    # Rows refer to each other by index, so the rows of a smaller batch are made again.
     if (len(dialogues), len(graphs)) != (len(batch.dialogues), len(batch.graphs)):
         batch = Batch(batch.lexicon)
         batch.add(dialogues, graphs)
@@ -199,6 +201,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
             raise WriteConflict(f"{lost} utterances went while their graphs were written; run again")
     # Results are read last, so that the server always has a statement to run.
     finish(sent)
+    # Echoes in new dialogues are in their rows already. Other dialogues may have stored graphs as well.
     elsewhere = {dialogue_of(read.utterance) for read in graphs} - unseen
     if elsewhere:
         write_echoes(tx, elsewhere, batch.graph_rows.said, batch.lexicon)
@@ -308,6 +311,7 @@ def load_files(
     loader = get_loader(corpus)
     given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
     report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
+    # A file of graphs named book.amr becomes the corpus "book".
     stem = given[0].stem if given and isinstance(given[0], Path) else corpus
     grouping = Grouping(options.corpus or stem, options.split or "all", turns)
     records = loader.read(given, options)
@@ -341,6 +345,7 @@ class _Writer:
         self._has_unwritten = False
         self._entries: list[LexiconEntry] = []
         self._batch = Batch(stored_lexicon(store))
+        # One thread: batches depend on the ones before.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[bool] | None = None
         self._refused_by_server = 0
@@ -365,6 +370,7 @@ class _Writer:
                 self._batch.opposites.append(record)
         elif isinstance(record, Sentence):
             row = sentence_row(record)
+            # The same sentence may come twice in one batch.
             new = record.id not in self._batch.sentences
             if new and self._fits(record.id, record.id, record.source, *row["terms"]):
                 self._room(1 + len(row["terms"]), 400 + 2 * len(record.text))
@@ -385,6 +391,7 @@ class _Writer:
         for dialogue in self._grouping.rest():
             self._add_dialogue(dialogue)
         self._flush()
+        # The entries must be in the store before what depends on them is computed.
         if self._entries:
             self._settle()
             refresh(self._store, self._entries)
@@ -411,6 +418,7 @@ class _Writer:
         """Pass the batch to the writing thread, after the batch before was written."""
         batch, self._batch = self._batch, Batch(self._batch.lexicon)
         self._settle()
+        # At most one batch is waiting, so memory use is bounded.
         if batch.rows:
             self._pending = self._pool.submit(self._write, batch)
 
@@ -434,11 +442,14 @@ class _Writer:
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
+                # Graphs of a PENMAN file have places of their own. Others are part of the dialogue's
+                # entry.
                 own = self._grouping.places.pop(at, "")
                 place = own or dialogue.place or at
                 read = self._read(utterance.amr, at, place, _line_of(own), utterance.text)
                 graphs += [read] if read is not None else []
         weight = sum(read.weight for read in graphs)
+        # UTF-8 takes up to 3 bytes for most characters.
         size = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size += _NODE_BYTES * weight
         if size > MAX_DIALOGUE_BYTES:
