@@ -46,6 +46,7 @@ class Loader:
             raise InputError(f"the loader {NAME!r} comes with its file and takes no path, not {paths[0]}")
 
         def of_line(line: Line) -> Iterator[Record]:
+            # "We had a goat. It ate the curtains.": the second sentence depends on the first.
             for at, text in enumerate(sentences(line.text)):
                 yield sentence(f"{NAME}#{line.number}.{at}", text, NAME, line.place, clause=at == 0)
 

@@ -81,6 +81,7 @@ def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | 
         elif not cells[1].startswith(_RELATIONS):
             if not cells[1].startswith(b"/r/"):
                 yield Rejected(f"{path}:{number}", "the second column is no relation (/r/...)")
+        # Both terms must be of the language. Edges between languages are skipped.
         elif cells[2].startswith(terms) and cells[3].startswith(terms):
             try:
                 _, relation, *ends, details = decoded(data).split("\t")
@@ -104,6 +105,7 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
         raise Refused(reason)
     if start == end:
         raise Refused(f"{start!r} is its own opposite ({relation})")
+    # True is an int in Python, but not a weight.
     weight = value.get("weight") if isinstance(value, dict) else None
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
         raise Refused("the weight is missing, or is no number")
@@ -114,6 +116,7 @@ def _database(path: Path, language: str, progress: Progress) -> Iterator[Opposit
     """Yield the opposites of a conceptnet-lite database."""
     progress.start(path.name, None, "edges")
     try:
+        # Read-only: the database belongs to another package.
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             known = [name for (name,) in connection.execute("SELECT name FROM language ORDER BY name")]
             if language not in known:

@@ -93,6 +93,7 @@ class Loader(DialogueLoader):
             Refused: The line does not end with ``__eou__``.
         """
         text, labels = item.value
+        # A line that was cut off lacks its last mark.
         *texts, tail = text.split(END)
         if tail.strip():
             raise Refused(f"the line does not end with {END}")
@@ -120,6 +121,7 @@ def _companions(path: Path) -> dict[str, Path]:
     rest = path.name.removeprefix("dialogues_")
     if rest == path.name:
         return {}
+    # dialogues_act.txt and dialogues_emotion.txt belong to dialogues_text.txt.
     ending = rest.removeprefix("text") if rest.startswith("text.") else f"_{rest}"
     named = {kind: path.with_name(f"dialogues_{kind}{ending}") for kind in _ANNOTATIONS}
     return {kind: file for kind, file in named.items() if file.is_file()}

@@ -50,11 +50,13 @@ class Loader(DialogueLoader):
             raise Refused('"context" and "positive_responses" are not both there')
         context = strings(value["context"], '"context"')
         return Dialogue(
+            # Lines without an id are named by their number.
             str(value.get("id", value.get("dialog_id", item.number))),
             corpus="",
             split="",
             utterances=alternating(context),
             responses=tuple(
+                # All responses answer the last turn.
                 Response(len(context) - 1, text.strip(), label, source)
                 for key, label, source in _RESPONSES
                 for text in strings(value.get(key, []), f'"{key}"')

@@ -107,6 +107,7 @@ def dialogue(value: Any) -> Dialogue:
 
 def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
     fields: Mapping[str, Any] = {"text": value} if isinstance(value, str) else value
+    # Without speakers, A and B take turns.
     speaker, text = fields.get("speaker", "AB"[turn % 2]).strip(), fields["text"].strip()
     return Utterance(turn, speaker, text, fields.get("amr"), _others(fields, _TURN_KEYS))
 
@@ -142,4 +143,5 @@ def _validator() -> Callable[[Any], Any]:
     import fastjsonschema
 
     schema = files("graphneg.loaders").joinpath("dialogue.schema.json").read_text("utf-8")
+    # The schema's defaults are not filled in: the default speaker depends on the turn.
     return fastjsonschema.compile(json.loads(schema), use_default=False)

@@ -76,6 +76,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
     if reason is not None:
         notices.count(reason, "left out")
         return None
+    # Messages that are left out need no valid time.
     time = time_of(fields.get("timestamp"))
     return Message(seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text))
 

@@ -60,4 +60,5 @@ def _corpus(folder: Path, options: LoadOptions) -> Iterator[Record]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
+    # Quotation marks are ordinary characters in these tables.
     return csv.DictReader(read_text(path).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)

@@ -43,6 +43,7 @@ class Loader(FileLoader):
 
 
 def _entries(line: Line) -> Iterator[LexiconEntry]:
+    # Lines that begin with "#" are comments.
     if not line.text.startswith("#"):
         try:
             yield replace(entry_of(line.text), place=line.place)

@@ -52,6 +52,7 @@ class Loader(DialogueLoader):
         Returns:
             An iterator over entries and rejected items.
         """
+        # JSON begins with a bracket, and ParlAI text with a line number.
         if head(path, 256).lstrip()[:1] in (b"[", b"{"):
             return json_items(path, progress)
         return each_group(
@@ -99,6 +100,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
         if not 1 <= len(pair) <= 2:
             raise Refused(f"exchange {number} has {len(pair)} turns, not a pair")
         for speaker, text in zip("AB", pair, strict=False):
+            # A response needs a turn to answer.
             if speaker == "B" and utterances:
                 offered = strings(candidates[number], f"candidates {number}") if candidates else []
                 responses.extend(_responses(len(utterances) - 1, offered, text))
@@ -140,6 +142,7 @@ def _is_silence(text: str, before: Sequence[Utterance]) -> bool:
 
 def _responses(turn: int, candidates: Iterable[str], true: str) -> Iterator[Response]:
     for text in candidates:
+        # The correct reply may occur among the others with different spacing.
         fits = text.strip() == true.strip()
         yield Response(turn, text.strip(), int(fits), "reference" if fits else "random")
 

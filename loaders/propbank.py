@@ -119,6 +119,7 @@ def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejec
         for file in files:
             try:
                 with file.open("rb") as stream:
+                    # One byte too many shows that the file is too long.
                     content = stream.read(LARGEST + 1)
                 progress.advance(file.stat().st_size)
             except OSError as error:
@@ -135,6 +136,7 @@ def _archived(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Re
     with path.open("rb") as stored:
         progress.start(path.name, path.stat().st_size, "B")
         try:
+            # The archive is read as a stream, once and in order, so that it needs no room on disk.
             with tarfile.open(fileobj=stored, mode="r|*") as archive:
                 for member in archive:
                     # An archive may come from a stranger, and a link may point anywhere.

@@ -44,6 +44,7 @@ class Loader(DialogueLoader):
             corpus="",
             split="",
             utterances=tuple(Utterance(turn, speaker, text) for turn, (speaker, text) in enumerate(said)),
+            # A contradiction (1) is a wrong response (0).
             responses=(Response(len(line.context) - 1, line.response, 1 - line.label, line.generator),),
             attributes={"contradicted": line.earlier, "votes": line.votes},
         )

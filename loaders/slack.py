@@ -89,6 +89,7 @@ def _dialogues(
     def make(item: Item) -> Dialogue:
         return named(dialogue_of(item), options, corpus, split_of(channel))
 
+    # A temporary database without a file name.
     with closing(sqlite3.connect("")) as threads:
         threads.execute("CREATE TABLE said (thread TEXT, at REAL, number INTEGER PRIMARY KEY, item TEXT)")
         flow = _flow(days, options, names, threads)
@@ -136,6 +137,7 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
     if not isinstance(text, str) or not isinstance(kind, str):
         raise Refused("its text or subtype is no text")
     reason = None
+    # Messages of apps have no subtype, but a bot_id.
     if kind in _BOTS or fields.get("bot_id"):
         reason = BOT
     elif kind in _DELETED:
@@ -227,4 +229,5 @@ def _readable(text: str, names: Mapping[str, str]) -> str:
             return told or f"@{of.partition('^')[0]}"
         return told or of.removeprefix("mailto:")
 
+    # Slack escapes "&", "<" and ">" in texts.
     return html.unescape(_MARK.sub(shown, text))

@@ -36,6 +36,7 @@ class Loader(FileLoader):
         source = options.corpus or corpus_of(path)
 
         def of_line(line: Line) -> Iterator[Sentence | Rejected]:
+            # The id names the line, so it stays the same if other lines change.
             for number, text in enumerate(sentences(line.text)):
                 yield sentence(f"{source}/{line.number}.{number}", text, source, line.place)
 

@@ -101,6 +101,7 @@ class Batch:
             self.graphs.append(read)
             self.graph_rows.add(read.graph, read.utterance, GOLD, read.digest, read.text)
         for dialogue in dialogues:
+            # A dialogue and its graphs are added together, so its echoes can be found here.
             self.graph_rows.mark_echoes(_spoken(dialogue, graphs))
 
     def split(self) -> list[Batch]:

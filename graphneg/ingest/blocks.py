@@ -93,6 +93,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
     Raises:
         unwritable: An `InputError`. The folder cannot be written, and is removed.
     """
+    # A pipeline that is started again finds the folder of its first run.
     if folder.is_dir():
         return
     try:

@@ -149,6 +149,7 @@ def conversations(
 
     def make(number: int, parts: list[Item]) -> Item:
         turns = [part.value.message for part in parts]
+        # A thread keeps its id, so that the name shows where the dialogue comes from.
         name = begin + (f"thread-{turns[0].thread}" if turns[0].thread else _minute(turns[0].seconds))
         names[name] += 1
         # Two dialogues may begin in the same minute.

@@ -61,6 +61,7 @@ def _read(
     reader: _Reader, dialogues: Sequence[StoredDialogue], said: Said, lexicon: Lexicon
 ) -> dict[str, list[Saying]]:
     """Return what those graphs of dialogues say that are not in ``said``."""
+    # Graphs of earlier loads are read from the store.
     missing = [amr for dialogue in dialogues for amr in dialogue.graphs if amr not in said]
     graphs = read_graphs(reader, missing) if missing else ()
     return {graph.id: facts_and_sayings(graph, "", lexicon)[1] for graph in graphs}

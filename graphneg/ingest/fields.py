@@ -198,6 +198,7 @@ def plain_names(keys: Iterable[str]) -> dict[str, str]:
     """
     plain: dict[str, str] = {}
     for key in keys:
+        # "Author Type", "author_type" and "authorType" all become "authortype".
         plain.setdefault(re.sub(r"[\W_]+", "", key).casefold(), key)
     return plain
 
@@ -218,6 +219,7 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
         return None
     columns = cast("dict[str, Any]", value)
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
+    # Lists of different lengths do not describe the same turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
 
 
@@ -280,6 +282,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.said.get(field) != "" and field not in found]
     if missing:
+        # A file may hold a single dialogue without naming it.
         alone = "; --map dialogue= says that all rows are one dialogue" if missing == ["dialogue"] else ""
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; "

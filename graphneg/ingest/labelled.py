@@ -104,6 +104,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
     labelled: list[Labelled] = []
     for path in paths:
         lines = each_line(Path(path), NoProgress(), lambda at: [labelled_of(parse_json(at.text), at.place)])
+        # One vote of three is no agreement.
         labelled += [line for line in accepted(lines) if line.label is not None]
     if not labelled:
         raise InputError(f"{', '.join(map(str, paths))}: no labelled response in it")

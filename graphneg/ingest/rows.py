@@ -42,6 +42,7 @@ GOLD = "penman"
 """The source name of graphs that come with a corpus."""
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
+# Properties that graphneg itself sets.
 _RESERVED = {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
 
 
@@ -264,6 +265,7 @@ class GraphRows:
         for mention in graph.mentions:
             properties = {"align": mention.align, "role_align": mention.role_align}
             properties |= {"pos": mention.pos, "reentrant": True}
+            # A variable that is mentioned again is an edge, not a node.
             self._role(first, mention.up, mention.target, mention.role, properties)
 
     def mark_echoes(self, turns: Sequence[tuple[str, str]]) -> None:

@@ -72,6 +72,7 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
     """
     header: list[str] = []
     for row in read_rows(_lines(path), ","):
+        # A sheet is edited by hand, so an error is reported at once instead of being skipped.
         if isinstance(row, Rejected) or row.fault:
             raise InputError(f"{row.place}: {row.reason if isinstance(row, Rejected) else row.fault}")
         if not header:

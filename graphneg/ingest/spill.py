@@ -79,6 +79,7 @@ class RowStore:
             row: Any value that `marshal` can write: JSON values and tuples.
         """
         with _enough_room("the rows of this file"):
+            # Consecutive rows mostly have the same key, so its number is found in memory.
             number = self._numbers.get(key)
             if number is None:
                 number = self._number(key)

@@ -250,6 +250,7 @@ def valid_dialogues(
         except Refused as reason:
             yield Rejected(item.place, f"item {item.key or item.number}: {reason}")
             continue
+        # Ids must be unique in the whole load: the store has a constraint on them.
         if not known.add(dialogue.id):
             yield Rejected(item.place, f"the id {dialogue.id!r} came before in this load")
             continue
@@ -326,6 +327,7 @@ def require_storable(dialogue: Dialogue) -> None:
         raise Refused("the dialogue has no turns")
     names = {"corpus": dialogue.corpus, "split": dialogue.split, "id": dialogue.id}
     names |= {f"speaker of turn {one.turn}": one.speaker for one in dialogue.utterances}
+    # Speakers and sources have the same limit as ids.
     names |= {f"source of response {number}": one.source for number, one in enumerate(dialogue.responses)}
     for what, name in names.items():
         if reason := too_long(f"the {what}", name):
@@ -372,6 +374,7 @@ def oversized(graph: AmrGraph) -> str | None:
     for node in graph.nodes:
         named = (("concept", node.concept), ("variable", node.var), ("role", node.role))
         found = (too_long(f"the {what}", name) for what, name in named if name is not None)
+        # Constants are not indexed and may be longer.
         constant = node.value and too_long("the constant", node.value, LONGEST_CONSTANT)
         if reason := next(filter(None, found), None) or constant:
             return reason
@@ -400,6 +403,7 @@ def _require_values(what: str, *values: Any) -> None:
                     raise Refused(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
                 raise Refused(f"{what} has half of a surrogate pair, U+{code:04X}")
         elif isinstance(part, Mapping):
+            # Keys become names of properties, so they are checked, too.
             fields = cast("Mapping[str, Any]", part)
             pending.extend([*fields.keys(), *fields.values()])
         elif isinstance(part, list | tuple):
@@ -450,6 +454,7 @@ class Grouping:
     def rest(self) -> Iterator[Dialogue]:
         """Yield the dialogue that is not complete yet, if there is one."""
         if self.pending:
+            # The mark keeps graphs of other files from matching these utterances by text.
             attributes = {"made_of": "graphs"}
             yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
             self.made += 1

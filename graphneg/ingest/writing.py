@@ -121,6 +121,7 @@ class Outcome:
         """
         if id not in stored:
             return True
+        # The same content was loaded before. Other content with the same id is never overwritten.
         if stored[id] == content:
             self.present[kind] += 1
         else:
