@@ -2,7 +2,7 @@
 
 The files are tables with tabs, in the format that `graphneg.english.lexicon` describes:
 
-    class	animal	axolotl newt
+    class	medicine	aspirin cough-syrup
     opposite	mild	spicy	food drink
 
 At the end of the load, everything that depends on these words is computed anew: their terms, and the

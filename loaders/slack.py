@@ -6,7 +6,7 @@
      {"type": "message", "user": "U2", "text": "Yes!", "ts": "1715936460.000100"}]
 
 gives a dialogue of two turns, "Lunch, @Bo?" and "Yes!". A thread (messages with the same ``thread_ts``)
-is a dialogue of its own. Messages outside of threads are cut into dialogues at pauses of some hours.
+is a separate dialogue. Messages outside of threads are cut into dialogues at pauses of some hours.
 Messages of bots, system messages, and messages with nothing but files are left out and counted.
 """
 

@@ -57,7 +57,7 @@ class Loader(DialogueLoader):
         if not isinstance(content, list):
             raise Refused('"content" is not a list of messages')
         utterances = tuple(_utterance(turn, message) for turn, message in enumerate(content))
-        # What is left of the conversation are its attributes.
+        # All other keys of the conversation become attributes.
         return Dialogue(item.key or str(item.number), "", "", utterances, attributes=value)
 
 

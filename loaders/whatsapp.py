@@ -243,7 +243,7 @@ def _ordered(date: Date, order: Order) -> Date:
         "day/month/year": (c, b, a),
         "month/day/year": (c, a, b),
         "year/month/day": (a, b, c),
-        # A number of four digits is the year, whatever the order of the other dates is.
+        # A first number of four digits is the year, whatever the order of the other dates is.
     }[order if a < 1000 else "year/month/day"]
     return (year + 2000 if year < 100 else year), month, day
 

@@ -166,7 +166,7 @@ class Batch:
         Returns:
             False if the rows do not fit. Nothing is reserved then.
         """
-        # An item that exceeds the limits alone gets a batch of its own.
+        # An item that exceeds the limits alone gets its own batch.
         if self.rows and (self.rows + rows > MAX_ROWS or self.bytes + size > MAX_BYTES):
             return False
         self.rows += rows

@@ -151,7 +151,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             encoding: The codec of the text. None: it is guessed.
             clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
             gap: The pause in hours that ends a dialogue; used by loaders of chats only.
-            progress: Told how far the load is.
+            progress: Advanced while files are read and written.
             on_rejected: Called with each rejection.
 
         Returns:

@@ -1,7 +1,7 @@
 """Cut endless chats into dialogues.
 
 A channel or chat has no beginning and end, so one rule cuts it: a dialogue ends when nobody writes for
-some hours (`LoadOptions.gap`). A thread is a dialogue of its own, however long its pauses are.
+some hours (`LoadOptions.gap`). A thread is a separate dialogue, however long its pauses are.
 
 >>> said = [Message(0.0, "Ann", "Tea?"), Message(60.0, "Bo", "Yes!"), Message(90_000.0, "Ann", "Are you up?")]
 >>> parts = [Item(f"chat.txt:{line}", line, "", one) for line, one in enumerate(said, 1)]

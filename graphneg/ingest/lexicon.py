@@ -4,8 +4,8 @@ The lexicon of a store is graphneg's own, extended by the entries that were load
 entries are loaded, `refresh` computes the data that depends on them anew. When graphneg itself has
 changed, `upgrade` computes everything anew.
 
-For example, if a user loads the line ``class<TAB>animal<TAB>axolotl``, the term "axolotl" gets the
-class ``animal``, and the facts about all graphs with this word are computed again.
+For example, a user loads the line ``class<TAB>medicine<TAB>aspirin``. The term "aspirin" then gets the
+class ``medicine``, and the facts about all graphs with this word are computed again.
 """
 
 from __future__ import annotations
@@ -201,7 +201,9 @@ def finish(sent: Iterable[Sent]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Decide anew which antonyms of terms are usable, and of the terms that they are antonyms of.
+    """Decide anew which antonyms of terms are usable.
+
+    The antonyms of these antonyms are judged as well, because the same edges count for them.
 
     Args:
         tx: The transaction.
@@ -209,8 +211,8 @@ def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexico
         lexicon: The lexicon of the store.
     """
     own = sorted(set(terms))
-    # An antonym's judgement compares the weights of all its edges. A new edge can thus change the result
-    # for both of its ends.
+    # Whether an antonym is usable depends on the weights of all edges of the word. A new edge can thus
+    # change the result for both of its ends.
     near = {row["other"] for row in _in_parts(tx, "lexicon/antonyms_of", own)}
     weights: dict[str, dict[str, float]] = {}
     for row in _in_parts(tx, "lexicon/antonyms_of", sorted({*own, *near})):

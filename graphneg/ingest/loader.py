@@ -85,7 +85,7 @@ class LoadOptions:
         corpus: The corpus of all dialogues. None: the loader takes it from the data.
         split: The split of all dialogues. None: the loader takes it from the data.
         language: An ISO 639-1 code; used by the loader ``conceptnet`` only.
-        progress: Told how far reading is.
+        progress: Advanced while files are read.
         map: The key or column that holds a field, such as ``{"text": "utterance"}``; used by
             ``dialogues`` only.
         encoding: The codec of the text. None: it is guessed.

@@ -74,7 +74,7 @@ class RowReader:
     Args:
         first: The first row. Its keys tell which columns hold the dialogue, the turn and the split.
         fields: Looks up the keys of fields.
-        notices: Receives what the columns were read as, and what is odd but accepted.
+        notices: Receives what the columns were read as, and which oddities were accepted.
         file: The name of the source, for notices.
     """
 

@@ -380,8 +380,8 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         sentence: The sentence.
 
     Returns:
-        The properties, from which it is decided whether the sentence can be a response. ``terms`` holds
-        the content lemmas.
+        The properties that decide whether the sentence can be a response. ``terms`` holds the content
+        lemmas.
     """
     text = sentence.text
     words, terms, aside = _words(text), content_lemmas(text), _ASIDE.match(text)

@@ -47,7 +47,7 @@ def dialogue_values(
         read: Reads the entries from the beginning.
         progress: Advanced while entries are read.
         fields: Looks up the keys of fields.
-        notices: Receives what the keys were read as, and what is odd but accepted.
+        notices: Receives what the keys were read as, and which oddities were accepted.
         once: Whether entries can be read only once. They are then kept on disk if a second pass is needed.
 
     Yields:
