@@ -254,7 +254,13 @@ class _Tables:
         self.attributes: dict[str, dict[str, list[str]]] = {}
 
     def node(self, label: str, row: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
-        """Write a node; ``more`` holds the attributes that its corpus brings."""
+        """Write a node.
+
+        Args:
+            label: Its label.
+            row: Its properties.
+            more: The attributes that its corpus brings.
+        """
         names = self.attributes.get(label, {})
         more = more or {}
         # A column of an import has one type. Nodes with an attribute whose type varies between nodes
@@ -271,6 +277,15 @@ class _Tables:
     def relationship(
         self, start: str, type: str, end: str, ids: tuple[str, str], row: Mapping[str, Any] = {}
     ) -> None:
+        """Write a relationship.
+
+        Args:
+            start: The label of its first node.
+            type: Its type.
+            end: The label of its second node.
+            ids: The ids of the two nodes.
+            row: Its properties.
+        """
         key = (start, type, end)
         table = self._open.get(key)
         if table is None:

@@ -531,7 +531,14 @@ class _Window:
                 return ""
 
     def take(self, sign: str) -> None:
-        """Move past the character that must come next."""
+        """Move past the character that must come next.
+
+        Args:
+            sign: The character.
+
+        Raises:
+            Refused: Another character comes next, or the document ends.
+        """
         following = self.peek()
         if following != sign:
             which = f"not JSON: {following!r}" if following else "the file ends"

@@ -339,6 +339,11 @@ class _Group:
     fault: str = ""
 
     def add(self, part: Part) -> None:
+        """Add a row.
+
+        Args:
+            part: The row. If it has a fault, the dialogue will be rejected.
+        """
         if part.fault:
             self.fault = self.fault or part.fault
         elif len(self.rows) == MOST_PARTS:

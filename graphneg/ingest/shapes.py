@@ -151,7 +151,15 @@ class _Names:
         self._ids_are_given = True
 
     def of(self, entry: Item, *, is_split: bool) -> str:
-        """Return a name for an entry without id: its key in the document if that is a name, else a number."""
+        """Return a name for an entry without id.
+
+        Args:
+            entry: The entry.
+            is_split: Whether the key of the entry is the name of a split.
+
+        Returns:
+            The key of the entry in the document if that can be a name, else a number.
+        """
         if entry.key and not is_split and entry.key.casefold() not in _CONTAINERS:
             is_new = entry.key not in self._keys
             self._keys.add(entry.key)

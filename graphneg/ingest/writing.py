@@ -352,7 +352,11 @@ class _Writer:
         self._refused_by_server = 0
 
     def add(self, record: Record) -> None:
-        """Add a record to the current batch, or reject it."""
+        """Add a record to the current batch, or reject it.
+
+        Args:
+            record: Any record, also a `Rejected`, which is counted.
+        """
         if isinstance(record, Dialogue):
             self._has_unwritten = True
             self._add_dialogue(record)
