@@ -148,7 +148,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             language: An ISO 639-1 code; used by the loader ``conceptnet`` only.
             turns: The number of turns of dialogues that are made of graphs without utterances.
             map: The key or column that holds a field; used by the loader ``dialogues`` only.
-            encoding: The codec of the text. None: it is guessed.
+            encoding: The codec of the text; used by ``dialogues``, ``whatsapp`` and ``discord`` only. None:
+                UTF-8, or the codec that ``dialogues`` guesses.
             clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
             gap: The pause in hours that ends a dialogue; used by loaders of chats only.
             progress: Advanced while files are read and written.

@@ -88,7 +88,8 @@ class LoadOptions:
         progress: Advanced while files are read.
         map: The key or column that holds a field, such as ``{"text": "utterance"}``; used by
             ``dialogues`` only.
-        encoding: The codec of the text. None: it is guessed.
+        encoding: The codec of the text; used by ``dialogues``, ``whatsapp`` and ``discord`` only. None:
+            UTF-8, or the codec that ``dialogues`` guesses.
         clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
         notices: Receives the notices of the loader.
         gap: The pause in hours that ends a dialogue; used by loaders of chats only.
