@@ -1,1 +1,1 @@
-"""The loaders that come with graphneg: one module a corpus or resource."""
+"""The loaders that ship with graphneg, one module per corpus or resource."""

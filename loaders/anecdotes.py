@@ -1,7 +1,7 @@
-"""`anecdotes`: the sentences that come with graphneg, small things that people tell of themselves.
+"""Load the pool of short personal statements that ships with graphneg (``anecdotes``).
 
-``hard`` takes them into its pool by itself. A line of the file is what somebody says at once: one sentence,
-or two.
+An example is "My brother is careful with money and careless with boats." The generator ``hard`` adds
+these sentences to its pool. A line of the file is one statement of one or two sentences.
 """
 
 from __future__ import annotations
@@ -18,21 +18,35 @@ from graphneg.ingest.rows import sentence
 from graphneg.model import Record
 
 NAME = "anecdotes"
+"""The name of the loader, and the source of its sentences."""
 _FILE = "data/anecdotes/anecdotes.txt"
 
 
 class Loader:
-    """The bundled sentences; takes no paths."""
+    """Loader of the bundled sentences. It takes no paths."""
 
     name = NAME
     summary = "the bundled pool of sentences: what people tell of themselves; takes no path"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The sentences, in the file's order; the second of a line goes on where the first ends."""
+        """Yield the sentences in the order of the file.
+
+        Args:
+            paths: Must be empty.
+            options: The options of the load.
+
+        Yields:
+            The sentences. The first of each line is marked as a complete clause. A second one continues
+            the first.
+
+        Raises:
+            InputError: A path was given.
+        """
         if paths:
             raise InputError(f"the loader {NAME!r} comes with its file and takes no path, not {paths[0]}")
 
         def of_line(line: Line) -> Iterator[Record]:
+            # "We had a goat. It ate the curtains.": the second sentence depends on the first.
             for at, text in enumerate(sentences(line.text)):
                 yield sentence(f"{NAME}#{line.number}.{at}", text, NAME, line.place, clause=at == 0)
 

@@ -1,7 +1,14 @@
-"""`dailydialog_pp`: DailyDialog++, contexts with right and wrong responses (Sai et al. 2020).
+"""Load DailyDialog++ (``dailydialog_pp``; Sai et al. 2020).
 
-JSON Lines with a context and, to its last turn, five relevant responses written by people, five
-adversarial irrelevant ones (written to share words with the context) and five random ones.
+Each JSON line has a context and responses to its last turn: five relevant ones written by people, five
+adversarial irrelevant ones (written to share words with the context), and five random ones:
+
+    {"context": ["Coffee?", "Yes, please."], "positive_responses": ["With milk?"],
+     "adversarial_negative_responses": ["Coffee stains are hard to remove."],
+     "random_negative_responses": ["The train was late."]}
+
+Relevant responses get the label 1 and the source ``human``. The others get the label 0 and the source
+``adversarial`` or ``random``.
 """
 
 from __future__ import annotations
@@ -16,27 +23,40 @@ _RESPONSES = (
     ("adversarial_negative_responses", 0, "adversarial"),
     ("random_negative_responses", 0, "random"),
 )
+"""The keys of responses, with label and source."""
 _KEYS = {"id", "dialog_id", "context", *(key for key, _, _ in _RESPONSES)}
 
 
 class Loader(DialogueLoader):
-    """The JSON Lines files of DailyDialog++ (train, dev, test, data_positives)."""
+    """Loader of the JSON Lines files of DailyDialog++ (train, dev, test, data_positives)."""
 
     name = "dailydialog_pp"
     summary = "DailyDialog++: contexts with human, adversarial and random responses (JSON Lines)"
 
     def dialogue(self, item: Item) -> Dialogue:
-        """The dialogue of a line, with its responses."""
+        """Return the context of a line as a dialogue, with its responses.
+
+        Args:
+            item: The decoded line.
+
+        Returns:
+            The dialogue.
+
+        Raises:
+            Refused: The line has no context or no positive responses.
+        """
         value = mapping(item.value, "the line")
         if "context" not in value or "positive_responses" not in value:
             raise Refused('"context" and "positive_responses" are not both there')
         context = strings(value["context"], '"context"')
         return Dialogue(
+            # Lines without an id are named by their number.
             str(value.get("id", value.get("dialog_id", item.number))),
             corpus="",
             split="",
             utterances=alternating(context),
             responses=tuple(
+                # All responses answer the last turn.
                 Response(len(context) - 1, text.strip(), label, source)
                 for key, label, source in _RESPONSES
                 for text in strings(value.get(key, []), f'"{key}"')

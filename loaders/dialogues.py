@@ -1,9 +1,15 @@
-"""`dialogues`: dialogues of one's own, whatever file they come in.
+"""Load your own dialogues from many formats (``dialogues``).
 
-JSON and JSON Lines, Parquet and the folders of ``datasets`` hold dialogues, tables utterances (so may the
-others): `graphneg.ingest.entries` reads them, `graphneg.ingest.shapes` knows what their keys are called. What
-comes of it is described by ``dialogue.schema.json`` beside this file; keys that the schema does not name are
-kept as attributes.
+JSON, JSON Lines, tables, Parquet, Arrow and saved data sets of ``datasets`` are accepted, with many
+names of keys and columns. `graphneg.ingest.entries` reads the files, and `graphneg.ingest.shapes`
+converts what they contain to the format that ``dialogue.schema.json`` in this folder describes. Keys
+that the schema does not name are kept as attributes.
+
+>>> loaded = dialogue({"id": 7, "turns": ["Hi.", {"text": "Hello.", "mood": "glad"}], "topic": "pets"})
+>>> [(turn.speaker, turn.text, dict(turn.attributes)) for turn in loaded.utterances]
+[('A', 'Hi.', {}), ('B', 'Hello.', {'mood': 'glad'})]
+>>> loaded.id, dict(loaded.attributes)
+('7', {'topic': 'pets'})
 """
 
 from __future__ import annotations
@@ -31,22 +37,31 @@ _KINDS = {
     "object": "a JSON object", "array": "a list", "string": "a string", "integer": "an integer",
     "null": "null",
 }  # fmt: skip
+"""Names of JSON types for messages."""
 
 
 class Loader:
-    """Dialogues of one's own."""
+    """Loader of dialogues in many formats, from files and from Python objects."""
 
     name = "dialogues"
     summary = "dialogues of your own: JSON (turns, messages, conversations), CSV, Parquet, a saved data set"
 
     def read(self, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:
-        """The dialogues of the files, or of objects of Python that hold such.
+        """Yield the dialogues of files, or of Python objects that hold dialogues.
 
-        Raises `InputError`: a file is missing, or holds none.
+        A source that is missing or contains no dialogues raises `InputError`.
+
+        Args:
+            paths: Files, folders of saved data sets, or Python objects.
+            options: The options of the load.
+
+        Yields:
+            Dialogues and rejected items.
         """
         known, fields = KnownIds(), Fields(options.map)
         for source in sources(paths, self.name, fields, options):
             records = _records(source, fields, options, known)
+            # With --map or --encoding the user vouches for a format that the first bytes may not show.
             if source.text is not None and not options.map and not options.encoding:
                 yield from checked(source.text, self.name, records)
             else:
@@ -61,9 +76,17 @@ def _records(source: Source, fields: Fields, options: LoadOptions, known: KnownI
 
 
 def dialogue(value: Any) -> Dialogue:
-    """A dialogue from a JSON value; corpus and split are empty where the value does not say them.
+    """Return the dialogue of a decoded JSON value.
 
-    Raises `Refused`: the value does not follow the schema.
+    Args:
+        value: An object that follows ``dialogue.schema.json``.
+
+    Returns:
+        The dialogue. Its corpus and split are empty if the value does not name them. Turns without a
+        speaker are given to A and B in turn.
+
+    Raises:
+        Refused: The value does not follow the schema.
     """
     from fastjsonschema import JsonSchemaValueException
 
@@ -84,6 +107,7 @@ def dialogue(value: Any) -> Dialogue:
 
 def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
     fields: Mapping[str, Any] = {"text": value} if isinstance(value, str) else value
+    # Without speakers, A and B take turns.
     speaker, text = fields.get("speaker", "AB"[turn % 2]).strip(), fields["text"].strip()
     return Utterance(turn, speaker, text, fields.get("amr"), _others(fields, _TURN_KEYS))
 
@@ -101,7 +125,7 @@ def _others(value: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
 
 
 def _fault(error: JsonSchemaValueException) -> str:
-    """What does not follow the schema, in words: ``turns[0] lacks 'text'``."""
+    """Return in words what does not follow the schema: ``turns[0] lacks 'text'``."""
     what = str(error.name).removeprefix("data").removeprefix(".") or "the dialogue"
     wanted: Any = error.rule_definition
     if error.rule == "required":
@@ -119,4 +143,5 @@ def _validator() -> Callable[[Any], Any]:
     import fastjsonschema
 
     schema = files("graphneg.loaders").joinpath("dialogue.schema.json").read_text("utf-8")
+    # The schema's defaults are not filled in: the default speaker depends on the turn.
     return fastjsonschema.compile(json.loads(schema), use_default=False)

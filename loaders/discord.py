@@ -1,8 +1,12 @@
-"""`discord`: channels of Discord as DiscordChatExporter writes them in JSON.
+"""Load Discord channels that DiscordChatExporter exported as JSON (``discord``).
 
-A file holds a channel: ``{"guild": …, "channel": …, "messages": [{"timestamp": …, "author": …, "content":
-…}]}``. Messages of bots, of the system (joins, pins, boosts), and those of nothing but files are left out and
-counted.
+A file holds one channel:
+
+    {"guild": ..., "channel": ..., "messages": [
+      {"timestamp": "2024-05-17T09:12:00+00:00", "author": {"name": "ann"}, "content": "Lunch?"}]}
+
+The channel is cut into dialogues at pauses of some hours. Messages of bots, system messages (joins,
+pins, boosts), and messages with nothing but files are left out and counted.
 """
 
 from __future__ import annotations
@@ -19,19 +23,29 @@ from graphneg.ingest.reading import Item, json_items
 from graphneg.ingest.validation import mapping
 from graphneg.model import Rejected
 
+# Message types by name or by number: 0 is a message, 19 a reply.
 _SPOKEN = {"Default", "Reply", "0", "19", "ThreadStarterMessage"}
+# "<:wave:123>" and the animated "<a:wave:123>" become ":wave:".
 _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 
 class Loader(ChatLoader):
-    """JSON files of DiscordChatExporter, one a channel, or a directory of them."""
+    """Loader of JSON files of DiscordChatExporter, or of directories with them."""
 
     name = "discord"
     summary = "Discord: channels exported as JSON by DiscordChatExporter"
     within = ("*.json", "exported channels (*.json)")
 
     def messages(self, path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
-        """Yield the messages of a channel."""
+        """Yield the messages of a channel.
+
+        Args:
+            path: The file.
+            options: The options of the load.
+
+        Yields:
+            Items whose values are messages, and rejected items.
+        """
         for item in json_items(path, options.progress, options.encoding or ""):
             if isinstance(item, Rejected):
                 yield item
@@ -46,7 +60,7 @@ class Loader(ChatLoader):
 
 
 def _message(value: Any, notices: Notices) -> Message | None:
-    """Return a message, or None for a line that nobody wrote; such lines are counted."""
+    """Return a message, or None for one that no person wrote; count these."""
     fields = mapping(value, "the message")
     author = mapping(fields.get("author"), "its author")
     reason = None
@@ -62,6 +76,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
     if reason is not None:
         notices.count(reason, "left out")
         return None
+    # Messages that are left out need no valid time.
     time = time_of(fields.get("timestamp"))
     return Message(seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text))
 

@@ -1,4 +1,8 @@
-"""`everyday`: the corpus that comes with graphneg. Dialogues, gold AMR graphs, opposites and frames."""
+"""Load the corpus that ships with graphneg (``everyday``).
+
+It contains everyday dialogues with gold AMR graphs, and the opposites and frames that transforms need.
+It serves examples and first experiments.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +22,24 @@ from graphneg.model import Dialogue, Frame, Opposite, Record
 
 
 class Loader:
-    """The bundled corpus; takes no paths."""
+    """Loader of the bundled corpus. It takes no paths."""
 
     name = "everyday"
     summary = "the bundled corpus: everyday dialogues with AMR graphs, opposites and frames; takes no path"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Dialogues, graphs, opposites and frames."""
+        """Yield the dialogues, graphs, opposites and frames of the corpus.
+
+        Args:
+            paths: Must be empty.
+            options: The options of the load.
+
+        Yields:
+            The records.
+
+        Raises:
+            InputError: A path was given.
+        """
         if paths:
             raise InputError(f"the loader 'everyday' comes with its files and takes no path, not {paths[0]}")
         with as_file(files("graphneg").joinpath("data/everyday")) as folder:
@@ -45,4 +60,5 @@ def _corpus(folder: Path, options: LoadOptions) -> Iterator[Record]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
+    # Quotation marks are ordinary characters in these tables.
     return csv.DictReader(read_text(path).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)

@@ -1,7 +1,12 @@
-"""`lexicon`: words of a domain for the store's lexicon: classes, moves along scales, pairs of opposites.
+"""Load domain words into the lexicon of a store (``lexicon``): word classes, scales, pairs of opposites.
 
-Reads tables apart by tabs, as `graphneg.english.lexicon` describes them. What graphneg has computed of the
-words, and of graphs that say them, is computed anew at the end of the load.
+The files are tables with tabs, in the format that `graphneg.english.lexicon` describes:
+
+    class	medicine	aspirin cough-syrup
+    opposite	mild	spicy	food drink
+
+At the end of the load, everything that depends on these words is computed anew: their terms, and the
+facts about graphs that contain them.
 """
 
 from __future__ import annotations
@@ -19,17 +24,26 @@ from graphneg.model import LexiconEntry, Rejected
 
 
 class Loader(FileLoader):
-    """Tables of a lexicon."""
+    """Loader of lexicon tables."""
 
     name = "lexicon"
     summary = "Words for the store's lexicon: their classes, moves along scales, opposites; TSV files"
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[LexiconEntry | Rejected]:
-        """The entries of a file, and the lines that are none."""
+        """Return the entries of a file.
+
+        Args:
+            path: The file.
+            options: The options of the load.
+
+        Returns:
+            An iterator over entries and rejected lines.
+        """
         return each_line(path, options.progress, _entries)
 
 
 def _entries(line: Line) -> Iterator[LexiconEntry]:
+    # Lines that begin with "#" are comments.
     if not line.text.startswith("#"):
         try:
             yield replace(entry_of(line.text), place=line.place)

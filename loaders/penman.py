@@ -1,7 +1,13 @@
-"""`penman`: AMR graphs in PENMAN notation, for utterances that a store holds or for new ones.
+"""Load AMR graphs in PENMAN notation (``penman``).
 
-A graph's ``::id`` and ``::snt`` say which utterance it belongs to. Whether a graph is well
-formed is checked when it is stored; here a file is only cut into its graphs.
+The metadata ``::id`` and ``::snt`` say which utterance a graph belongs to:
+
+    # ::id chats/all/1#0
+    # ::snt The boy wants to go.
+    (w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))
+
+If the store contains no such utterance, the graphs become dialogues of their own. This module only
+splits a file into graphs. Whether a graph is well formed is checked when it is stored.
 """
 
 from __future__ import annotations
@@ -18,16 +24,27 @@ from graphneg.model import GraphText, Record, Rejected
 from graphneg.progress import Progress
 
 _SUFFIXES = {".txt", ".amr", ".penman"}
+"""Suffixes of the files that are read from a directory."""
 
 
 class Loader:
-    """Files of AMR graphs, or directories of them (.txt, .amr, .penman)."""
+    """Loader of files of AMR graphs, or of directories with such files (.txt, .amr, .penman)."""
 
     name = "penman"
     summary = "AMR graphs in PENMAN notation, matched to utterances by ::id or ::snt"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The graphs of the files, with their ids and texts."""
+        """Yield the graphs of the files, with their ids and texts.
+
+        A file of another format raises `InputError`.
+
+        Args:
+            paths: Files or directories.
+            options: The options of the load.
+
+        Yields:
+            Graphs and rejected items.
+        """
         for path in input_paths(paths, self.name):
             if path.is_dir():
                 yield from _directory(path, options.progress)
@@ -36,7 +53,15 @@ class Loader:
 
 
 def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]:
-    """The graphs of a file; one that a line which can't be read falls into is rejected."""
+    """Yield the graphs of a file.
+
+    Args:
+        path: The file.
+        progress: Advanced by the bytes that are read.
+
+    Yields:
+        The graphs, and a `Rejected` for each graph that contains an unreadable line or repeats an id.
+    """
     faults: list[Rejected] = []
     places: dict[str, str] = {}
     for number, block in iter_blocks(_lines(path, progress, faults)):
@@ -44,11 +69,13 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
         graph = "\n".join(line for line in lines if not line.startswith("#")).lstrip()
         keys = metadata([line for line in lines if line.startswith("#")])
         id, text = keys.get("id") or None, keys.get("snt") or None
+        # A line inside this graph could not be read, so the graph may lack a node.
         if faults:
             yield from faults
             yield Rejected(place, f"graph {id or '(no id)'}: the line at {faults[0].place} can't be read")
             faults.clear()
         elif not graph.startswith("("):
+            # A blank line between the metadata and the graph separates them.
             is_metadata = block.startswith("#")
             yield Rejected(place, "metadata without a graph" if is_metadata else "not a PENMAN graph")
         elif id is not None and id in places:
@@ -61,7 +88,7 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
 
 
 def _lines(path: Path, progress: Progress, faults: list[Rejected]) -> Iterator[str]:
-    """The lines of a file; one that can't be read is noted in ``faults`` and stands there as it can."""
+    """Yield the lines of a file; note unreadable ones in ``faults`` and yield them as far as possible."""
     for line in byte_lines(path, progress):
         if isinstance(line, Rejected):
             faults.append(line)

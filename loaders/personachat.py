@@ -1,15 +1,17 @@
-"""`personachat`: PersonaChat (Zhang et al. 2018) in the three layouts that it is passed around in.
+"""Load PersonaChat (``personachat``; Zhang et al. 2018) in each of the three formats in use.
 
 ========================= =====================================================================
 JSON, pairs               ``[{"persona": [...], "dialogue": [[partner, self], ...]}]``
 JSON, growing histories   ``{"train": [{"personality": [...], "utterances": [{"history": [...],
-                          "candidates": [...]}]}]}``; the last candidate is the true one
+                          "candidates": [...]}]}]}``; the last candidate is the correct one
 ParlAI text               ``1 your persona: ...`` and ``3 partner<TAB>self<TAB><TAB>one|two|...``
 ========================= =====================================================================
 
-Speaker A is the partner, speaker B the one whose persona is given; a partner's turn that says
-``__SILENCE__`` only means that B begins, and is left out. Candidates become responses to the
-turn before them: label 1, source ``reference``, for the true one; label 0, ``random``, for others.
+Speaker A is the partner. Speaker B is the one whose persona is given. If B begins, the partner's first
+turn is ``__SILENCE__``, which is left out.
+
+Candidates become responses to the turn before them. The correct one gets the label 1 and the source
+``reference``, the others the label 0 and the source ``random``.
 """
 
 from __future__ import annotations
@@ -25,32 +27,55 @@ from graphneg.ingest.validation import DialogueLoader, mapping, strings
 from graphneg.model import Dialogue, Rejected, Response, Utterance
 from graphneg.progress import Progress
 
+# The mark also occurs in a tokenized form.
 _SILENCE = {"__silence__", "__ silence __"}
 _NUMBERED = re.compile(r"(\d{1,6}) (.*)", re.DOTALL)
 _PERSONA_KEYS = {"persona": "persona", "personality": "persona", "partner_persona": "partner_persona"}
+"""The attribute under which each key of a persona is stored."""
 _PERSONAS = {"your persona: ": "persona", "partner's persona: ": "partner_persona"}
+"""The attribute under which the persona lines of ParlAI text are stored, by their beginning."""
 
 
 class Loader(DialogueLoader):
-    """PersonaChat as JSON or as ParlAI text."""
+    """Loader of PersonaChat as JSON or as ParlAI text."""
 
     name = "personachat"
     summary = "PersonaChat: JSON (persona and dialogue, or personality and utterances) or ParlAI text"
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """The entries of a JSON document, or the episodes of a ParlAI file in the form of such entries."""
+        """Return the entries of a JSON document, or the episodes of a ParlAI file as such entries.
+
+        Args:
+            path: The file.
+            progress: Advanced by the bytes that are read.
+
+        Returns:
+            An iterator over entries and rejected items.
+        """
+        # JSON begins with a bracket, and ParlAI text with a line number.
         if head(path, 256).lstrip()[:1] in (b"[", b"{"):
             return json_items(path, progress)
         return each_group(
             each_line(path, progress, lambda line: [Item(line.place, line.number, "", line.text)]),
             "line",
+            # Lines are numbered from 1 in each episode.
             lambda _, line: line.value.startswith("1 "),
             _episode,
             lambda number, _: f"episode {number}",
         )
 
     def dialogue(self, item: Item) -> Dialogue:
-        """The dialogue of an entry, with its candidates as responses; a key in the document is its split."""
+        """Return the dialogue of an entry, with its candidates as responses.
+
+        Args:
+            item: The entry. Its key in the document, such as ``train``, is the split.
+
+        Returns:
+            The dialogue.
+
+        Raises:
+            Refused: The entry has neither ``dialogue`` nor ``utterances``.
+        """
         value = mapping(item.value, "the entry")
         if "dialogue" in value:
             utterances, responses = _pairs(value["dialogue"], value.get("candidates", []))
@@ -63,7 +88,7 @@ class Loader(DialogueLoader):
 
 
 def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Response]]:
-    """Turns from pairs (partner, self); ``candidates`` has a list for each pair, or is empty."""
+    """Return the turns of (partner, self) pairs, and their candidates as responses."""
     if not isinstance(exchanges, list):
         raise Refused('"dialogue" is not a list of pairs')
     if not isinstance(candidates, list) or (candidates and len(candidates) != len(exchanges)):
@@ -75,6 +100,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
         if not 1 <= len(pair) <= 2:
             raise Refused(f"exchange {number} has {len(pair)} turns, not a pair")
         for speaker, text in zip("AB", pair, strict=False):
+            # A response needs a turn to answer.
             if speaker == "B" and utterances:
                 offered = strings(candidates[number], f"candidates {number}") if candidates else []
                 responses.extend(_responses(len(utterances) - 1, offered, text))
@@ -84,7 +110,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 
 
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
-    """Turns from the longest history and its true candidate; responses from every entry."""
+    """Return the turns of the longest history and its correct candidate, and the responses of all entries."""
     if not isinstance(entries, list) or not entries:
         raise Refused('"utterances" is not a list with something in it')
     responses: list[Response] = []
@@ -97,7 +123,9 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
         if not candidates:
             raise Refused(f'"candidates" of utterance {number} is empty')
         if not number:
+            # 1 if the history begins with __SILENCE__: all turn numbers are then one lower.
             silent = int(bool(history) and _is_silence(history[0], []))
+        # Each history must begin with the one before it, or the entry mixes dialogues.
         if history[: len(said)] != said:
             raise Refused(f'"history" of utterance {number} does not go on from the one before')
         said = history
@@ -114,12 +142,13 @@ def _is_silence(text: str, before: Sequence[Utterance]) -> bool:
 
 def _responses(turn: int, candidates: Iterable[str], true: str) -> Iterator[Response]:
     for text in candidates:
+        # The correct reply may occur among the others with different spacing.
         fits = text.strip() == true.strip()
         yield Response(turn, text.strip(), int(fits), "reference" if fits else "random")
 
 
 def _episode(number: int, lines: Sequence[Item]) -> Item:
-    """The entry of an episode's lines, whose numbers begin at 1."""
+    """Return the JSON entry of an episode's lines, whose numbers begin at 1."""
     value: dict[str, list[Any]] = {"dialogue": [], "candidates": []}
     for expected, (_, at, _, text) in enumerate(lines, 1):
         match = _NUMBERED.fullmatch(text)

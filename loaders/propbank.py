@@ -1,7 +1,7 @@
-"""`propbank`: PropBank's frame files as an inventory of rolesets (Palmer et al. 2005; AMR's frames).
+"""Load PropBank's frame files (``propbank``; Palmer et al. 2005), which define the frames of AMR.
 
-Reads a directory of XML files, a tar archive of them, or one file. ``give_up.07`` becomes the
-frame ``give-up-07`` with its numbered roles.
+The loader reads a directory of XML files, a tar archive of them, or one file. The roleset
+``give_up.07`` becomes the frame ``give-up-07`` with its numbered roles and their descriptions.
 """
 
 from __future__ import annotations
@@ -21,20 +21,29 @@ from graphneg.model import Frame, Record, Rejected
 from graphneg.progress import Progress
 
 LARGEST = 64 << 20
+"""Maximum size of a frame file in bytes."""
 
 T = TypeVar("T")
 ReadFile = Callable[[str, bytes], Iterator[T]]
-"""Reads one frame file: its name for messages, and its content."""
+"""Function that reads one frame file, from its name (for messages) and its content."""
 
 
 class Loader:
-    """PropBank frames: a directory, a tar archive or an XML file."""
+    """Loader of PropBank frames: a directory, a tar archive or an XML file."""
 
     name = "propbank"
     summary = "PropBank frames: the directory of XML files, their tar.gz, or one file"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The frames of the files, each once."""
+        """Return the frames of the files, each once.
+
+        Args:
+            paths: Files, archives and directories.
+            options: The options of the load.
+
+        Returns:
+            An iterator over frames and rejected items.
+        """
         seen: dict[str, str] = {}
 
         def read_file(name: str, data: bytes) -> Iterator[Record]:
@@ -48,7 +57,7 @@ class Loader:
 
 
 def _frame(where: str, part: Roleset | Fault, seen: dict[str, str]) -> Frame | Rejected:
-    """The frame of a roleset; refuses one whose id was ``seen`` in this load."""
+    """Return the frame of a roleset; reject one whose id was ``seen`` in this load."""
     if isinstance(part, Fault):
         return Rejected(where, part.reason)
     id = part.id
@@ -66,9 +75,18 @@ def _frame(where: str, part: Roleset | Fault, seen: dict[str, str]) -> Frame | R
 def frame_records(
     paths: Sequence[Path], loader: str, read: ReadFile[T], progress: Progress
 ) -> Iterator[T | Rejected]:
-    """What ``read`` finds in each frame file; of an archive, a name is ``ARCHIVE/MEMBER``.
+    """Yield the records of frame files.
 
-    Raises `InputError`: a path is missing, or has no frame files in it.
+    A path that is missing or has no frame files raises `InputError`.
+
+    Args:
+        paths: Files, archives and directories.
+        loader: The name of the loader.
+        read: Returns the records of one frame file. The name of a file in an archive is ``ARCHIVE/MEMBER``.
+        progress: Advanced by the bytes that are read.
+
+    Yields:
+        Records and rejected items.
     """
     for path in input_paths(paths, loader):
         records = _records(path, read, progress)
@@ -76,6 +94,7 @@ def frame_records(
 
 
 def _records(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
+    # POSIX tar archives have "ustar" at byte 257.
     is_archive = not path.is_dir() and head(path, 512)[257:262] == b"ustar"
     for file in _archived(path, progress) if is_archive else _files(path, progress):
         if isinstance(file, Rejected):
@@ -87,7 +106,7 @@ def _records(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | 
 
 
 def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejected]:
-    """The name and the content of a file, or of each frame file in a directory."""
+    """Yield the name and the content of a file, or of each frame file in a directory."""
     found = files_within(path, "**/*.xml", "frame files (*.xml)")
     files = [file for file in found if file.is_file()]
     yield from (
@@ -100,6 +119,7 @@ def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejec
         for file in files:
             try:
                 with file.open("rb") as stream:
+                    # One byte too many shows that the file is too long.
                     content = stream.read(LARGEST + 1)
                 progress.advance(file.stat().st_size)
             except OSError as error:
@@ -111,13 +131,15 @@ def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejec
 
 
 def _archived(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejected]:
-    """The name and the content of each frame file of an archive, in its order."""
+    """Yield the name and the content of each frame file of an archive, in its order."""
     done = 0
     with path.open("rb") as stored:
         progress.start(path.name, path.stat().st_size, "B")
         try:
+            # The archive is read as a stream, once and in order, so that it needs no room on disk.
             with tarfile.open(fileobj=stored, mode="r|*") as archive:
                 for member in archive:
+                    # An archive may come from a stranger, and a link may point anywhere.
                     if member.issym() or member.islnk():
                         if member.name.endswith(".xml"):
                             where = f"{path}/{member.name}"

@@ -1,7 +1,8 @@
-"""`propbank_examples`: the examples in PropBank's frame files as a pool of sentences (Palmer et al. 2005).
+"""Load the examples of PropBank's frame files as sentences (``propbank_examples``; Palmer et al. 2005).
 
-Reads what `propbank` reads. An example is cut into tokens there, and is put together again here;
-traces and other marks of a treebank are no words and go.
+The loader reads the same files as ``propbank``, and the sentences form a pool. The examples are
+tokenized and contain traces and other marks of a treebank. Tokens are joined again, and marks are
+removed: ``he ran *trace* up a bill .`` becomes "He ran up a bill."
 """
 
 from __future__ import annotations
@@ -18,18 +19,28 @@ from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import Record, Rejected
 
+# Traces ("*T*-1", "[*]"), brackets ("-LRB-"), escaped punctuation ("/.").
 _MARK = re.compile(r"(?<!\S)(?:\*\S*|\[\*\S*\]|-[LR][RSC]B-|/[.?,-])(?!\S)")
+# "long - term" becomes "long-term".
 _HYPHEN = re.compile(r"(?<=\w) - (?=\w)")
 
 
 class Loader:
-    """The examples of PropBank's frames: a directory, a tar archive or an XML file."""
+    """Loader of the examples of PropBank's frames: a directory, a tar archive or an XML file."""
 
     name = "propbank_examples"
     summary = "PropBank: the examples in its frame files as a pool of sentences; what propbank reads"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The examples of the files, as sentences."""
+        """Return the examples of the files as sentences.
+
+        Args:
+            paths: Files, archives and directories.
+            options: The options of the load.
+
+        Returns:
+            An iterator over sentences and rejected items.
+        """
         read_file = partial(_examples, options.corpus or self.name)
         return frame_records(paths, self.name, read_file, options.progress)
 

@@ -1,8 +1,11 @@
-"""`rgm_contradiction`: responses of models that contradict their speaker, or not (Sato et al. 2024).
+"""Load model responses that contradict their speaker, or do not (``rgm_contradiction``; Sato et al. 2024).
 
-JSON Lines; each is a context and the response of one model, with how many of three annotators called
-it contradictory to an earlier utterance. Two of three make it a wrong response (label 0), none a right
-one (label 1); where one stands alone, people do not agree, and the line is refused.
+Each JSON line is a context with the response of a model, and the number of annotators, out of three,
+who called the response contradictory to an earlier utterance. `graphneg.ingest.labelled` describes the
+format.
+
+Two or three votes make a wrong response (label 0), and no votes a correct one (label 1). A line with
+one vote is rejected, because the annotators do not agree.
 """
 
 from __future__ import annotations
@@ -15,13 +18,23 @@ from graphneg.model import Dialogue, Response, Utterance
 
 
 class Loader(DialogueLoader):
-    """The JSON Lines files of Sato et al.'s collection, and those that graphneg's own collection writes."""
+    """Loader of the JSON Lines files of Sato et al., and of files that graphneg writes in this format."""
 
     name = "rgm_contradiction"
     summary = "Sato et al. 2024: responses of generation models, contradictory or not (JSON Lines)"
 
     def dialogue(self, item: Item) -> Dialogue:
-        """The context of a labelled response, with that response."""
+        """Return the context of a line as a dialogue, with the labelled response.
+
+        Args:
+            item: The decoded line.
+
+        Returns:
+            The dialogue. Its attribute ``contradicted`` is the index of the earlier utterance.
+
+        Raises:
+            Refused: One annotator of three calls the response contradictory.
+        """
         line = labelled_of(item.value, item.place)
         if line.label is None:
             raise Refused(f"{line.votes} of {ANNOTATORS} annotators call it contradictory: it is neither")
@@ -31,6 +44,7 @@ class Loader(DialogueLoader):
             corpus="",
             split="",
             utterances=tuple(Utterance(turn, speaker, text) for turn, (speaker, text) in enumerate(said)),
+            # A contradiction (1) is a wrong response (0).
             responses=(Response(len(line.context) - 1, line.response, 1 - line.label, line.generator),),
             attributes={"contradicted": line.earlier, "votes": line.votes},
         )

@@ -1,9 +1,13 @@
-"""`slack`: a workspace as Slack exports it: a folder of channels, each a folder of days.
+"""Load a workspace that was exported from Slack (``slack``): a folder of channels, each with a file per day.
 
-``users.json`` says what people are called, ``general/2024-05-17.json`` holds a day's messages, each with its
-time ``ts``, its ``user``, its ``text``, and the ``thread_ts`` of its thread. A thread is a dialogue of its
-own; what is said outside of threads is cut where nobody writes for some hours. Bots, joins and messages of
-nothing but files are left out and counted.
+``users.json`` has the names of the users. ``general/2024-05-17.json`` has the messages of a day:
+
+    [{"type": "message", "user": "U1", "text": "Lunch, <@U2>?", "ts": "1715936400.000200"},
+     {"type": "message", "user": "U2", "text": "Yes!", "ts": "1715936460.000100"}]
+
+gives a dialogue of two turns, "Lunch, @Bo?" and "Yes!". A thread (messages with the same ``thread_ts``)
+is a separate dialogue. Messages outside of threads are cut into dialogues at pauses of some hours.
+Messages of bots, system messages, and messages with nothing but files are left out and counted.
 """
 
 from __future__ import annotations
@@ -29,22 +33,31 @@ from graphneg.model import Dialogue, Record, Rejected
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SPOKEN = {"", "thread_broadcast", "me_message", "file_share", "file_comment", "reply_broadcast"}
+"""Subtypes of messages that people write."""
 _BOTS = {"bot_message"}
 _DELETED = {"tombstone", "message_deleted"}
+# <@U1>, <#C1|general>, <!here>, <https://example.org|this page>
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<of>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
 
 
 class Loader:
-    """The folder of an export, or of one channel in it."""
+    """Loader of the folder of an export, or of one of its channels."""
 
     name = "slack"
     summary = "Slack: the folder of an exported workspace, or of one of its channels"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the dialogues of each channel, those of the channel first, then its threads.
+        """Yield the dialogues of each channel: first those outside of threads, then the threads.
+
+        Args:
+            paths: The folders.
+            options: The options of the load.
+
+        Yields:
+            Dialogues and rejected items.
 
         Raises:
-            InputError: a path is missing, or has no exported channel in it.
+            InputError: There is no path, or a path is not a folder.
         """
         if not paths:
             raise InputError("the loader 'slack' needs the folder of an export")
@@ -58,7 +71,7 @@ class Loader:
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
-    """Return the folders of channels with their files, in order: the path itself, or those in it."""
+    """Return the folders of channels with their files: the path itself, or the folders in it."""
     for folders in ([path], sorted(child for child in path.iterdir() if child.is_dir())):
         days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
         if found := [(one, files) for one, files in days.items() if files]:
@@ -69,12 +82,14 @@ def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
 def _dialogues(
     channel: Path, days: Sequence[Path], options: LoadOptions, known: KnownIds
 ) -> Iterator[Dialogue | Rejected]:
+    """Yield the dialogues of a channel."""
     names = _people(channel)
     corpus = "slack"
 
     def make(item: Item) -> Dialogue:
         return named(dialogue_of(item), options, corpus, split_of(channel))
 
+    # A temporary database without a file name.
     with closing(sqlite3.connect("")) as threads:
         threads.execute("CREATE TABLE said (thread TEXT, at REAL, number INTEGER PRIMARY KEY, item TEXT)")
         flow = _flow(days, options, names, threads)
@@ -87,7 +102,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield the messages outside of threads; those in threads are put aside, as replies may be days away."""
+    """Yield the messages outside of threads; store those in threads, because replies may be days away."""
     for day in days:
         for item in json_items(day, options.progress):
             if isinstance(item, Rejected):
@@ -116,12 +131,13 @@ def _stored(text: str) -> Item:
 
 
 def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message | None:
-    """Return a message, or None for a line that nobody wrote; such lines are counted."""
+    """Return a message, or None for one that no person wrote; count these."""
     fields = mapping(value, "the message")
     kind, text = fields.get("subtype") or "", fields.get("text") or ""
     if not isinstance(text, str) or not isinstance(kind, str):
         raise Refused("its text or subtype is no text")
     reason = None
+    # Messages of apps have no subtype, but a bot_id.
     if kind in _BOTS or fields.get("bot_id"):
         reason = BOT
     elif kind in _DELETED:
@@ -143,22 +159,20 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
 
 
 def _seconds(ts: Any) -> float:
-    """Return the time of a message: ``1715936400.000200``."""
+    """Return the time of a message such as ``1715936400.000200``."""
     try:
         seconds = float(ts)
     except (TypeError, ValueError, OverflowError):
         seconds = math.nan
+    # 1e11 seconds are the year 5138: larger numbers are milliseconds or no times at all.
     if not 0 <= seconds < 1e11:
         raise Refused(f"the time {str(ts)[:40]!r} is not one of Slack's (1715936400.000200)")
     return seconds
 
 
 def _people(channel: Path) -> dict[str, str]:
-    """Return what people are called by their ids, after ``users.json`` beside the channels, if it is there.
-
-    Raises:
-        InputError: the file is no list of users.
-    """
+    """Return the names of users by id, from ``users.json``; empty if there is no such file."""
+    # users.json is beside the channels of an export, or in the only folder that was named.
     for folder in (channel.parent, channel):
         if (file := folder / "users.json").is_file():
             break
@@ -179,7 +193,7 @@ def _people(channel: Path) -> dict[str, str]:
 
 
 def _name(user: Mapping[str, Any]) -> str:
-    """Return what a user is called: shown, real or plain name."""
+    """Return the name of a user: the display name, real name or user name."""
     profile = user.get("profile")
     places = [profile, user] if isinstance(profile, dict) else [user]
     for key in ("display_name", "real_name", "name"):
@@ -190,9 +204,11 @@ def _name(user: Mapping[str, Any]) -> str:
 
 
 def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """Return the name of a message's author."""
     id, profile = fields.get("user"), fields.get("user_profile")
     if isinstance(id, str) and id in names:
         return names[id]
+    # People who left the workspace may be missing in users.json. Messages then carry a profile.
     name = _name({"profile": profile}) if isinstance(profile, dict) else ""
     name = name or (id if isinstance(id, str) else "") or str(fields.get("username") or "")
     if not name:
@@ -201,7 +217,7 @@ def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
 
 
 def _readable(text: str, names: Mapping[str, str]) -> str:
-    """Return a text as people see it: ``<@U1> see <https://x.org|this>`` is ``@Ann see this``."""
+    """Return a text as people see it: ``<@U1> see <https://x.org|this>`` becomes ``@Ann see this``."""
 
     def shown(mark: re.Match[str]) -> str:
         of, told = mark["of"], mark["shown"]
@@ -213,4 +229,5 @@ def _readable(text: str, names: Mapping[str, str]) -> str:
             return told or f"@{of.partition('^')[0]}"
         return told or of.removeprefix("mailto:")
 
+    # Slack escapes "&", "<" and ">" in texts.
     return html.unescape(_MARK.sub(shown, text))

@@ -1,4 +1,8 @@
-"""`text`: plain text as a pool of sentences, one a line (or several: lines are cut into sentences)."""
+"""Load plain text as a pool of sentences (``text``).
+
+A line holds one or more sentences. The file ``quotes.txt`` with the line ``We moved in May. The cat
+hated it.`` gives the sentences ``quotes/1.0`` and ``quotes/1.1``.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,25 @@ from graphneg.model import Rejected, Sentence
 
 
 class Loader(FileLoader):
-    """Plain text, a sentence a line."""
+    """Loader of plain text with one or more sentences per line."""
 
     name = "text"
     summary = "plain text as a pool of sentences, one a line"
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
-        """The sentences of a file."""
+        """Return the sentences of a file.
+
+        Args:
+            path: The file.
+            options: The options of the load. ``corpus`` replaces the name of the file.
+
+        Returns:
+            An iterator over sentences and rejected items.
+        """
         source = options.corpus or corpus_of(path)
 
         def of_line(line: Line) -> Iterator[Sentence | Rejected]:
+            # The id names the line, so it stays the same if other lines change.
             for number, text in enumerate(sentences(line.text)):
                 yield sentence(f"{source}/{line.number}.{number}", text, source, line.place)
 

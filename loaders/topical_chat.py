@@ -1,7 +1,12 @@
-"""`topical_chat`: Topical-Chat conversations (Gopalakrishnan et al. 2019).
+"""Load Topical-Chat (``topical_chat``; Gopalakrishnan et al. 2019).
 
-One JSON object a file; each member is a conversation of ``agent_1`` and ``agent_2``. Sentiment,
-knowledge source and rating of a turn, article and ratings of a conversation become attributes.
+A file is one JSON object whose members are conversations between ``agent_1`` and ``agent_2``:
+
+    {"t_d004c097": {"article_url": "AREF1", "content": [
+      {"message": "Do you like dance?", "agent": "agent_1", "sentiment": "Curious to dive deeper"}]}}
+
+The sentiment, knowledge source and rating of a turn become attributes of the utterance. The article and
+the ratings of a conversation become attributes of the dialogue.
 """
 
 from __future__ import annotations
@@ -18,22 +23,41 @@ from graphneg.progress import Progress
 
 
 class Loader(DialogueLoader):
-    """The conversation files of Topical-Chat (train, valid_freq, test_rare ...)."""
+    """Loader of the conversation files of Topical-Chat (train, valid_freq, test_rare ...)."""
 
     name = "topical_chat"
     summary = "Topical-Chat: conversation files (JSON), with sentiment and knowledge source"
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """The conversations of a file."""
+        """Return the conversations of a file.
+
+        Args:
+            path: The file.
+            progress: Advanced by the bytes that are read.
+
+        Returns:
+            An iterator over conversations and rejected items.
+        """
         return json_items(path, progress)
 
     def dialogue(self, item: Item) -> Dialogue:
-        """The dialogue of a conversation."""
+        """Return the dialogue of a conversation.
+
+        Args:
+            item: The conversation. Its key is its id.
+
+        Returns:
+            The dialogue.
+
+        Raises:
+            Refused: The conversation has no list of messages.
+        """
         value = dict(mapping(item.value, "the conversation"))
         content = value.pop("content", None)
         if not isinstance(content, list):
             raise Refused('"content" is not a list of messages')
         utterances = tuple(_utterance(turn, message) for turn, message in enumerate(content))
+        # All other keys of the conversation become attributes.
         return Dialogue(item.key or str(item.number), "", "", utterances, attributes=value)
 
 

@@ -1,4 +1,4 @@
-"""`transcript`: dialogues as people write them down, a blank line between two of them.
+"""Load transcripts (``transcript``): one turn per line, with a blank line between dialogues.
 
     Ann: Is the rye bread fresh?
     Bo: It came out of the oven
@@ -6,7 +6,8 @@
 
     Ann: Good morning!
 
-are two dialogues, of two turns and one. A line that begins with no name goes on with the turn before it.
+This file contains two dialogues, of two turns and of one. A line that does not begin with a name
+continues the turn before it.
 """
 
 from __future__ import annotations
@@ -21,26 +22,38 @@ from graphneg.ingest.validation import DialogueLoader
 from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.progress import Progress
 
-# "[00:01:15] Dr. Ann Lee (agent): Good morning." Times in front of a name are left out. A name has at most
-# four words: "He said it twice, you know: no" is no turn of somebody called "He said it twice, you know".
+# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is skipped. A name has at most
+# four words, so that "He said it twice, you know: no" is not a turn by somebody called "He said it twice,
+# you know".
 _TIME = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?[\])]?\s+(?:-\s+)?)?"
 _WORD = r"(?:[\w.'’&/#-]+|\([\w .-]*\))"
+# "Ann:", "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
 _TURN = re.compile(
     rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:\s{_WORD}){{0,3}}){_COLON}\s*(?P<text>.*)"
 )
+# Lines such as "-----" and "* * *" separate dialogues like blank lines.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
 _LONGEST_NAME = 60
+"""Maximum length of a name in characters."""
 
 
 class Loader(DialogueLoader):
-    """Text files of dialogues, a turn a line."""
+    """Loader of text files with one turn per line."""
 
     name = "transcript"
     summary = 'transcripts: lines of "Name: text", a blank line between dialogues'
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """Yield the lines of each dialogue."""
+        """Return the dialogues of a file as lists of lines.
+
+        Args:
+            path: The file.
+            progress: Advanced by the bytes that are read.
+
+        Returns:
+            An iterator over items whose values are lists of lines.
+        """
         return each_group(
             _numbered(path, progress),
             "line",
@@ -50,7 +63,17 @@ class Loader(DialogueLoader):
         )
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Return the turns of a dialogue's lines."""
+        """Return the dialogue of a list of lines.
+
+        Args:
+            item: The lines of the dialogue.
+
+        Returns:
+            The dialogue. Its name is its number in the file.
+
+        Raises:
+            Refused: The first line does not begin with a name.
+        """
         turns: list[tuple[str, list[str]]] = []
         for line in item.value:
             turn = _TURN.fullmatch(line)
@@ -69,12 +92,19 @@ class Loader(DialogueLoader):
         return Dialogue(str(item.number), "", "", tuple(utterances))
 
     def corpus(self, path: Path) -> str:
-        """Return the name of the file."""
+        """Return the name of the file as the name of the corpus.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The name.
+        """
         return corpus_of(path)
 
 
 def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    """Yield the lines that say something, each with the number of blank parts before it."""
+    """Yield the lines that are not blank, each with the number of its dialogue."""
     number, is_blank = 0, True
     for line in text_lines(path, progress):
         if isinstance(line, Rejected):

@@ -1,14 +1,15 @@
-"""`whatsapp`: chats as WhatsApp exports them, from iOS or Android, in any language.
+"""Load chats that were exported from WhatsApp (``whatsapp``), from iOS or Android, in any language.
 
     [31/12/2023, 21:04:11] Ann: Are you coming tonight?       iOS
     31.12.23, 21:05 - Bo: Yes!                                 Android
     12/31/23, 9:05 PM - Bo: I'll bring                         Android, United States
     the salad.
 
-A line without a time goes on with the message before it. Lines that nobody wrote (somebody joined, messages
-are encrypted) and placeholders of media are left out and counted. How dates are written depends on the phone,
-and the file does not say it: the order of day, month and year is the one in which all dates exist and time
-goes forward.
+A line without a time continues the message before it. System lines (somebody joined, messages are
+encrypted) and placeholders of media are left out and counted.
+
+The format of dates depends on the phone, and the file does not name it. The loader takes the order of
+day, month and year in which the most dates are valid and time goes forward.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from graphneg.progress import NoProgress
 Order = Literal["day/month/year", "month/day/year", "year/month/day"]
 Date = tuple[int, int, int]
 
-# Some phones put marks of direction around names and dates, and narrow blanks before AM and PM.
+# Some phones put Unicode direction marks around names and dates, and narrow spaces before AM and PM.
 _DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _BLANKS = str.maketrans({"\u202f": " ", "\xa0": " ", "\u2009": " "})
 _HEADER = re.compile(
@@ -43,8 +44,11 @@ _HEADER = re.compile(
         (?P<rest>.*)""",
     re.VERBOSE,
 )
+# AM and PM, also in Chinese, Japanese and Korean.
 _HALF = re.compile(r"(?P<am>\ba\.?\s?m\b|上午|午前|오전)|(?P<pm>\bp\.?\s?m\b|下午|午後|오후)", re.IGNORECASE)
+# The text after the name may span several lines.
 _NAME = re.compile(r"(?P<name>[^:]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
+# System lines quote names of groups. Names of people contain no quotation marks.
 _QUOTES = frozenset('"“”„«»')
 _PLACEHOLDER = re.compile(
     r"""<[^<>]{3,120}>                                      # <Media omitted>, <Medien ausgeschlossen>
@@ -53,8 +57,9 @@ _PLACEHOLDER = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# iOS puts a left-to-right mark (U+200E) before its placeholders.
 _END_PLACEHOLDER = re.compile(r"\u200e<[^<>]{3,120}>\s?\Z")
-# Android writes no mark before it: "It's me, Ann. <This message was edited>".
+# Android does not: "It's me, Ann. <This message was edited>".
 _EDITED = re.compile(
     r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
     r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
@@ -69,11 +74,21 @@ _DELETED = re.compile(
     re.IGNORECASE,
 )
 _MOST_DATES = 20_000
+"""Maximum number of dates from which their order is determined."""
 
 
 @dataclass(slots=True)
 class _Written:
-    """A message as its lines say it: the line that it begins with, its date and time, and the rest."""
+    """A message as its lines contain it.
+
+    Attributes:
+        line: The first line.
+        date: The three numbers of the date, in the order in which they are written.
+        hour: The hour, from 0 to 23.
+        minute: The minute.
+        parts: The lines after the header.
+        size: The number of characters of the further lines.
+    """
 
     line: Line
     date: Date
@@ -89,14 +104,22 @@ class _Written:
 
 
 class Loader(ChatLoader):
-    """Text files that WhatsApp's "Export chat" writes."""
+    """Loader of the text files that WhatsApp's "Export chat" writes."""
 
     name = "whatsapp"
     summary = 'WhatsApp: the text file of "Export chat", from iOS or Android'
     within = ("**/*.txt", "exported chats (*.txt)")
 
     def messages(self, path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
-        """Yield the messages of a chat."""
+        """Yield the messages of a chat.
+
+        Args:
+            path: The file.
+            options: The options of the load.
+
+        Yields:
+            Items whose values are messages, and rejected lines.
+        """
         encoding = options.encoding or ""
         order = _order(path, encoding)
         if order is not None:
@@ -126,7 +149,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
         if header is None:
             if open_one is not None:
                 open_one.size += len(line.text)
-                # A file that is no chat behind its first line does not end up in memory.
+                # A file whose first line only looks like a message must not fill the memory.
                 if open_one.size <= LARGEST_ITEM:
                     open_one.parts.append(line.text)
             elif plain.strip():
@@ -137,9 +160,10 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
         half = _HALF.search(header["between"] + " " + header["after"])
         hour = int(header["hour"])
         if half is not None:
+            # 12 AM is 0:00, and 12 PM is 12:00.
             hour = hour % 12 + (12 if half["pm"] else 0)
         a, b, c = (int(number) for number in re.findall(r"\d+", header["date"]))
-        # The marks of direction are kept in what was said: iOS begins its placeholders with one.
+        # Direction marks are kept in the text, because iOS begins its placeholders with one.
         shown = line.text.translate(_BLANKS)
         rest = shown[_start_of_rest(shown, header["rest"]) :]
         open_one = _Written(line, (a, b, c), hour, int(header["minute"]), [rest])
@@ -148,7 +172,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
 
 
 def _start_of_rest(shown: str, rest: str) -> int:
-    """Return where the rest of a header begins in its line, which has marks of direction that it lacks."""
+    """Return where the rest of a header, given without direction marks, begins in the line."""
     left = len(rest)
     at = len(shown)
     while left:
@@ -160,16 +184,24 @@ def _start_of_rest(shown: str, rest: str) -> int:
 
 
 def _message(written: _Written, order: Order, notices: Notices) -> Message | None:
-    """Return a message, or None for a line that nobody wrote; such lines are counted.
+    """Return a message, or None for a line that is not one; count such lines.
+
+    Args:
+        written: The lines of the message.
+        order: The order of day, month and year.
+        notices: Counts what is left out.
+
+    Returns:
+        The message, or None.
 
     Raises:
-        Refused: there is no such date or time.
+        Refused: The message is too long, or its date or time does not exist.
     """
     if written.size > LARGEST_ITEM:
         raise Refused(f"the message is longer than {LARGEST_ITEM:,} characters")
     said = _NAME.fullmatch(written.text)
     name = _DIRECTIONS.sub("", said["name"]).strip().removeprefix("~").strip() if said else ""
-    # Ann changed the subject to “Trip: Rome”
+    # System lines have no "NAME:", or quote a name: Ann changed the subject to “Trip: Rome”
     if said is None or not name or _QUOTES & set(name):
         notices.count(SYSTEM, "left out")
         return None
@@ -179,6 +211,8 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         text = shorter
         if not text:
             return None
+    # iOS marks placeholders and system lines with U+200E. Of these, up to three words are a placeholder
+    # ("image omitted").
     is_marked, (first, _, rest) = text.startswith("\u200e"), text.partition("\n")
     plain = _DIRECTIONS.sub("", first).strip()
     reason = None
@@ -190,7 +224,7 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         reason = SYSTEM
     if reason is not None:
         notices.count(reason, "left out")
-        # What stands below a file is what its sender wrote about it.
+        # The lines below an attachment are its caption.
         if reason != MEDIA or not rest.strip():
             return None
         text = rest
@@ -209,12 +243,13 @@ def _ordered(date: Date, order: Order) -> Date:
         "day/month/year": (c, b, a),
         "month/day/year": (c, a, b),
         "year/month/day": (a, b, c),
+        # A first number of four digits is the year, whatever the order of the other dates is.
     }[order if a < 1000 else "year/month/day"]
     return (year + 2000 if year < 100 else year), month, day
 
 
 def _order(path: Path, encoding: str) -> Order | None:
-    """Return the order of day, month and year in a file; None if each date says it, or there is no date."""
+    """Return the order of day, month and year in a file, or None if all dates show it or there are none."""
     dates: list[Date] = []
     has_halves = False
     for written in _written(text_lines(path, NoProgress(), encoding)):
@@ -227,12 +262,14 @@ def _order(path: Path, encoding: str) -> Order | None:
         return None
     orders: Sequence[Order] = ("day/month/year", "month/day/year", "year/month/day")
     if has_halves:
+        # If several orders fit, `min` takes the first. With AM and PM, the format of the United States is
+        # the likeliest.
         orders = ("month/day/year", "day/month/year", "year/month/day")
     return min(orders, key=lambda order: _faults(dates, order))
 
 
 def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int]:
-    """Return how many dates do not exist in an order, and how often time goes back."""
+    """Return how many dates are invalid in an order, and how often time goes back."""
     read = [_ordered(date, order) for date in dates]
     exist = (0 < month <= 12 and 0 < day <= 31 and year < 2100 for year, month, day in read)
     return sum(not one for one in exist), sum(later < earlier for earlier, later in pairwise(read))

@@ -1,8 +1,12 @@
-"""`wordnet`: the examples in WordNet's glosses as a pool of sentences (Miller 1995).
+"""Load the examples in WordNet's glosses as a pool of sentences (``wordnet``; Miller 1995).
 
-Reads ``data.noun``, ``data.verb``, ``data.adj`` and ``data.adv`` as WordNet and Debian's package
-wordnet-base install them (wndb(5WN)): what stands in quotes behind a synset's definition. A quotation with
-its author is left out.
+The loader reads ``data.noun``, ``data.verb``, ``data.adj`` and ``data.adv``, as WordNet and Debian's
+package wordnet-base install them (format: wndb(5WN)). Examples are in quotation marks after the
+definition of a synset:
+
+    02001858 35 v 02 run 0 shoot 1 ... | run fast; "he ran for the bus"
+
+gives the sentence "He ran for the bus." Quotations of authors are left out.
 """
 
 from __future__ import annotations
@@ -20,21 +24,31 @@ from graphneg.ingest.validation import FileLoader
 from graphneg.model import Rejected, Sentence
 
 _SYNSET = re.compile(r"(\d{8}) \d\d [nvasr] [0-9a-f]{2} ")
+# "..." - Author is a quotation.
 _EXAMPLE = re.compile(r'"([^"]+)"(?!\s*-)')
 
 
 class Loader(FileLoader):
-    """WordNet's data files, or their directory."""
+    """Loader of WordNet's data files, or of their directory."""
 
     name = "wordnet"
     summary = "WordNet: the examples in its glosses as a pool of sentences; data.* files or their directory"
     within = ("data.*", "data files of WordNet (data.*)")
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
-        """The examples of a file; a licence, in lines that begin with a space, comes before its synsets."""
+        """Return the examples of a file.
+
+        Args:
+            path: The file.
+            options: The options of the load.
+
+        Returns:
+            An iterator over sentences and rejected lines.
+        """
         source = options.corpus or self.name
 
         def of_line(line: Line) -> Iterator[Sentence | Rejected]:
+            # The file begins with a licence, whose lines are indented.
             if line.text.startswith("  "):
                 return
             synset, gloss = _SYNSET.match(line.text), line.text.partition("| ")[2]

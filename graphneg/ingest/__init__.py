@@ -1,7 +1,10 @@
-"""Loading: from files of a corpus or resource to records, and from records into the store.
+"""Load the files of corpora and resources into a store.
 
-A loader reads one format. Loaders are found by entry point (group ``graphneg.loaders``), so
-a package of one's own adds a format without touching graphneg.
+A loader reads one file format and yields records (dialogues, AMR graphs, opposites, frames, sentences).
+The writing side validates the records and stores them in batches.
+
+Loaders are found by the entry point group ``graphneg.loaders``. A package of your own can therefore add
+a format without a change to graphneg.
 """
 
 from __future__ import annotations

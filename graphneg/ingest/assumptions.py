@@ -1,4 +1,7 @@
-"""Say once for each file what is assumed where it does not tell: who speaks, and how ids are read."""
+"""Report what a load assumes about a file that does not say who speaks or how its ids are written.
+
+Each assumption is reported once per file, as a notice.
+"""
 
 from __future__ import annotations
 
@@ -8,61 +11,66 @@ from graphneg.ingest.values import speaker_of
 
 
 class Speakers:
-    """Counts the turns of a source that do not tell who speaks, and says what is assumed.
+    """Count the turns of a source that name no speaker, and report the assumed speakers.
 
     Args:
-        file: The name of the source.
-        fields: What the caller says of its keys.
-        notices: Told at the end.
+        file: The name of the source, for the notice.
+        fields: The key of each field, as far as the caller named them.
+        notices: Receives the notice when `conclude` is called.
     """
 
     def __init__(self, file: str, fields: Fields, notices: Notices) -> None:
+        """Initialize the counts."""
         self._file, self._fields, self._notices = file, fields, notices
         self._named = self._unnamed = 0
         self._left: list[str] = []
 
     def see(self, cells: Value) -> None:
-        """Take a turn.
+        """Count a turn.
 
         Args:
-            cells: A row, or a turn that is an object.
+            cells: A table row, or a turn that is a JSON object.
         """
         key = self._fields.of(cells).get("speaker")
         if key is not None and speaker_of(cells[key]) is not None:
             self._named += 1
             return
         self._unnamed += 1
+        # The notice lists at most 12 unused columns, from which the user can pick the speaker column.
         if len(self._left) < 12:
             new = (name for name in self._fields.unused(cells) if name not in self._left)
             self._left.extend(new)
 
     def conclude(self) -> None:
-        """Say what is assumed, once all turns are seen."""
+        """Report the assumed speakers, after all turns were counted."""
+        # Some turns name a speaker, so the file has a speaker column with gaps.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker given to A or B", self._unnamed)
+        # With an empty --map speaker= the user has said that there is no such column.
         elif self._unnamed and self._fields.said.get("speaker") != "":
             left = f"; columns left: {listed(self._left[:12])}; --map speaker=NAME says which it is"
             self._notices.say(f"{self._file}: no speaker column; A and B assumed{left if self._left else ''}")
 
 
 class Ids:
-    """Says that ids which are whole numbers were read as such.
+    """Report once that the ids of a source are whole numbers that were written as floats.
 
     Args:
-        file: The name of the source.
-        notices: Told at the first id that is not kept as it is written.
+        file: The name of the source, for the notice.
+        notices: Receives the notice at the first id that is not kept as written.
     """
 
     def __init__(self, file: str, notices: Notices) -> None:
+        """Initialize without a reported id."""
         self._file, self._notices = file, notices
         self._said = False
 
     def see(self, written: str, id: str) -> None:
-        """Take an id.
+        """Compare an id with its spelling in the file.
 
         Args:
-            written: The id as the file has it.
-            id: The id as it is kept.
+            written: The id as the file spells it, such as ``7.0``.
+            id: The id as it is stored, such as ``7``.
         """
         if written != id and not self._said:
             self._said = True

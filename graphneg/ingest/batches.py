@@ -1,7 +1,8 @@
-"""What goes into one transaction of a load: a batch, and how it is cut when the server fails at it.
+"""Collect the records of one transaction, and split them if the server fails at them.
 
-A batch is filled up to a number of rows and bytes that both servers take. Its rows are made as records are
-added, while the batch before is being written.
+A batch grows up to a number of rows and bytes that both servers accept. Its rows are made when records
+are added, while another thread writes the batch before. If the server fails at a batch, the batch is
+halved until the record at fault is found.
 """
 
 from __future__ import annotations
@@ -19,12 +20,21 @@ from graphneg.model import AmrGraph, Dialogue, Frame, LexiconEntry, Opposite
 T = TypeVar("T")
 
 MAX_ROWS = 5_000
+"""Maximum number of rows in a batch."""
 MAX_BYTES = 4_000_000
+"""Maximum size of a batch in bytes, as estimated."""
 
 
 class ReadGraph(NamedTuple):
-    """A graph, the utterance that it belongs to, the digest of its PENMAN, the text that it means, and its
-    place in a file."""
+    """A graph that was read for an utterance.
+
+    Attributes:
+        utterance: The id of the utterance.
+        graph: The graph.
+        digest: The digest of its PENMAN text.
+        text: The text of the utterance.
+        place: Where the graph comes from, such as ``FILE:LINE``.
+    """
 
     utterance: str
     graph: AmrGraph
@@ -34,16 +44,31 @@ class ReadGraph(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """How many rows it makes."""
+        """The number of rows that the graph takes."""
+        # Each node counts with the edge above it. Reentrancies are further edges.
         return 2 + 2 * len(self.graph.nodes) + len(self.graph.mentions)
 
 
 @dataclass(slots=True)
 class Batch:
-    """Records of one transaction, their number of rows, and about how many bytes they are.
+    """The records of one transaction.
 
-    The rows of dialogues and graphs are made as these are added, while another batch is being written:
-    most batches of most loads hold nothing that is in the store already.
+    The rows of dialogues and graphs are made as soon as these are added, while another thread writes
+    the batch before. This pays because in most loads nothing is in the store yet, so the rows are
+    needed.
+
+    Attributes:
+        lexicon: The lexicon from which the facts about graphs are computed.
+        dialogues: The dialogues.
+        graphs: The graphs.
+        opposites: Pairs of opposites.
+        frames: PropBank frames.
+        sentences: The rows of sentences, by id.
+        entries: Entries of the lexicon.
+        dialogue_rows: The rows of the dialogues.
+        graph_rows: The rows of the graphs.
+        rows: The number of rows so far.
+        bytes: The estimated number of bytes so far.
     """
 
     lexicon: Lexicon
@@ -59,10 +84,16 @@ class Batch:
     bytes: int = 0
 
     def __post_init__(self) -> None:
+        """Create the rows of graphs with the lexicon of the batch."""
         self.graph_rows = GraphRows(self.lexicon)
 
     def add(self, dialogues: Sequence[Dialogue], graphs: Sequence[ReadGraph]) -> None:
-        """Add dialogues, and graphs that a corpus brings, with their rows."""
+        """Add dialogues and graphs with their rows.
+
+        Args:
+            dialogues: The dialogues.
+            graphs: Graphs that come with the corpus, of these dialogues or of stored ones.
+        """
         for dialogue in dialogues:
             self.dialogues.append(dialogue)
             self.dialogue_rows.add(dialogue)
@@ -70,13 +101,19 @@ class Batch:
             self.graphs.append(read)
             self.graph_rows.add(read.graph, read.utterance, GOLD, read.digest, read.text)
         for dialogue in dialogues:
+            # A dialogue and its graphs are added together, so its echoes can be found here.
             self.graph_rows.mark_echoes(_spoken(dialogue, graphs))
 
     def split(self) -> list[Batch]:
-        """Return the batch in two parts, the second of which may need the first; none if it is one item.
+        """Split the batch in two halves.
 
-        A dialogue goes with its graphs as long as there is anything else in the batch.
+        A dialogue stays with its graphs as long as there is anything else in the batch. The second half
+        may need the first one, so they must be written in order.
+
+        Returns:
+            Two batches, or none if the batch holds a single item.
         """
+        # Graphs of dialogues that the store has already are items of their own.
         graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
         rest = [one for one in self.graphs if dialogue_of(one.utterance) not in graphs_of]
         for one in self.graphs:
@@ -89,6 +126,8 @@ class Batch:
             *(_adding_sentence(id, row) for id, row in self.sentences.items()),
             *(_appending(lambda batch: batch.entries, one) for one in self.entries),
         ]
+        # One dialogue is left: separate it from its graphs, to find out which of them the server fails
+        # at.
         if len(adds) == 1 and self.dialogues and self.graphs:
             adds = [
                 partial(Batch.add, dialogues=self.dialogues, graphs=()),
@@ -97,13 +136,14 @@ class Batch:
         if len(adds) < 2:
             return []
         parts = [Batch(self.lexicon), Batch(self.lexicon)]
+        # The order is kept: graphs need the dialogues before them.
         for at, add in enumerate(adds):
             add(parts[2 * at >= len(adds)])
         return parts
 
     @property
     def place(self) -> str:
-        """Where the first item of the batch comes from, with its id."""
+        """The place and the id of the first item of the batch."""
         for one in self.dialogues:
             return f"{one.place}: {one.id}" if one.place else one.id
         for one in self.graphs:
@@ -117,7 +157,16 @@ class Batch:
         return next(iter(named), "")[:80]
 
     def takes(self, rows: int, size: int) -> bool:
-        """Whether there is room for more, which then counts as added; an empty batch takes anything."""
+        """Reserve room for more rows; an empty batch has room for anything.
+
+        Args:
+            rows: The number of rows.
+            size: Their estimated size in bytes.
+
+        Returns:
+            False if the rows do not fit. Nothing is reserved then.
+        """
+        # An item that exceeds the limits alone gets its own batch.
         if self.rows and (self.rows + rows > MAX_ROWS or self.bytes + size > MAX_BYTES):
             return False
         self.rows += rows
@@ -144,7 +193,7 @@ def _adding_sentence(id: str, row: Row) -> Callable[[Batch], None]:
 
 
 def _spoken(dialogue: Dialogue, graphs: Iterable[ReadGraph]) -> list[tuple[str, str]]:
-    """The graphs of a dialogue in the order of its turns: who says each, and its id."""
+    """Return the speaker and the graph id of each turn of a dialogue that has a graph, in order."""
     of = {read.utterance: read.graph.id for read in graphs}
     said = ((turn.speaker, of.get(utterance_id(dialogue.id, turn.turn))) for turn in dialogue.utterances)
     return [(speaker, amr) for speaker, amr in said if amr is not None]

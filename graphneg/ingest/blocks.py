@@ -1,7 +1,12 @@
-"""Records of a corpus sorted into blocks of dialogues: what a pipeline reads once, and does block by block.
+"""Sort the records of a corpus into blocks of dialogues.
 
-In: loads, as of ``graphneg load``. Out: a folder with a file of records for each block, and one of what is in
-no dialogue (opposites, frames, sentences), which all blocks need. Memory is flat.
+A pipeline reads a corpus once and then processes it block by block. `sort_records` writes a folder with
+one file of pickled records per block, and one file with the records that belong to no dialogue
+(opposites, frames, sentences), which every block needs. `block_records` reads them back. Memory use
+does not grow with the corpus.
+
+For example, ``sort_records([Load("everyday")], 4, Path("blocks"), print)`` writes the files ``common``,
+``1-of-4``, ``2-of-4``, ``3-of-4`` and ``4-of-4``.
 """
 
 from __future__ import annotations
@@ -22,11 +27,25 @@ from graphneg.shards import Shard
 
 _COMMON = "common"
 _WAITING = 16_000_000
-"""Bytes of records that wait in memory to be written."""
+"""Maximum number of bytes of records that are kept in memory before they are written."""
 
 
 class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One load: a loader with its files and options, as of ``graphneg load``."""
+    """One load: a loader with its files and options, as in ``graphneg load``.
+
+    Attributes:
+        corpus: The name of the loader.
+        paths: The files.
+        name: The corpus of all dialogues. None: the loader takes it from the data.
+        split: The split of all dialogues. None: the loader takes it from the data.
+        language: An ISO 639-1 code; used by the loader ``conceptnet`` only.
+        turns: The number of turns of dialogues that are made of graphs without utterances.
+        map: The key or column that holds a field; used by the loader ``dialogues`` only.
+        encoding: The codec of the text; used by ``dialogues``, ``whatsapp`` and ``discord`` only. None:
+            UTF-8, or the codec that ``dialogues`` guesses.
+        clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
+        gap: The pause in hours that ends a dialogue; used by loaders of chats only.
+    """
 
     corpus: str
     paths: tuple[str, ...] = ()
@@ -40,9 +59,12 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gap: float = GAP
 
     def read(self) -> Iterator[Record | Rejected]:
-        """What its loader reads.
+        """Return the records that the loader reads.
 
-        Raises `InputError`: no such loader, or a file is not what it reads.
+        An unknown loader, or a file of another format, raises `InputError`.
+
+        Returns:
+            An iterator over records and rejected items.
         """
         options = LoadOptions(
             self.name,
@@ -57,16 +79,27 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
-    """Sort what is loaded into ``amount`` blocks; ``tell`` takes what is refused.
+    """Sort the records of loads into blocks.
 
-    A folder that is there is left: it has all of it.
+    A folder that exists is complete, because it gets its name when all records are written. It is left
+    as it is. A file that cannot be read, or a graph that does not name its utterance, raises
+    `InputError`.
 
-    Raises `InputError`: a file can't be read or written, or a graph does not say of which utterance it is.
+    Args:
+        loads: The loads.
+        amount: The number of blocks.
+        folder: The folder to write.
+        tell: Called with each rejected item.
+
+    Raises:
+        unwritable: An `InputError`. The folder cannot be written, and is removed.
     """
+    # A pipeline that is started again finds the folder of its first run.
     if folder.is_dir():
         return
     try:
         with atomic_folder(folder) as unfinished:
+            # A block without dialogues has a file, too.
             for name in (_COMMON, *(_name(Shard(index, amount)) for index in range(1, amount + 1))):
                 (unfinished / name).touch()
             waiting, size = defaultdict[str, list[bytes]](list), 0
@@ -77,6 +110,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
                 id = _dialogue(record)
                 name = _COMMON if id is None else _name(Shard.of(id, amount))
                 waiting[name].append(pickle.dumps(record, protocol=pickle.HIGHEST_PROTOCOL))
+                # Write in large pieces: opening a file for every record would be slow.
                 size += len(waiting[name][-1])
                 if size > _WAITING:
                     _append(unfinished, waiting)
@@ -87,14 +121,23 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
 
 
 def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
-    """The records of a block; without one, those of no dialogue."""
+    """Yield the records of a block.
+
+    Args:
+        folder: The folder that `sort_records` wrote.
+        shard: The block; None for the records that belong to no dialogue.
+
+    Yields:
+        The records in the order in which they were read.
+    """
     with (folder / (_COMMON if shard is None else _name(shard))).open("rb") as file:
+        # Pickled records follow each other without a count. The file ends after the last one.
         while file.peek(1):
             yield pickle.load(file)
 
 
 def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:
-    """Write what waits, file by file: there are more blocks than a process may have files open."""
+    """Append waiting records, file by file: there may be more blocks than files that a process may open."""
     for name, records in waiting.items():
         with (folder / name).open("ab") as file:
             file.writelines(records)
@@ -102,14 +145,12 @@ def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:
 
 
 def _dialogue(record: Record) -> str | None:
-    """The dialogue that a record belongs to, if to one.
-
-    Raises `InputError`: only a store of all dialogues can tell.
-    """
+    """Return the id of the dialogue that a record belongs to, or None for records of no dialogue."""
     if isinstance(record, Dialogue):
         return record.id
     if not isinstance(record, GraphText):
         return None
+    # A pipeline has no store in which an utterance could be found by its text.
     if record.id is None or "#" not in record.id:
         error = InputError(
             f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "

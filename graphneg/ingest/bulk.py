@@ -1,9 +1,14 @@
-"""Bulk loads: the files that ``neo4j-admin database import`` makes a database of, at disk speed.
+"""Write the CSV files from which ``neo4j-admin database import`` makes a database.
 
-In: records, as for a store. Out: a folder with a CSV file for each label and type of relationship, each with
-its header, and ``import.sh`` with the command. A database that is made so equals one that was loaded. Rows
-are made, and told from what is there, by the same code (`graphneg.ingest.writing`); here they are gathered in
-``bulk.index`` (`graphneg.ingest.bulk_index`), of which every load into the folder writes the files anew.
+An import is much faster than a load over Bolt, so it suits large corpora. `BulkFiles` has the interface
+of a store, and the same code (`graphneg.ingest.writing`) writes records to it. It collects them in the
+file ``bulk.index`` (`graphneg.ingest.bulk_index`). At the end of each load it writes a CSV file with a
+header for each node label and relationship type, and a script ``import.sh`` with the import command.
+The imported database equals one that was loaded.
+
+For example, ``BulkFiles("files").load("everyday")`` writes ``files/Dialogue.csv``,
+``files/Utterance.csv``, ``files/Dialogue-HAS_TURN-Utterance.csv`` and so on. ``sh files/import.sh``
+makes a database of them.
 """
 
 from __future__ import annotations
@@ -31,10 +36,13 @@ from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION, facts_fingerprint
 
 T = TypeVar("T")
 INDEX = "bulk.index"
+"""Name of the file that holds the collected records."""
 COMMAND = "import.sh"
+"""Name of the script that imports the files."""
 BETWEEN = "\x1f"
-"""Stands between the items of a list: ASCII's unit separator."""
+"""The separator of list items in a field: ASCII's unit separator."""
 LARGEST_FIELD = "64m"
+"""Size of the import's read buffer, which is also the maximum size of a field."""
 
 _NODES = {
     "Dialogue": "id:ID(Dialogue) corpus split order digest",
@@ -57,7 +65,7 @@ _NODES = {
     "LexiconEntry": "id:ID(LexiconEntry) table cells:string[]",
     "GraphnegSchema": "id:ID(GraphnegSchema) version:long facts imported:boolean",
 }
-"""By label, its properties, with their types where they are no texts."""
+"""The properties of each node label, with their types. Properties without a type are texts."""
 _RELATIONSHIPS = {
     ("Dialogue", "HAS_TURN", "Utterance"): "",
     ("Utterance", "NEXT", "Utterance"): "",
@@ -73,16 +81,22 @@ _RELATIONSHIPS = {
     ("Term", "ANTONYM", "Frame"): "used_as said_of:string[] known:string[]",
     ("Sentence", "MENTIONS", "Term"): "score:double",
 }
+"""The properties of each relationship type, by start label, type and end label."""
 
 
 class BulkFiles(AbstractContextManager["BulkFiles"]):
-    """A folder that a bulk load fills: as good as a store to a load, and its files at the end.
+    """A folder of import files that is filled like a store.
 
-    Opening raises `InputError`: the folder can't be made, another run fills it, or another version of
-    graphneg began it.
+    Args:
+        folder: The folder. It must be new or empty, or contain an earlier bulk load.
+
+    Raises:
+        InputError: The folder cannot be made, has other files in it, is used by another process, or was
+            filled by another version of graphneg.
     """
 
     def __init__(self, folder: str | Path) -> None:
+        """Initialize the folder and lock it."""
         self.folder = Path(folder)
         self.description = f"bulk load in {self.folder}"
         index = self.folder / INDEX
@@ -90,6 +104,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(self.folder, error, "nothing was changed") from error
+        # `finish` deletes CSV files that are not part of the load, so a folder with other files is
+        # refused.
         if not index.exists() and any(self.folder.iterdir()):
             error = InputError(f"{self.folder}: has other files in it; name a folder that is new or empty")
             error.status = 2
@@ -98,6 +114,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             held.enter_context(locking(self.folder, self.folder / "bulk.lock"))
             self._index = BulkIndex(index)
             held.callback(self._index.close)
+            # Facts that two versions computed would differ between the graphs of one database.
             facts = facts_fingerprint()
             if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
                 raise InputError(f"{self.folder}: another version of graphneg began it; name a new folder")
@@ -118,9 +135,28 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
-        """Load files as `graphneg.dialogue_graph.DialogueGraph.load` does, and write all files anew.
+        """Load files as `graphneg.dialogue_graph.DialogueGraph.load` does, and write all import files anew.
 
-        Raises `InputError`, too: the files can't be written. What was loaded is kept.
+        If the files cannot be written, `InputError` is raised. The records are kept, and the next load
+        writes them.
+
+        Args:
+            corpus: The name of the loader.
+            *paths: The files, or Python objects that hold dialogues.
+            name: The corpus of all dialogues. None: the loader takes it from the data.
+            split: The split of all dialogues. None: the loader takes it from the data.
+            language: An ISO 639-1 code; used by the loader ``conceptnet`` only.
+            turns: The number of turns of dialogues that are made of graphs without utterances.
+            map: The key or column that holds a field; used by the loader ``dialogues`` only.
+            encoding: The codec of the text; used by ``dialogues``, ``whatsapp`` and ``discord`` only. None:
+                UTF-8, or the codec that ``dialogues`` guesses.
+            clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
+            gap: The pause in hours that ends a dialogue; used by loaders of chats only.
+            progress: Advanced while files are read and written.
+            on_rejected: Called with each rejection.
+
+        Returns:
+            The report of the load.
         """
         bar = progress or NoProgress()
         options = LoadOptions(name, split, language, bar, map or {}, encoding, clean, gap=gap)
@@ -129,33 +165,67 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return report
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """All rows of a shipped statement that reads."""
+        """Return all rows of a statement that ships with graphneg.
+
+        Args:
+            query: The Cypher text.
+            **parameters: Its parameters.
+
+        Returns:
+            The rows.
+        """
         return self._index.read(query, **parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` in one transaction: all of it is there, or nothing."""
+        """Run a function in one transaction, which is kept entirely or not at all.
+
+        Args:
+            work: The function.
+
+        Returns:
+            The result of the function.
+        """
         return self._index.write(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` as `write` does."""
+        """Run a function as `write` does.
+
+        Args:
+            work: The function.
+
+        Returns:
+            The result of the function.
+        """
         return self.write(work)
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: a store that is imported gets its first version with its first change."""
+        """Do nothing: an imported store gets its first version with its first change.
+
+        Args:
+            transaction: The open transaction.
+        """
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Unlock the folder."""
         self._held.close()
 
     def __exit__(self, *_: object) -> None:
+        """Unlock the folder."""
         self.close()
 
     def finish(self, progress: Progress) -> Path:
-        """Write all files anew, the command last; returns the file of the command.
+        """Write all import files anew, the script last.
 
-        Raises `InputError`: they can't be written; what was loaded is kept.
+        If the files cannot be written, `InputError` is raised. The records are kept.
+
+        Args:
+            progress: Advanced by dialogues and graphs.
+
+        Returns:
+            The script.
         """
         command = self.folder / COMMAND
+        # The script exists only while all files are complete.
         command.unlink(missing_ok=True)
         with ExitStack() as files:
             tables = _Tables(self.folder, files)
@@ -163,9 +233,11 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             progress.start("files", amount, "dialogues and graphs")
             for part in (_dialogues, _graphs, _words, _sentences):
                 part(self._index, tables, progress)
+            # `imported` makes graphneg create constraints and indexes when it first opens the database.
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "imported": True}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema})
             progress.finish()
+        # Files of an earlier load whose rows are in other files now.
         for stale in set(self.folder.glob("*.csv")) - set(tables.written):
             stale.unlink()
         write_atomically(command, _script(tables))
@@ -173,7 +245,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
 
 
 class _Tables:
-    """The files of one import, opened as the first row of each comes."""
+    """The CSV files of an import. Each is opened when its first row is written."""
 
     def __init__(self, folder: Path, files: ExitStack) -> None:
         self._folder, self._files = folder, files
@@ -183,10 +255,17 @@ class _Tables:
         self.attributes: dict[str, dict[str, list[str]]] = {}
 
     def node(self, label: str, row: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
-        """Add a node; ``more`` are attributes of its corpus. Nodes that have one whose type differs between
-        nodes are in a file of their own."""
+        """Write a node.
+
+        Args:
+            label: Its label.
+            row: Its properties.
+            more: The attributes that its corpus brings.
+        """
         names = self.attributes.get(label, {})
         more = more or {}
+        # A column of an import has one type. Nodes with an attribute whose type varies between nodes
+        # (``"rating": 5`` and ``"rating": "good"``) go to separate files.
         clashing = {name: TYPES[type(value)] for name, value in more.items() if len(names[name]) > 1}
         key = (label, *sorted(clashing.items()))
         table = self._open.get(key)
@@ -199,6 +278,15 @@ class _Tables:
     def relationship(
         self, start: str, type: str, end: str, ids: tuple[str, str], row: Mapping[str, Any] = {}
     ) -> None:
+        """Write a relationship.
+
+        Args:
+            start: The label of its first node.
+            type: Its type.
+            end: The label of its second node.
+            ids: The ids of the two nodes.
+            row: Its properties.
+        """
         key = (start, type, end)
         table = self._open.get(key)
         if table is None:
@@ -208,6 +296,7 @@ class _Tables:
 
     def _new(self, key: tuple[Any, ...], name: str, columns: str, option: str) -> _Table:
         same = sum(path.stem.partition(".")[0] == name for path in self.written)
+        # Dialogue.csv, Dialogue.2.csv, ...: one file for each combination of attribute types.
         path = self._folder / (f"{name}.{same + 1}.csv" if same else f"{name}.csv")
         stream = self._files.enter_context(
             self._files.enter_context(atomic_file(path)).open("w", encoding="utf-8", newline="")
@@ -222,6 +311,7 @@ class _Tables:
 
     def _write(self, table: _Table, row: Mapping[str, Any]) -> None:
         line = ",".join([_field(row.get(name)) for name in table.columns])
+        # The import needs an option if any field contains a line break.
         self.multiline = self.multiline or "\n" in line or "\r" in line
         table.stream.write(line + "\n")
 
@@ -233,7 +323,8 @@ class _Table:
 
 
 def _field(value: Any) -> str:
-    """A value as a field: nothing where there is none, texts and lists always in quotes."""
+    """Return a value as a CSV field: empty for None, texts and lists always in quotes."""
+    # The import reads an empty field as a missing property, and a quoted empty field as an empty text.
     if value is None:
         return ""
     if isinstance(value, str):
@@ -248,6 +339,7 @@ def _field(value: Any) -> str:
 
 
 def _listed(items: Sequence[Any]) -> str:
+    # The import cannot represent an empty list. It is replaced when the store is first opened.
     texts = list(map(str, items)) or [EMPTY_LIST]
     if strange := next((text for text in texts if BETWEEN in text), None):
         raise InputError(
@@ -293,6 +385,7 @@ def _graphs(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
 
 def _words(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
     for row in index.named("SELECT * FROM terms"):
+        # SQLite stores flags as numbers. In the store a flag is true or missing.
         flags = {name: True if row[name] else None for name in ("goods", "frames", "opposites", "antonyms")}
         tables.node("Term", row | flags | {"classes": json.loads(row["classes"])})
     for id, term, content in index.rows("SELECT id, term, content FROM frames"):
@@ -324,7 +417,7 @@ def _sentences(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
 
 
 def _script(tables: _Tables) -> str:
-    """A shell script that imports: ``sh import.sh DATABASE``."""
+    """Return a shell script that imports the files: ``sh import.sh DATABASE``."""
     options = [f"--array-delimiter=U+{ord(BETWEEN):04X}", f"--read-buffer-size={LARGEST_FIELD}"]
     options += ["--multiline-fields=true"] if tables.multiline else []
     options += sorted(f"{option}={path.name}" for path, option in tables.written.items())

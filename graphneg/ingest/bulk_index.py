@@ -1,8 +1,10 @@
-"""What a bulk load has gathered: a file that answers the statements of a load as a server does.
+"""Collect the records of a bulk load in a file that answers a load's statements as a server does.
 
-In: the shipped statements of a load (``load/graphs`` and so on) with their parameters. Out: their rows and
-counts; and at the end, of everything, its properties. The file is SQLite's; a batch is in it entirely or not
-at all, as in a store.
+A load runs the Cypher statements that ship with graphneg (``load/graphs`` and so on). `BulkIndex` has
+one method for each of them. The method gets the parameters of the statement, stores the rows in a
+SQLite database, and returns the rows and counts that a server would return. A transaction is kept
+entirely or not at all, as in a store. At the end, the CSV files of the import are written from this
+file.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from graphneg.store.statements import cypher_text
 T = TypeVar("T")
 Rows = Sequence[Row]
 TYPES = {bool: "boolean", int: "long", float: "double", str: "string", list: "string[]"}
-"""What a bulk import calls the types of values."""
+"""The import's names of property types."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS dialogues (id TEXT UNIQUE, digest TEXT, content BLOB, responses BLOB);
 CREATE TABLE IF NOT EXISTS graphs (id TEXT UNIQUE, said_in TEXT, digest TEXT, content BLOB);
@@ -56,34 +58,59 @@ _LATE_WORDS = (
 
 
 def packed(content: Any) -> bytes:
-    """What JSON can hold, small."""
+    """Return a JSON value as compressed bytes.
+
+    Args:
+        content: The value.
+
+    Returns:
+        The bytes, which `unpacked` reads.
+    """
     return zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 1)
 
 
 def unpacked(content: bytes) -> Any:
-    """What was `packed`."""
+    """Return the value that was `packed`.
+
+    Args:
+        content: The bytes.
+
+    Returns:
+        The value.
+    """
     return json.loads(zlib.decompress(content))
 
 
 class _Answer(list[Record]):
-    """The rows of a statement, and what it made."""
+    """The rows of a statement, and the numbers of nodes and relationships that it created."""
 
     def __init__(self, rows: Iterable[Row] = (), nodes: int = 0, relationships: int = 0) -> None:
+        """Initialize with rows and counts."""
         super().__init__(Record(row) for row in rows)
         self._counted = SimpleNamespace(nodes_created=nodes, relationships_created=relationships)
 
     def consume(self) -> Any:
-        """What a server says at the end of a result."""
+        """Return the counts in the form of the driver's result summary."""
         return SimpleNamespace(counters=self._counted)
 
 
 class BulkIndex:
-    """The gathered content of a bulk load; `read` and `write` are those of a store."""
+    """The collected content of a bulk load, with the methods `read` and `write` of a store.
+
+    Args:
+        path: The file.
+    """
 
     def __init__(self, path: Path) -> None:
+        """Initialize the file with its tables."""
         self._lock = RLock()
+        # Batches are written by another thread than the one that opens the file. `write` begins and ends
+        # transactions itself.
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        # After a power failure the last transactions may be missing, but the file is consistent.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
+        # Graphs between the statements load/graphs, which brings nodes, and load/meanings, which connects
+        # them to utterances.
         self._untied: dict[str, dict[str, Any]] = {}
         answered: dict[str, Callable[..., _Answer]] = {
             "load/stored": self._stored,
@@ -117,18 +144,35 @@ class BulkIndex:
             "upgrade/graphs": self._none,
             "upgrade/graphs_of_words": self._none,
         }
+        # A load sends the texts of statements, not their names.
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """All rows of a shipped statement that reads."""
+        """Return all rows of a statement that ships with graphneg.
+
+        Args:
+            query: The Cypher text.
+            **parameters: Its parameters.
+
+        Returns:
+            The rows.
+        """
         return self.run(query, parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` in one transaction: all of it is there, or nothing."""
+        """Run a function in one transaction, which is kept entirely or not at all.
+
+        Args:
+            work: The function.
+
+        Returns:
+            The result of the function.
+        """
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                done = work(cast(ManagedTransaction, self))  # of which it is asked to ``run`` alone
+                # The function only calls `run` of its transaction.
+                done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")
                 raise
@@ -136,7 +180,15 @@ class BulkIndex:
             return done
 
     def run(self, text: str, parameters: dict[str, Any]) -> _Answer:
-        """Answer one of the shipped statements."""
+        """Answer a statement that ships with graphneg.
+
+        Args:
+            text: The Cypher text.
+            parameters: Its parameters.
+
+        Returns:
+            The rows and counts.
+        """
         with self._lock:
             return self._statements[text](**parameters)
 
@@ -146,41 +198,74 @@ class BulkIndex:
             self._tables.close()
 
     def mark(self, name: str, value: str) -> str:
-        """A fact of the whole, which is noted at its first mention; returns what is noted."""
+        """Set a property of the whole file, unless it is set already.
+
+        Args:
+            name: The name of the property.
+            value: The value.
+
+        Returns:
+            The value that was set first.
+        """
         self._tables.execute("INSERT OR IGNORE INTO marks VALUES (?, ?)", (name, value))
         return self._tables.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()[0]
 
     def amount(self, table: str) -> int:
-        """How many rows a table has."""
+        """Return the number of rows of a table.
+
+        Args:
+            table: The name of the table.
+
+        Returns:
+            The number.
+        """
         return self._tables.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
     def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query over the tables, one by one."""
+        """Yield the rows of a query.
+
+        Args:
+            query: The SQL text.
+
+        Yields:
+            The cells of each row.
+        """
         yield from self._tables.execute(query)
 
     def named(self, query: str) -> Iterator[Row]:
-        """As `rows`; each as its columns by name."""
+        """Yield the rows of a query as dicts.
+
+        Args:
+            query: The SQL text.
+
+        Yields:
+            The cells of each row by column.
+        """
         found = self._tables.execute(query)
         names = [column[0] for column in found.description]
         for row in found:
             yield dict(zip(names, row, strict=True))
 
     def attributes(self) -> dict[str, dict[str, list[str]]]:
-        """By label, the attributes that corpora bring, with the types of their values."""
+        """Return the attributes that corpora bring.
+
+        Returns:
+            For each node label, the names of the attributes with the types of their values.
+        """
         found: dict[str, dict[str, list[str]]] = {}
         for label, name, type in self.rows("SELECT * FROM attributes ORDER BY label, name, type"):
             found.setdefault(label, {}).setdefault(name, []).append(type)
         return found
 
     def _found(self, table: str, column: str, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """Of these ids those that a table has, with a column."""
+        """Yield those of the ids that a table has, with the value of a column."""
         query = f"SELECT {column} FROM {table} WHERE id = ?"
         for id in ids:
             row = self._tables.execute(query, (id,)).fetchone()
             if row is not None:
                 yield id, row[0]
 
-    # Dialogues and what stands in them
+    # Dialogues, utterances and graphs
 
     def _stored(self, ids: Sequence[str]) -> _Answer:
         return _Answer({"id": id, "digest": known} for id, known in self._found("dialogues", "digest", ids))
@@ -189,6 +274,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
+        # Utterances refer to their dialogue by its index in the batch.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -228,12 +314,15 @@ class BulkIndex:
         return bool(self._tables.execute("SELECT 1 FROM sqlite_master WHERE name = 'spoken'").fetchone())
 
     def _note_spoken(self, dialogue: Row, turns: Rows) -> None:
+        # Dialogues that were made of graphs are not matched by text: a graph of another file with the
+        # same words does not belong to them.
         if "made_of" not in dialogue["more"]:
             rows = [(turn["key"], turn["id"]) for turn in turns]
             self._tables.executemany("INSERT INTO spoken VALUES (?, ?)", rows)
 
     def _utterances_by_text(self, keys: Sequence[str]) -> _Answer:
-        if not self._places_by_text():  # most loads bring no graphs that are told by their texts
+        # The table is made when the first graph is matched by text: most loads never need it.
+        if not self._places_by_text():
             for statement in _SPOKEN:
                 self._tables.execute(statement)
             for (content,) in self._tables.execute("SELECT content FROM dialogues"):
@@ -254,6 +343,7 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
+            # Indices in the batch become node numbers in the graph.
             of[at["amr"]]["roles"].append(row | {"from": at["k"], "to": to["k"]})
         for row in lexemes:
             self._tables.execute(
@@ -266,6 +356,7 @@ class BulkIndex:
 
     def _meanings(self, amrs: Rows) -> _Answer:
         known = dict(self._found("dialogues", "id", {dialogue_of(row["of"]) for row in amrs}))
+        # Graphs without an utterance are not counted, as in a store. The writer then reports a conflict.
         tied = [row for row in amrs if dialogue_of(row["of"]) in known]
         for row in tied:
             content = packed(self._untied.pop(row["id"]) | {"properties": row["properties"]})
@@ -338,6 +429,7 @@ class BulkIndex:
 
     def _terms(self, terms: Rows) -> _Answer:
         rows = [[r["text"], r["form"], json.dumps(r["classes"]), r["goods"], r["sort"]] for r in terms]
+        # As MERGE with ON CREATE SET: a term that exists is not changed.
         into = "INSERT OR IGNORE INTO terms (text, form, classes, goods, sort) VALUES (?, ?, ?, ?, ?)"
         self._tables.executemany(into, rows)
         return _Answer()
@@ -393,9 +485,10 @@ class BulkIndex:
         return _Answer(relationships=self.amount("opposites") - before)
 
     def _frames(self, frames: Rows) -> _Answer:
-        """``load/frames`` brings frames, ``upgrade/frames`` the classes of those that are there."""
+        """Write frames (``load/frames``), or the classes of known frames (``upgrade/frames``)."""
         before = self.amount("frames")
         for row in frames:
+            # upgrade/frames brings only the classes. The other properties stay as they are.
             known = next(self._found("frames", "content", [row["id"]]), None)
             stored: Row = {} if known is None else unpacked(known[1])
             whole = stored | row.get("properties", {"classes": row.get("classes")})
@@ -415,6 +508,7 @@ class BulkIndex:
         )
 
     def _antonyms_of(self, words: Sequence[str]) -> _Answer:
+        # Antonymy is symmetric.
         ends = (
             "SELECT other, max(coalesce(weight, 1.0)) FROM ("
             "SELECT stop AS other, weight FROM opposites WHERE start = ? AND relation = 'Antonym' UNION ALL "
@@ -450,6 +544,7 @@ class BulkIndex:
         return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
 
     def _write_entries(self, entries: Rows) -> _Answer:
+        # Facts about graphs depend on the lexicon, and are computed when a graph is added.
         if self.amount("graphs"):
             raise InputError(_LATE_WORDS)
         before = self.amount("entries")
@@ -458,5 +553,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """The graphs whose facts a new lexicon changes: none, as it comes before them."""
+        """Return no graphs: in a bulk load the lexicon comes before all graphs, so none depends on it."""
         return _Answer()

@@ -1,8 +1,7 @@
 """Cut endless chats into dialogues.
 
-In: the messages of a channel or chat, in their order, as a loader of chat exports reads them. Out: dialogues.
-A chat has no ends, so there is one rule: a dialogue ends where nobody writes for some hours
-(`LoadOptions.gap`). A thread is a dialogue of its own, whatever its pauses.
+A channel or chat has no beginning and end, so one rule cuts it: a dialogue ends when nobody writes for
+some hours (`LoadOptions.gap`). A thread is a separate dialogue, however long its pauses are.
 
 >>> said = [Message(0.0, "Ann", "Tea?"), Message(60.0, "Bo", "Yes!"), Message(90_000.0, "Ann", "Are you up?")]
 >>> parts = [Item(f"chat.txt:{line}", line, "", one) for line, one in enumerate(said, 1)]
@@ -26,24 +25,26 @@ from graphneg.ingest.validation import FileLoader, dialogues_of, named
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 
 HOUR = 3600.0
+"""Seconds of an hour."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 MEDIA = "media placeholder"
 SYSTEM = "system line"
 DELETED = "deleted message"
 BOT = "bot message"
-"""What is left out of a chat, by the names under which it is counted."""
+"""Names under which messages that are left out of a chat are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a chat.
 
-    Args:
-        seconds: when it was written, in seconds since 1970, in any time zone that is the same for all.
-        speaker: who wrote it.
-        text: what they wrote.
-        thread: id of the thread that it belongs to; empty in the main flow of the chat.
+    Attributes:
+        seconds: The time at which it was written, in seconds since 1970, in a time zone that is the
+            same for all messages.
+        speaker: The name of its author.
+        text: The text.
+        thread: The id of the thread that it belongs to; empty outside of threads.
     """
 
     seconds: float
@@ -54,7 +55,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages that form a dialogue, and the name that its id ends with."""
+    """The messages of a dialogue.
+
+    Attributes:
+        name: The last part of the dialogue's id.
+        turns: The messages in their order.
+    """
 
     name: str
     turns: Sequence[Message]
@@ -69,13 +75,22 @@ class _Part:
 
 
 class ChatLoader(FileLoader):
-    """A loader of chat exports: `messages` reads a file, the rest is the same for all of them."""
+    """Base class of loaders of chat exports.
+
+    A subclass implements `messages`, which reads the messages of a file. This class cuts them into dialogues.
+    """
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the dialogues of the files, in their order.
+        """Return the dialogues of the files, in their order.
 
-        Raises:
-            InputError: a file is missing, or not one that the loader reads.
+        A file that is missing or has another format raises `InputError`.
+
+        Args:
+            paths: The files, or directories of files.
+            options: The options of the load.
+
+        Returns:
+            An iterator over dialogues and rejected items.
         """
 
         def items(path: Path, _: object) -> Iterator[Item | Rejected]:
@@ -87,39 +102,57 @@ class ChatLoader(FileLoader):
         return dialogues_of(self.files(paths), self.name, options, items, make)
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[Record]:
-        """Yield the dialogues of one file."""
+        """Return the dialogues of one file.
+
+        Args:
+            path: The file.
+            options: The options of the load.
+
+        Returns:
+            An iterator over dialogues and rejected items.
+        """
         return self.read([path], options)
 
     @abstractmethod
     def messages(self, path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
-        """Yield the messages of a file (as the values of items) in their order.
+        """Yield the messages of a file, in their order.
 
-        What is no message (placeholders, system lines, bots) is counted in the notices of ``options``.
+        Args:
+            path: The file.
+            options: The options of the load. Their notices count what is not a message: placeholders of
+                media, system lines, bots.
+
+        Yields:
+            Items whose values are `Message`, and a `Rejected` for each message that cannot be read.
         """
 
 
 def conversations(
     messages: Iterable[Item | Rejected], chat: str, gap: float = GAP
 ) -> Iterator[Item | Rejected]:
-    """Cut messages into dialogues: at pauses of more than ``gap`` hours, and by thread.
+    """Cut messages into dialogues: at long pauses, and by thread.
 
-    Messages of a thread must stand together. A dialogue with a message that cannot be read is refused whole.
+    A dialogue with a message that cannot be read is rejected as a whole.
 
     Args:
-        messages: items whose values are `Message`, in their order.
-        chat: begins the names of the dialogues, if there are several chats.
-        gap: longest pause inside a dialogue, in hours.
+        messages: Items whose values are `Message`, in their order. The messages of a thread must be
+            consecutive.
+        chat: The first part of the names of the dialogues, if there are several chats; else empty.
+        gap: The longest pause inside a dialogue, in hours.
 
-    Yields:
-        Items whose values are `Conversation`, named by the minute of their first message or by their thread.
+    Returns:
+        An iterator over items whose values are `Conversation`. They are named by the minute of their
+        first message, or by their thread.
     """
     names = Counter[str]()
     begin = f"{chat}-" if chat else ""
 
     def make(number: int, parts: list[Item]) -> Item:
         turns = [part.value.message for part in parts]
+        # A thread keeps its id, so that the name shows where the dialogue comes from.
         name = begin + (f"thread-{turns[0].thread}" if turns[0].thread else _minute(turns[0].seconds))
         names[name] += 1
+        # Two dialogues may begin in the same minute.
         if names[name] > 1:
             name = f"{name}-{names[name]}"
         return Item(parts[0].place, number, name, Conversation(name, turns))
@@ -134,23 +167,44 @@ def conversations(
 
 
 def dialogue_of(item: Item) -> Dialogue:
-    """Return a conversation as a dialogue without corpus and split."""
+    """Return a conversation as a dialogue without corpus and split.
+
+    Args:
+        item: An item whose value is a `Conversation`.
+
+    Returns:
+        The dialogue. Its attribute ``began`` is the time of the first message.
+    """
     turns: Sequence[Message] = item.value.turns
     utterances = (Utterance(at, one.speaker.strip(), one.text.strip()) for at, one in enumerate(turns))
+    # The time of the first message is kept, because ids show it only for some dialogues.
     attributes = {"began": f"{_time(turns[0].seconds):%Y-%m-%dT%H:%M:%S}"}
     return Dialogue(item.value.name, "", "", tuple(utterances), attributes=attributes)
 
 
 def seconds_of(time: datetime) -> float:
-    """Return a time in seconds since 1970; one without a time zone counts as if it were in UTC."""
+    """Return a time as seconds since 1970.
+
+    Args:
+        time: The time. Without a time zone it counts as UTC.
+
+    Returns:
+        The seconds.
+    """
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def time_of(text: object) -> datetime:
-    """Return the time that an ISO 8601 text says.
+    """Parse an ISO 8601 time.
+
+    Args:
+        text: The time as an export has it.
+
+    Returns:
+        The time.
 
     Raises:
-        Refused: it is none.
+        Refused: The text is not in ISO 8601.
     """
     try:
         return datetime.fromisoformat(str(text))
@@ -165,7 +219,8 @@ def _numbered(messages: Iterable[Item | Rejected], gap: float) -> Iterator[Item 
             yield item
             continue
         message: Message = item.value
-        # Clocks are set back, and phones deliver late: a message may seem older than the one before it.
+        # A message may seem older than the one before it, because clocks are set back and phones deliver
+        # late.
         if before is not None and (
             message.thread != before.thread
             or (not message.thread and abs(message.seconds - before.seconds) > gap)

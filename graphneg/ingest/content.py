@@ -1,7 +1,11 @@
-"""The content of input files as bytes of UTF-8, in pieces.
+"""Read input files as UTF-8 bytes, whatever their compression and encoding.
 
-In: a path; the file is plain, gzip or zstd, in UTF-8, UTF-16 with a byte order mark, or an encoding that
-`encoding_of` guesses. Out: its content, piece by piece, in flat memory.
+Corpora come as plain text, gzip or zstd, in UTF-8, in UTF-16 with a byte order mark, or in an older
+encoding such as Windows-1252. `chunks` yields the content of a file as UTF-8 piece by piece, so memory
+use does not grow with the file. `encoding_of` guesses the encoding of a file that is not UTF-8.
+
+For example, ``chunks(Path("chats.jsonl.gz"), NoProgress())`` yields the decompressed lines without a
+byte order mark.
 """
 
 from __future__ import annotations
@@ -20,25 +24,39 @@ from graphneg.errors import InputError
 from graphneg.progress import NoProgress, Progress
 
 CHUNK = 1 << 18
+"""Number of bytes that are read at once."""
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _UNDECODED = re.compile(r"[\udc80-\udcff]")
 _WESTERN = ("cp1252", "mac_roman")
 _SIGNS = frozenset("‘’“”„…–—•·´«»¡¿£€¥§©®°º½¼²™×\xa0àáâãäåæçèéêëìíîïñòóôõöøœùúûüÿßÀÁÄÅÇÉÈÊÍÑÖØÚÜ")
+"""Non-ASCII characters that are frequent in Western European texts."""
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 class Refused(Exception):
-    """An item can't become a record; its text is the reason. Loaders turn it into `Rejected`."""
+    """Signal that an item cannot become a record; the message is the reason.
+
+    Loaders turn it into a `Rejected` record and go on with the next item.
+    """
 
 
 class Damaged(Refused):
-    """The compressed stream breaks off: nothing behind this place can be read."""
+    """Signal that a compressed stream or an encoded text breaks off, so that the rest cannot be read."""
 
 
 def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
-    """The first bytes of a file, as `chunks` has them; fewer where the compressed stream is damaged."""
+    """Return the first bytes of a file, as `chunks` yields them.
+
+    Args:
+        path: The file.
+        size: Maximum number of bytes.
+        encoding: The codec of the text; empty for UTF-8.
+
+    Returns:
+        The bytes. There are fewer than ``size`` if the file is shorter or its compressed stream is damaged.
+    """
     start = b""
     try:
         for chunk in chunks(path, NoProgress(), encoding):
@@ -47,20 +65,28 @@ def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
                 break
     except Damaged:
         with path.open("rb") as stored:
+            # The magic number remains, so that a message can name the format.
             start = start or stored.read(4)
     return start[:size]
 
 
 def chunks(path: Path, progress: Progress, encoding: str = "") -> Iterator[bytes]:
-    """The file's content in pieces, decompressed, without a byte order mark, and in UTF-8 where it is UTF-16
-    with such a mark, or in an ``encoding``, the name of a codec; progress counts the bytes of the file as it
-    is stored.
+    """Yield the content of a file in pieces: decompressed, in UTF-8 and without a byte order mark.
 
-    Bytes that the encoding lacks stay as they are, which is no UTF-8.
+    Bytes that are invalid in the encoding are passed on unchanged, so decoding the result as UTF-8
+    fails at them.
 
-    Raises:
-        InputError: the file is missing, is no file but a pipe or a device, or can't be read.
-        Damaged: the compressed stream is damaged or ends early, or text ends inside a character.
+    The iterator raises `InputError` if the file is missing, cannot be read, or is a pipe or a device.
+    It raises `Damaged` if the compressed stream is damaged or ends early, or if the text ends inside a
+    character.
+
+    Args:
+        path: The file.
+        progress: Advanced by the bytes that are read from disk, before decompression.
+        encoding: The codec of the text; empty for UTF-8. A UTF-16 byte order mark takes precedence.
+
+    Returns:
+        An iterator over pieces that are not empty.
     """
     return filter(None, _as_utf8(_pieces(path, progress), encoding))
 
@@ -71,6 +97,7 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
         _require_file(path)
         with path.open("rb") as stored:
             progress.start(path.name, path.stat().st_size, "B")
+            # The longest magic number, that of zstd, has four bytes.
             start, done = stored.read(4), 0
             stored.seek(0)
             compression = next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), "")
@@ -86,13 +113,15 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file") from error
     except (EOFError, zlib.error, OSError) as error:
+        # The operating system sets an error number. `gzip` and pyarrow raise OSError without one for
+        # damaged data.
         if isinstance(error, OSError) and (error.errno is not None or not compression):
             raise InputError(f"{path} can't be read: {error.strerror or error}") from error
         raise Damaged(f"the {compression} stream is damaged from here on ({error})") from error
 
 
 def _require_file(path: Path) -> None:
-    """Raises `InputError`: it is a pipe or a device, which may give nothing for ever, or no end."""
+    """Raise `InputError` for a pipe or a device: it may never end, and cannot be read twice."""
     try:
         mode = path.stat().st_mode
     except ValueError as error:
@@ -105,6 +134,7 @@ def _require_file(path: Path) -> None:
 
 def _decompressed(stored: BinaryIO, compression: str) -> Any:
     if compression == "zstd":
+        # Python's standard library has no zstd before version 3.14.
         import pyarrow as pa
 
         return pa.CompressedInputStream(pa.PythonFile(stored, "r"), "zstd")
@@ -114,8 +144,10 @@ def _decompressed(stored: BinaryIO, compression: str) -> Any:
 def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     first = _beginning(pieces)
     if first.startswith(_UTF_16):
+        # UTF-16 files of some programs contain lone surrogates. They are rejected later, with their line.
         encoding, errors = "utf-16", "surrogatepass"
     else:
+        # Bytes that the codec lacks become lone surrogates, and then the same bytes again.
         first, errors = first.removeprefix(_BOM), "surrogateescape"
     if not encoding:
         yield first
@@ -130,7 +162,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _beginning(pieces: Iterator[bytes]) -> bytes:
-    """The first piece, with as many more as a byte order mark takes."""
+    """Return the first piece, joined with as many more as a byte order mark takes."""
     first = b""
     while len(first) < len(_BOM) and (piece := next(pieces, b"")):
         first += piece
@@ -138,11 +170,19 @@ def _beginning(pieces: Iterator[bytes]) -> bytes:
 
 
 def encoding_of(path: Path) -> str:
-    """The codec of a text that is no UTF-8, guessed from what it holds; empty where it is UTF-8 or no text.
+    """Guess the codec of a text file that is not UTF-8.
 
-    The file is read through. One with some lines that are no UTF-8 among more that are, or with a byte order
-    mark, is UTF-8. In texts that are nearly all ASCII a few signs decide between those that Western systems
-    wrote; where these make no sense, ``charset-normalizer`` guesses.
+    The whole file is read. A file that has a byte order mark, or in which at least half of the
+    non-ASCII characters are valid UTF-8, counts as UTF-8: single broken lines do not change the codec
+    of the others. Among the rest, texts that are nearly all ASCII are common. They hold too few bytes
+    for statistics, so the few non-ASCII characters decide between the Western codecs first. If those do
+    not fit, ``charset-normalizer`` guesses.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The name of the codec; empty for UTF-8, and for files that are not text.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     beyond, wrong, sample = 0, 0, b""
@@ -150,17 +190,21 @@ def encoding_of(path: Path) -> str:
         if _beginning(_pieces(path, NoProgress())).startswith((_BOM, *_UTF_16)):
             return ""
         for piece in chunks(path, NoProgress()):
+            # NUL bytes mean binary data, or UTF-16 without a byte order mark.
             if b"\0" in piece:
                 return ""
             text = decoder.decode(piece)
             if not text.isascii():
                 beyond += len(_BEYOND_ASCII.findall(text))
                 wrong += len(_UNDECODED.findall(text))
+                # The pieces with non-ASCII characters are enough to guess from.
                 sample += piece if len(sample) < CHUNK else b""
     except Damaged:
         pass
+    # ``beyond`` includes the undecodable bytes.
     if beyond >= 2 * wrong:
         return ""
+    # A wrong codec decodes the same bytes to characters that such texts rarely use.
     for codec, share in ((codec, _share_of_signs(sample, codec)) for codec in _WESTERN):
         if share > 0.9:
             return codec
@@ -171,7 +215,7 @@ def encoding_of(path: Path) -> str:
 
 
 def _share_of_signs(sample: bytes, codec: str) -> float:
-    """Of the places beyond ASCII, those with one or two characters that texts in Western languages use."""
+    """Return the share of non-ASCII runs that a codec decodes to one or two typical Western characters."""
     try:
         places = re.findall(r"[^\x00-\x7f]+", sample.decode(codec))
     except UnicodeDecodeError:
@@ -180,9 +224,16 @@ def _share_of_signs(sample: bytes, codec: str) -> float:
 
 
 def read_text(path: Path) -> str:
-    """A text file.
+    """Return the content of a text file in UTF-8.
 
-    Raises `InputError`: it can't be read, or is no UTF-8.
+    Args:
+        path: The file. A byte order mark is removed.
+
+    Returns:
+        The whole text.
+
+    Raises:
+        InputError: The file cannot be read, is a pipe or a device, or is not UTF-8.
     """
     try:
         _require_file(path)

@@ -1,7 +1,7 @@
-"""Read CSV and its relatives: rows of cells with their places, and a reason for each row that is broken.
+"""Read CSV and similar tables with the place of each row, and go on after broken rows.
 
-Python's reader ends at the first fault, and a quotation mark that is never closed swallows all rows up to the
-end. `read_rows` gives such a row as one that can't be read and goes on with the line behind its first one:
+Python's CSV reader stops at the first error, and a quotation mark that is never closed makes it read
+the rest of the file as one cell. `read_rows` reports the broken row and goes on with the next line:
 
 >>> lines = [("f:1", "a,Hi."), ("f:2", 'a,"Ho.'), ("f:3", "b,Hum.")]
 >>> [(row.place, row.cells, row.fault[:7]) for row in read_rows(lines, ",")]
@@ -19,13 +19,17 @@ from typing import NamedTuple
 from graphneg.model import Rejected
 
 LONGEST_CELL = csv.field_size_limit()
-"""No cell may be longer: 131,072 characters, the limit of Python's own reader."""
+"""Maximum length of a cell in characters: 131,072, the limit of Python's CSV reader."""
 
 
 class DelimitedRow(NamedTuple):
-    """The cells of a row, the place of its first line and the text of that line.
+    """A row of a table.
 
-    A row with a ``fault`` has only the ``cells`` that are certain, from the first one on.
+    Attributes:
+        place: The place of the row's first line.
+        text: The text of that line.
+        cells: The cells. A row with a fault has only its first cells, up to the one that may be wrong.
+        fault: Why the row cannot be read; empty for a valid row.
     """
 
     place: str
@@ -35,7 +39,7 @@ class DelimitedRow(NamedTuple):
 
 
 class _BrokenOffError(Exception):
-    """A line that can't be read stands inside a row."""
+    """Signal that a line inside a row cannot be read."""
 
 
 def read_rows(
@@ -44,18 +48,21 @@ def read_rows(
     """Read the rows of a table.
 
     Args:
-        lines: The place and the text of each line, or what can't be read. A lone carriage return ends a line,
-            too.
+        lines: The place and the text of each line, or the line that could not be read. A single
+            carriage return also ends a line.
         separator: The character between cells.
-        quoted: Whether cells may be quoted as RFC 4180 says; else a quotation mark is like other characters.
+        quoted: Whether cells may be quoted as in RFC 4180. Otherwise a quotation mark is an ordinary
+            character.
 
     Yields:
-        Each row that is not blank, with what can't be read between them.
+        Each row that is not blank, and the lines that could not be read, in their order.
     """
     pending = deque[tuple[str, str] | Rejected]()
     source = iter(lines)
+    # The lines of the current row: a quoted cell may contain line breaks.
     taken: list[tuple[str, str]] = []
 
+    # Unreadable lines between two rows. They are yielded before the next row.
     refused: list[Rejected] = []
 
     def feed() -> Iterator[str]:
@@ -66,6 +73,7 @@ def read_rows(
                     taken.append(line)
                     yield line[1]
                 elif taken:
+                    # Report the unreadable line after the row that it breaks.
                     pending.appendleft(line)
                     raise _BrokenOffError(f"the line at {line.place} can't be read")
                 else:
@@ -78,6 +86,7 @@ def read_rows(
                 pending.extend(_lines(*following))
 
     def reader() -> Iterator[list[str]]:
+        # `strict` makes the reader raise an error for text after a closing quotation mark.
         quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         return csv.reader(feed(), delimiter=separator, quoting=quoting, strict=quoted)
 
@@ -88,7 +97,8 @@ def read_rows(
         try:
             cells = next(rows, None)
         except (csv.Error, _BrokenOffError) as error:
-            # The lines behind the first one may be rows of their own, which only an open quotation mark hid.
+            # The reader took all lines up to the end of the file for one cell. The lines after the first
+            # may be valid rows, so they are read again.
             pending.extendleft(reversed(taken[1:]))
             cells, fault = certain_cells(taken[0][1], separator, quoted=quoted), _reason(error)
             rows = reader()
@@ -101,7 +111,7 @@ def read_rows(
 
 
 def _lines(place: str, text: str) -> Iterator[tuple[str, str]]:
-    """Cut a line at lone carriage returns; each piece keeps its end."""
+    """Split a line at single carriage returns; each part keeps its line end."""
     text = text if text.endswith(("\n", "\r")) else f"{text}\n"
     if "\r" not in text:
         yield place, text
@@ -120,7 +130,7 @@ def _reason(error: Exception) -> str:
 
 
 def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str]:
-    """Return the cells at the beginning of a line that are whole, whatever is wrong behind them.
+    """Return the first cells of a broken line, up to the point where it breaks.
 
     >>> certain_cells('7,"Ann, B.",so "odd" it is', ",")
     ['7', 'Ann, B.']
@@ -131,9 +141,10 @@ def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str
         quoted: Whether cells may be quoted.
 
     Returns:
-        Those of its cells behind which a separator follows.
+        The cells that are followed by a separator, from the first on.
     """
     sign = re.escape(separator)
+    # The quantifiers are possessive, so a long line without a closing quotation mark takes linear time.
     cell = rf'(?:"((?:[^"]|"")*+)"|([^"{sign}\r\n]*+)){sign}' if quoted else rf"()([^{sign}\r\n]*+){sign}"
     cells: list[str] = []
     at = 0

@@ -1,8 +1,14 @@
-"""The entries of files that hold dialogues, whatever the format: JSON, JSON Lines, tables, Parquet, Arrow.
+"""Read the entries of files that hold dialogues: JSON, JSON Lines, tables, Parquet and Arrow.
 
-In: a file, a folder that ``datasets`` saved, or an object of Python (a list of dicts, a DataFrame, a data
-set). Out: `Source`s, whose entries are decoded values with their places; `graphneg.ingest.shapes` says what
-they mean.
+Dialogues can also come from a folder that ``datasets`` saved, or from a Python object: a list of dicts,
+a DataFrame or a data set. `sources` finds out what it was given and returns a `Source` for each file or
+split. The entries of a source are decoded values with their places. What the keys of an entry mean is
+decided in `graphneg.ingest.shapes`.
+
+>>> from graphneg.progress import NoProgress
+>>> [source] = sources([[{"dialogue": 1, "text": "Hi."}]], "dialogues", Fields({}), LoadOptions())
+>>> list(source.read(NoProgress()))
+[Item(place='data:row 1', number=0, key='', value={'dialogue': 1, 'text': 'Hi.'})]
 """
 
 from __future__ import annotations
@@ -48,16 +54,24 @@ _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.I)
 _QUOTED = re.compile(r'(?:[^"\t\r\n]*|"(?:[^"]|"")*")(?:[\t\r\n]|\Z)')
 _ARROW_STREAM = b"\xff\xff\xff\xff"
 _BATCH = 500
+"""Number of rows that are taken from a Parquet or Arrow file at once."""
 LONGEST_COLUMN = 1_000
-"""No column may have a longer name."""
+"""Maximum length of a column name in characters."""
 
 Entries = Iterator[Item | Rejected]
 
 
 class Source(NamedTuple):
-    """What a corpus is read from: its name for messages, what its corpus and split are called where entries
-    don't say, how its entries are read, the file whose beginning shows whether it is of the format, and
-    whether its entries can be read only once (of a generator)."""
+    """A file or Python object from which entries are read.
+
+    Attributes:
+        place: Its name in messages.
+        corpus: The corpus of entries that do not name one.
+        split: The split of entries that do not name one.
+        read: Reads the entries from the beginning.
+        text: The file whose first bytes show whether it has the expected format; None for other sources.
+        once: Whether the entries can be read only once, as those of a generator.
+    """
 
     place: str
     corpus: str
@@ -68,9 +82,18 @@ class Source(NamedTuple):
 
 
 def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOptions) -> list[Source]:
-    """The sources of what a loader was given: files, folders of saved data sets, objects of Python.
+    """Return the sources of the files, folders and Python objects that a loader was given.
 
-    Raises `InputError`: nothing was given, or something is missing, empty or can't be read.
+    A missing, empty or unreadable file raises `InputError`.
+
+    Args:
+        given: Paths, or Python objects that hold dialogues.
+        loader: The name of the loader, for messages.
+        fields: Looks up the keys of fields.
+        options: The options of the load.
+
+    Returns:
+        The sources in the order of ``given``. A folder may have several.
     """
     if not given:
         input_paths((), loader)
@@ -89,6 +112,7 @@ def _sources(given: Any, loader: str, fields: Fields, options: LoadOptions) -> I
         return
     start = head(path, 16)
     corpus, split = corpus_of(path), split_of(path)
+    # Parquet and Arrow files are recognised by their first bytes, because their suffixes vary.
     if start.startswith(b"PAR1"):
         yield Source(str(path), corpus, split, partial(_parquet, path, options))
     elif start.startswith((b"ARROW1", _ARROW_STREAM)):
@@ -110,7 +134,7 @@ def _require_codec(name: str) -> None:
 
 
 def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) -> Entries:
-    """The values of a JSON document or of its lines, or the rows of a table."""
+    """Return the values of a JSON document or of JSON Lines, or the rows of a table."""
     encoding = options.encoding or encoding_of(path)
     if encoding and not options.encoding:
         options.notices.say(f"{path}: no UTF-8, read as {encoding}; --encoding says it where that is wrong")
@@ -127,7 +151,7 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
 
 
 def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
-    """The first two lines that are not blank; empty where there is none that can be read."""
+    """Return the first two lines that are not blank; a missing or unreadable line is empty."""
     lines = text_lines(path, NoProgress(), encoding)
     said = (line for line in lines if isinstance(line, Rejected) or line.text.strip())
     first, second, *_ = [*(line.text if isinstance(line, Line) else "" for line in islice(said, 2)), "", ""]
@@ -135,21 +159,23 @@ def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
 
 
 def _is_document(first: str, second: str, fields: Fields) -> bool:
-    """Whether JSON that begins with these lines is one value, not a value a line."""
+    """Return whether the first lines begin one JSON document, not JSON Lines."""
     try:
         value = json.loads(first)
     except (ValueError, RecursionError) as error:
+        # The value goes on after the first line, so the document is pretty-printed.
         cut = isinstance(error, json.JSONDecodeError) and error.pos >= len(first)
         if first[0] == "[":
             return first == "[" or not second.startswith("[")
         return cut and bool(second) and not second.startswith("{")
     if isinstance(value, list):
+        # [["Hi.", "Ho."]] on one line is a document. Two such lines are two dialogues.
         return not second.startswith("[")
     return not second and not (has_turns(value, fields) or is_row(value, fields))
 
 
 def _document(path: Path, fields: Fields, progress: Progress, encoding: str) -> Entries:
-    """The items of a document; the whole of one that is a dialogue by itself."""
+    """Return the items of a JSON document, or the whole document if it is a single dialogue."""
     whole = b""
     try:
         for piece in chunks(path, NoProgress(), encoding):
@@ -162,6 +188,7 @@ def _document(path: Path, fields: Fields, progress: Progress, encoding: str) -> 
         is_dialogue, text = False, ""
     if not is_dialogue:
         return json_items(path, progress, encoding)
+    # The document was read without progress above; this reports its bytes.
     list(chunks(path, progress, encoding))
     try:
         return iter([Item(f"{path}:1", 0, "", parse_json(text))])
@@ -173,23 +200,24 @@ def _document(path: Path, fields: Fields, progress: Progress, encoding: str) -> 
 
 
 def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, encoding: str = "") -> Entries:
-    """Read the rows behind the header of a table.
+    """Read the rows of a table with a header.
 
-    CSV quotes as RFC 4180 does. Where tabs separate, a quotation mark is a character like others, unless all
-    cells of the file's beginning that have one are quoted so, as Excel does.
+    In CSV files cells are quoted as in RFC 4180. In files with tabs a quotation mark is an ordinary
+    character, unless every cell with a quotation mark at the beginning of the file is quoted as Excel
+    does it.
 
     Args:
         path: The file.
         separator: The character between cells.
-        fields: What the caller says of the columns.
-        progress: Told of the bytes that are read.
+        fields: Looks up the keys of fields.
+        progress: Advanced by the bytes that are read.
         encoding: The codec of the text; empty for UTF-8.
 
     Yields:
         The cells of each row by column, with the place of its first line.
 
     Raises:
-        InputError: The header can't be read, or lacks a column.
+        InputError: The header cannot be read, or lacks a column.
     """
     quoted = separator != "\t" or _quotes(path, encoding)
     columns: list[str] = []
@@ -204,7 +232,8 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
                 columns = _header(row, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells where the header has {len(columns)}"
-            # One separator too many in the text moves all cells behind it.
+            # If the text contains a separator that is not quoted, all cells after it are shifted. Only
+            # the cells before the text column are certain.
             certain = columns[: columns.index(fields.of(columns)["text"])]
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
@@ -239,8 +268,10 @@ def _header(row: DelimitedRow, fields: Fields) -> list[str]:
 
 
 def _separator(header: str, fields: Fields) -> str:
-    """The sign between the cells of a header: the one with which most fields are found, a usual one first."""
-    header = header.lstrip("\r").partition("\r")[0]  # a lone carriage return ends a line of a table, too
+    """Return the separator with which the most fields are found in a header; usual separators win ties."""
+    # A single carriage return also ends a line of a table.
+    header = header.lstrip("\r").partition("\r")[0]
+    # Excel writes a first line "sep=;" to name the separator.
     if told := _SEPARATOR_LINE.fullmatch(header):
         return told[1]
     signs = dict.fromkeys((*_SEPARATORS, *re.findall(r'[^\w\s"\'().-]', header)))
@@ -252,7 +283,7 @@ def _cells(header: str, separator: str) -> list[str]:
 
 
 def _quotes(path: Path, encoding: str) -> bool:
-    """Whether the quotation marks of a table with tabs stand around cells, doubled inside, and only so."""
+    """Return whether quotation marks in a tab-separated table always enclose whole cells."""
     start = head(path, encoding=encoding).decode("utf-8", "replace")
     if '"' not in start:
         return False
@@ -260,6 +291,7 @@ def _quotes(path: Path, encoding: str) -> bool:
     while at < len(start):
         cell = _QUOTED.match(start, at)
         if cell is None:
+            # The sample may end inside a quoted cell. That is accepted only after enough valid cells.
             is_cut_off = re.compile(r'"(?:[^"]|"")*\Z').match(start, at) is not None
             return is_cut_off and len(start) > 1 << 15
         at = cell.end()
@@ -270,7 +302,7 @@ def _quotes(path: Path, encoding: str) -> bool:
 
 
 def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
-    """The Arrow files of a folder that ``save_to_disk`` wrote: a data set, or several by split."""
+    """Return the Arrow files of a folder that ``save_to_disk`` wrote, with one or several splits."""
     splits = _listing(path / "dataset_dict.json", "splits")
     folders = [path] if splits is None else [path / Path(str(split)).name for split in splits]
     for folder in folders:
@@ -288,9 +320,17 @@ def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
 
 
 def _listing(path: Path, key: str) -> list[Any] | None:
-    """The list under a key of a JSON file; None where there is no such file.
+    """Return the list under a key of a JSON file, or None if there is no such file.
 
-    Raises `InputError`: it is no such file.
+    Args:
+        path: The file.
+        key: The key of the list.
+
+    Returns:
+        The list.
+
+    Raises:
+        InputError: The file has no such list.
     """
     if not path.is_file():
         return None
@@ -305,7 +345,7 @@ def _listing(path: Path, key: str) -> list[Any] | None:
 
 @contextmanager
 def _arrow_faults() -> Generator[None]:
-    """Turns the errors of pyarrow into `Refused`."""
+    """Turn the errors of pyarrow into `Refused`."""
     import pyarrow as pa
 
     try:
@@ -331,6 +371,8 @@ def _arrow(path: Path, options: LoadOptions, progress: Progress) -> Entries:
 
     def opened() -> tuple[int | None, Iterator[Any]]:
         file = pa.OSFile(str(path))
+        # Arrow has two formats. Only the file format begins with a magic number; ``datasets`` writes the
+        # stream format.
         is_stream = file.read(6) != b"ARROW1"
         file.seek(0)
         reader = pa.ipc.open_stream(file) if is_stream else pa.ipc.open_file(file)
@@ -341,7 +383,7 @@ def _arrow(path: Path, options: LoadOptions, progress: Progress) -> Entries:
 
 
 def _slices(batches: Iterable[Any], names: list[str]) -> Iterator[Any]:
-    """The named columns of batches, a few rows each; what they say of themselves is checked."""
+    """Yield the named columns of batches, some rows at a time, after pyarrow has validated each batch."""
     for batch in batches:
         batch.validate(full=True)
         for start in range(0, batch.num_rows, _BATCH):
@@ -349,7 +391,7 @@ def _slices(batches: Iterable[Any], names: list[str]) -> Iterator[Any]:
 
 
 def _without_bytes(path: Path, schema: Any, options: LoadOptions) -> list[str]:
-    """The columns without images, sound and other bytes, which no text is in."""
+    """Return the columns that hold no binary data, such as images or sound; report the others."""
     left_out = [column.name for column in schema if _has_bytes(column.type)]
     if left_out:
         options.notices.say(f"{path}: left out what holds bytes: {', '.join(left_out)}")
@@ -364,6 +406,7 @@ def _has_bytes(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         return _has_bytes(kind.value_type)
     binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    # Older versions of pyarrow have no binary views.
     views = getattr(pa.types, "is_binary_view", None)
     if any(test(kind) for test in binary) or (views is not None and views(kind)):
         return True
@@ -371,7 +414,7 @@ def _has_bytes(kind: Any) -> bool:
 
 
 def _rows(path: Path, opened: Callable[[], tuple[int | None, Iterator[Any]]], progress: Progress) -> Entries:
-    """The rows of record batches; one that can't be read is rejected, and so is all behind a broken batch."""
+    """Yield the rows of record batches; reading ends at a batch that cannot be read."""
     number = 0
     try:
         with _arrow_faults():
@@ -399,7 +442,7 @@ def _cells_of(batch: Any, at: int) -> Any:
 
 
 def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
-    """A row, the ``number`` from 1, with its empty cells: what columns there are shows in the first one."""
+    """Return a row, whose number counts from 1; empty cells are kept, because they show the columns."""
     try:
         row = cells()
         is_object = isinstance(row, Mapping)
@@ -413,9 +456,10 @@ def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
 
 
 def _of_object(given: Any) -> Iterator[Source]:
-    """The sources of a list of dicts (or any iterable of them), a DataFrame, a data set, several by split."""
+    """Yield the sources of a list of dicts, a DataFrame or a data set, or of several by split."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
+        # A mapping of splits to data sets. A mapping with plain values is a single entry.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
                 yield from (source._replace(split=str(split)) for source in _of_object(part))
@@ -450,9 +494,16 @@ def _frame_rows(frame: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _as_json(value: Any) -> Any:
-    """A value as JSON has it; what is missing (NaN, NaT) is None, and no member of an object.
+    """Return a value as JSON has it, where missing values (NaN, NaT) become None.
 
-    Raises `Refused`: it is something else.
+    Args:
+        value: A cell, as pandas, numpy, pyarrow or ``datasets`` give it.
+
+    Returns:
+        Text, number, list or object. Members of an object that are missing are left out.
+
+    Raises:
+        Refused: The value has another type.
     """
     if value is None or isinstance(value, str | bool | int):
         return value
@@ -464,6 +515,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(one) for one in cast("Sequence[Any]", value)]
     if isinstance(value, date | time):
+        # `pandas.NaT` is a datetime that does not equal itself.
         return None if value != value else value.isoformat()
     if isinstance(value, Decimal | timedelta):
         return str(value)

@@ -1,7 +1,8 @@
-"""Which key of an entry, or which column of a table, holds which field of a dialogue.
+"""Find which key of a JSON object, or which column of a table, holds which field of a dialogue.
 
-Exports call one thing by many names. `NAMES` lists, for each field, the names that exports use, and `Fields`
-finds the key of each field of an entry. The caller may name a key where the names do not tell (``--map``).
+Exports use many names for the same field. `NAMES` lists the known names of each field, and `Fields`
+looks up the key of each field among the keys of an entry. Callers can name a key themselves (``--map
+text=rating``) if the name is not known or not the right one.
 
 >>> dict(Fields({}).of(["conversation_id", "author_type", "message", "sent_at", "rating"]))
 {'dialogue': 'conversation_id', 'speaker': 'author_type', 'text': 'message', 'time': 'sent_at'}
@@ -22,7 +23,7 @@ Value = Mapping[str, Any]
 NAMES: dict[str, tuple[str, ...]] = {
     field: tuple(names.split())
     for field, names in {
-        # Names of one table, of OASST, of help desks, of Discourse, and of Reddit.
+        # Generic names, then those of OASST, help desks, Discourse and Reddit.
         "dialogue": """
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey
@@ -35,7 +36,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
             utteranceno utterancenumber messageidx messageindex
         """,
-        # Names of persons come before kinds of persons: two agents of one ticket are two speakers.
+        # Keys with the names of people come before keys with kinds of people ("author" before
+        # "author_type"): two agents of one ticket are two speakers.
         "speaker": """
             speaker speakerid speakeridx speakername role from author authorname authorid sender
             sendername senderid participant participantname participantid fromname fromuser
@@ -75,30 +77,34 @@ NAMES: dict[str, tuple[str, ...]] = {
         """,
     }.items()
 }
-"""The names of each field in exports, plainest first. Case, blanks and punctuation make no difference:
-``authortype`` stands for ``author_type``, ``Author Type`` and ``authorType``.
+"""The names of each field in exports, in order of preference.
 
-``id``, ``reply_to`` and ``time`` describe the rows of a table: the name of a row, the name of the row that it
-answers, and when it was said. A ``time`` may be any number that grows.
+Names are compared without case, spaces and punctuation: ``authortype`` matches ``author_type``,
+``Author Type`` and ``authorType``.
+
+``id``, ``reply_to`` and ``time`` describe the rows of a table: the id of a row, the id of the row that
+it answers, and the time at which it was said. A ``time`` may be any number that grows.
 """
 
 OWN_ROW = ("dialogue", "turn", "speaker", "text", "split", "amr")
-"""The fields of a row that become parts of an utterance; all other columns are kept as attributes."""
+"""The fields of a row that become parts of an utterance. All other columns are kept as attributes."""
 
 _CONTAINERS = ("turns", "amr", "split")
+"""Fields whose keys `Fields.unused` lists nevertheless."""
 
 
 class Fields:
-    """The keys of fields: those that the caller names, else those whose names tell.
+    """Look up the keys of fields: those that the caller names, otherwise those with known names.
 
     Args:
-        said: Key by field. An empty key says that no key holds the field.
+        said: The key of each field that the caller named. An empty key says that no key holds the field.
 
     Raises:
         InputError: The caller names a field that does not exist.
     """
 
     def __init__(self, said: Mapping[str, str]) -> None:
+        """Initialize the lookup and check the names of the fields."""
         for field in said:
             if field not in NAMES:
                 raise InputError(f"--map {field}={said[field]}: no field {field!r}; it is {listed(NAMES)}")
@@ -112,10 +118,11 @@ class Fields:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            Key by field; fields without a key are left out.
+            Maps each field to its key. Fields without a key are left out.
         """
         keys = tuple(keys)
         if keys not in self._known:
+            # JSON objects may each have other keys, so the cache must not grow with the file.
             if len(self._known) > 1000:
                 self._known.clear()
             self._known[keys] = dict(self._found(keys))
@@ -125,6 +132,7 @@ class Fields:
         plain = plain_names(keys)
         for field, names in NAMES.items():
             if field in self.said:
+                # An empty key matches no column, so the field has none.
                 if self.said[field] in keys:
                     yield field, self.said[field]
             elif (name := next((name for name in names if name in plain), None)) is not None:
@@ -137,24 +145,27 @@ class Fields:
             value: The object.
 
         Returns:
-            The first key that is so called and holds a list, or lists by key; None where there is none.
+            The key that the caller named, else ``turns``, else the first key with a known name that
+            holds a list or an object of lists of equal length. None if the object has no such key.
         """
         if "turns" in self.said:
             return self.said["turns"] if self.said["turns"] in value else None
         if "turns" in value:
             return "turns"
         plain = plain_names(value)
+        # The value must be a list: in many exports "conversation" is an id, and "messages" a count.
         names = (plain[name] for name in NAMES["turns"] if name in plain)
         return next((key for key in names if isinstance(value[key], list) or columns_of(value[key])), None)
 
     def other_names(self, found: Mapping[str, str]) -> str:
-        """Return what keys were read as, for a message.
+        """Return which keys were read as which fields, for a notice.
 
         Args:
-            found: Key by field.
+            found: The key of each field.
 
         Returns:
-            The fields whose keys have other names than graphneg's own and were not named by the caller.
+            ``text=message, speaker=author``: the fields whose keys differ from graphneg's own names and
+            were not named by the caller.
         """
         told = ((field, key) for field, key in found.items() if field not in self.said and key != field)
         return ", ".join(f"{field}={key}" for field, key in told)
@@ -166,7 +177,7 @@ class Fields:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            The rest of them, in their order.
+            The remaining keys, in their order.
         """
         keys = list(keys)
         used = {key for field, key in self.of(keys).items() if field not in _CONTAINERS}
@@ -174,72 +185,96 @@ class Fields:
 
 
 def plain_names(keys: Iterable[str]) -> dict[str, str]:
-    """Return keys by what is left of them without case, blanks and punctuation.
+    """Return the keys by their names without case, spaces and punctuation.
 
     >>> plain_names(["Author Type", "author_type"])
     {'authortype': 'Author Type'}
 
     Args:
-        keys: The keys. Of two that become equal the first counts.
+        keys: The keys. If two of them have the same plain name, the first one is used.
 
     Returns:
-        Key by plain name.
+        Maps each plain name to its key.
     """
     plain: dict[str, str] = {}
     for key in keys:
+        # "Author Type", "author_type" and "authorType" all become "authortype".
         plain.setdefault(re.sub(r"[\W_]+", "", key).casefold(), key)
     return plain
 
 
 def columns_of(value: Any) -> dict[str, list[Any]] | None:
-    """Return the columns of a list of objects that is written by its columns.
+    """Return the columns of a list of objects that is stored by column.
+
+    ``{"text": ["Hi.", "Ho."], "speaker": ["A", "B"]}`` stores two turns. The library ``datasets`` gives
+    lists of objects in this form.
 
     Args:
-        value: Perhaps such a list: ``{"text": ["Hi.", "Ho."], "speaker": ["A", "B"]}``.
+        value: Any value.
 
     Returns:
-        Its lists by key; None where the value is something else, or its lists differ in length.
+        The lists by key, or None if the value is not an object of lists of equal length.
     """
     if not isinstance(value, dict) or not value:
         return None
     columns = cast("dict[str, Any]", value)
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
+    # Lists of different lengths do not describe the same turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
 
 
 def is_row(value: Any, fields: Fields) -> bool:
-    """Return whether a value is one utterance, not a whole dialogue."""
+    """Return whether a value is one utterance, not a whole dialogue.
+
+    Args:
+        value: An entry of a file.
+        fields: Looks up the keys of fields.
+
+    Returns:
+        True for a text, and for an object that has a text but no turns.
+    """
     if isinstance(value, str):
         return True
     if not isinstance(value, dict) or fields.turns_of(cast("Value", value)) is not None:
         return False
     found = fields.of(cast("Value", value))
+    # In {"message": {"content": "Hi."}} the message is an object, not a text.
     return "text" in found and not isinstance(value[found["text"]], dict)
 
 
 def has_turns(value: Any, fields: Fields) -> bool:
-    """Return whether a value is an object with its turns."""
+    """Return whether a value is an object with the turns of a dialogue.
+
+    Args:
+        value: An entry of a file.
+        fields: Looks up the keys of fields.
+
+    Returns:
+        True if `Fields.turns_of` finds the key of the turns.
+    """
     return isinstance(value, dict) and fields.turns_of(cast("Value", value)) is not None
 
 
 def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
-    """Check that rows of utterances have a text and tell which dialogue they belong to.
+    """Check that rows of utterances have a text and say which dialogue they belong to.
 
-    A table without a column for the dialogue is accepted where rows name the row that they answer, or where
-    the caller says that there is no such column.
+    A table without a dialogue column is accepted if its rows name the rows that they answer, or if the
+    caller says that there is no such column.
 
     Args:
         place: The place of the header, for the message.
         columns: The names of the columns.
-        fields: What the caller says of them.
+        fields: Looks up the keys of fields.
 
     Raises:
-        InputError: A field is missing, a column that the caller names is missing, or a column comes twice.
+        InputError: A required column is missing, a column that the caller names is missing, or a column
+            occurs twice.
     """
     shown = listed(repr(column[:40]) for column in columns[:12])
     for field, key in fields.said.items():
         if key and key not in columns:
             raise InputError(f"{place}: --map {field}={key}: there is no such key or column, only {shown}")
+    # Columns that differ only in case are ambiguous for users, too.
     named = [column.casefold() for column in columns if column]
     if len(set(named)) != len(named):
         raise InputError(f"{place}: a column stands twice in the header {shown}")
@@ -247,6 +282,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.said.get(field) != "" and field not in found]
     if missing:
+        # A file may hold a single dialogue without naming it.
         alone = "; --map dialogue= says that all rows are one dialogue" if missing == ["dialogue"] else ""
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; "
@@ -255,14 +291,14 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
 
 
 def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
-    """Return whether only replies tell which rows belong together.
+    """Return whether only replies tell which rows belong to one dialogue.
 
     Args:
-        found: Key by field.
-        fields: What the caller says of them.
+        found: The key of each field.
+        fields: Looks up the keys of fields, and knows which ones the caller named.
 
     Returns:
-        Whether rows have ids and name the row that they answer, and have no column for the dialogue.
+        True if rows have ids and name the rows that they answer, and there is no dialogue column.
     """
     return (
         "dialogue" not in found and fields.said.get("dialogue") != "" and {"id", "reply_to"} <= found.keys()
@@ -270,5 +306,12 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a list in words, for a message."""
+    """Return names as a list separated by commas, for a message.
+
+    Args:
+        names: The names.
+
+    Returns:
+        The names in one line.
+    """
     return ", ".join(names)

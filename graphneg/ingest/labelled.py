@@ -1,9 +1,20 @@
-"""Responses that three annotators judged: contradictory to an earlier utterance of their speaker, or not.
+"""Read and write model responses that annotators judged as contradictory or not.
 
-JSON lines in, `Labelled` out, and back. The form is that of Sato et al. 2024 ("A Large Collection of
-Model-generated Contradictory Responses for Consistency-aware Dialogue Systems", Findings of ACL):
-``utterances``, ``speakers``, ``annotation_target_pair`` (the earlier utterance and the response, which is
-the last one), ``rgm_name`` (who generated it) and ``contradictory_label_count``.
+The format is that of Sato et al. 2024 ("A Large Collection of Model-generated Contradictory Responses
+for Consistency-aware Dialogue Systems", Findings of ACL). Each JSON line holds a dialogue whose last
+utterance is a model's response. Three annotators judged whether the response contradicts an earlier
+utterance of the same speaker.
+
+>>> line = {
+...     "utterances": ["Do you eat meat?", "I am a vegetarian.", "Since when?", "I had a steak today."],
+...     "speakers": ["A", "B", "A", "B"],
+...     "annotation_target_pair": [1, 3],
+...     "rgm_name": "model",
+...     "contradictory_label_count": 3,
+... }
+>>> response = labelled_of(line, "data.jsonl:1")
+>>> response.said, response.label
+('I am a vegetarian.', 1)
 """
 
 from __future__ import annotations
@@ -21,18 +32,26 @@ from graphneg.json_input import json_line
 from graphneg.progress import NoProgress
 
 ANNOTATORS = 3
+"""Number of annotators who judged each response."""
 AGREED = 2
-"""So many of three annotators make a response contradictory; none at all makes it not so."""
+"""Minimum number of votes for the label "contradictory". The label "not contradictory" takes 0 votes."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
+"""The keys of a line, in the order in which they are written."""
+# Stands for responses whose texts were not published.
 _UNPUBLISHED = "[[TBA]]"
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A response (the last of ``utterances``), and how many of three called it contradictory.
+    """A response with the votes of its annotators.
 
-    ``earlier`` is the index of the utterance that it was judged against, ``generator`` who made it,
-    ``id`` FILE:LINE or the like.
+    Attributes:
+        id: Where the response comes from, such as ``FILE:LINE``.
+        utterances: The texts of the context and, as the last one, the response.
+        speakers: The speaker of each utterance.
+        earlier: The index of the utterance that the response was compared with.
+        generator: The name of the model that generated the response.
+        votes: The number of annotators, 0 to 3, who called the response contradictory.
     """
 
     id: str
@@ -54,12 +73,12 @@ class Labelled:
 
     @property
     def said(self) -> str:
-        """The earlier utterance."""
+        """The earlier utterance that the response was compared with."""
         return self.utterances[self.earlier]
 
     @property
     def label(self) -> int | None:
-        """1 contradictory (two of three, or all), 0 not (none); None where one of three stands alone.
+        """The majority label: 1 for contradictory, 0 for not, None for one vote of three.
 
         >>> [Labelled("", ("a", "b", "c"), ("A", "B", "A"), 0, "", n).label for n in range(4)]
         [0, None, 1, 1]
@@ -68,14 +87,24 @@ class Labelled:
 
 
 def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
-    """The responses of files that are contradictory or not, in order; those that one of three calls so are
-    left out.
+    """Read the responses that have a label.
 
-    Raises `InputError`: a file can't be read, or a line is none of these; file and line are named.
+    Responses that one annotator of three calls contradictory have no label and are left out. A file
+    that cannot be read, or a line in another format, raises `InputError` with file and line.
+
+    Args:
+        paths: JSON Lines files.
+
+    Returns:
+        The labelled responses in the order of the files.
+
+    Raises:
+        InputError: The files contain no labelled response.
     """
     labelled: list[Labelled] = []
     for path in paths:
         lines = each_line(Path(path), NoProgress(), lambda at: [labelled_of(parse_json(at.text), at.place)])
+        # One vote of three is no agreement.
         labelled += [line for line in accepted(lines) if line.label is not None]
     if not labelled:
         raise InputError(f"{', '.join(map(str, paths))}: no labelled response in it")
@@ -83,7 +112,14 @@ def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
 
 
 def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
-    """JSON lines of labelled responses."""
+    """Return labelled responses as JSON lines, in the format that `read_labelled` reads.
+
+    Args:
+        labelled: The responses.
+
+    Yields:
+        One line per response.
+    """
     for line in labelled:
         pair = [line.earlier, len(line.utterances) - 1]
         values = (list(line.utterances), list(line.speakers), pair, line.generator, line.votes)
@@ -91,9 +127,17 @@ def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
 
 
 def labelled_of(value: Any, id: str) -> Labelled:
-    """One line's object.
+    """Return the labelled response of a decoded JSON line.
 
-    Raises `Refused`: it is not in the form.
+    Args:
+        value: The decoded line.
+        id: Where the line comes from, such as ``FILE:LINE``.
+
+    Returns:
+        The response.
+
+    Raises:
+        Refused: The value does not have the format.
     """
     fields = mapping(value, "the line")
     if missing := [key for key in KEYS if key not in fields]:
@@ -102,6 +146,7 @@ def labelled_of(value: Any, id: str) -> Labelled:
     speakers = tuple(strings(fields["speakers"], '"speakers"'))
     pair, generator, votes = (fields[key] for key in KEYS[2:])
     last, is_pair = len(utterances) - 1, isinstance(pair, list) and len(cast("list[Any]", pair)) == 2
+    # Not isinstance: True and False are ints, too.
     indices: list[int] = [index for index in pair if type(index) is int] if is_pair else []
     faults = (
         (last < 1, f'{len(utterances)} "utterances"; there must be a context and a response'),
@@ -119,6 +164,7 @@ def labelled_of(value: Any, id: str) -> Labelled:
             f'"contradictory_label_count" is {votes!r}; it must be 0 to {ANNOTATORS}',
         ),
     )
+    # Report the first fault: later ones may only follow from it.
     for is_fault, reason in faults:
         if is_fault:
             raise Refused(reason)

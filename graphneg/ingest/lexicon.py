@@ -1,7 +1,11 @@
-"""The lexicon of a store, and what follows from it: terms, antonyms that are judged, facts about graphs.
+"""Maintain the lexicon of a store, and the data that depends on it: terms, antonyms, facts about graphs.
 
-A store's lexicon is graphneg's own and the entries that were loaded into the store. When it has changed,
-`refresh` computes again what the store holds already; `upgrade` does where graphneg has changed.
+The lexicon of a store is graphneg's own, extended by the entries that were loaded into the store. When
+entries are loaded, `refresh` computes the data that depends on them anew. When graphneg itself has
+changed, `upgrade` computes everything anew.
+
+For example, a user loads the line ``class<TAB>medicine<TAB>aspirin``. The term "aspirin" then gets the
+class ``medicine``, and the facts about all graphs with this word are computed again.
 """
 
 from __future__ import annotations
@@ -27,53 +31,117 @@ from graphneg.store.statements import Sent, cypher_text, in_transactions, run, s
 
 T = TypeVar("T")
 ROWS = 5_000
+"""Maximum number of rows in a statement about words."""
 GRAPHS = 200
+"""Number of graphs in a transaction."""
 DIALOGUES = 50
+"""Number of dialogues in a transaction."""
 TERMS = 2_000
+"""Number of terms in a transaction."""
 OF_TEXTS = frozenset({"past-form", "future-form"})
-"""Classes of words that are looked for in texts, where graphs have none of them."""
+"""Word classes that are looked up in the texts of utterances, because graphs do not contain these words.
+
+AMR has no tense: that "We went home" is about the past is known only from the text.
+"""
 
 
 class Target(Reads, Protocol):
-    """What records are loaded into: a store, or files for a bulk load."""
+    """The destination of a load: a store, or the files of a bulk load."""
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` in one write transaction. It may be called again, so it must be idempotent."""
+        """Run a function in one write transaction.
+
+        Args:
+            work: The function. It may be called again after a conflict, so it must be idempotent.
+
+        Returns:
+            The result of the function.
+        """
         ...
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` as `write` does, and leave the version of the content as it is."""
+        """Run a function as `write` does, without a new version of the content.
+
+        Args:
+            work: The function. It must be idempotent.
+
+        Returns:
+            The result of the function.
+        """
         ...
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
-        """Mark the content as changed, in the transaction that changes it."""
+        """Mark the content as changed, in the transaction that changes it.
+
+        Args:
+            transaction: The open transaction.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """Loads records that follow from what a store has: its content counts as unchanged."""
+    """A store into which records are loaded that are derived from its own content.
+
+    Its content counts as unchanged, so what depends on the content stays valid.
+
+    Attributes:
+        store: The store.
+    """
 
     store: Store
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Return all rows of a query."""
+        """Return all rows of a query.
+
+        Args:
+            query: The Cypher text.
+            **parameters: Its parameters.
+
+        Returns:
+            The rows.
+        """
         return self.store.read(query, **parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` in one write transaction, as `Store.write_derived` does."""
+        """Run a function in one write transaction, as `Store.write_derived` does.
+
+        Args:
+            work: The function. It must be idempotent.
+
+        Returns:
+            The result of the function.
+        """
         return self.store.write_derived(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Do ``work`` as `write` does."""
+        """Run a function as `write` does.
+
+        Args:
+            work: The function. It must be idempotent.
+
+        Returns:
+            The result of the function.
+        """
         return self.write(work)
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: the content stays."""
+        """Do nothing: derived records do not change the content.
+
+        Args:
+            transaction: The open transaction.
+        """
 
 
 def stored_lexicon(source: Reads | ManagedTransaction) -> Lexicon:
-    """The lexicon of a store, or of the store that a transaction works on."""
+    """Return the lexicon of a store.
+
+    Args:
+        source: The store, or an open transaction on it.
+
+    Returns:
+        graphneg's own lexicon, extended by the entries in the store.
+    """
     is_open = not isinstance(source, ManagedTransaction)
     rows = source.read(cypher_text("lexicon/entries")) if is_open else run(source, "lexicon/entries")
     entries = (LexiconEntry(row["table"], tuple(row["cells"])) for row in rows)
@@ -81,10 +149,22 @@ def stored_lexicon(source: Reads | ManagedTransaction) -> Lexicon:
 
 
 def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
-    """One row for each class of a concept, move of a word, and pair; the newest of one key counts."""
+    """Return the rows of lexicon entries.
+
+    An entry of a class names several concepts and gives a row for each. If two entries set the same
+    thing, the last one is kept.
+
+    Args:
+        entries: The entries.
+
+    Returns:
+        The rows, sorted by id.
+    """
     rows: dict[str, Row] = {}
     for table, cells in ((entry.table, list(entry.cells)) for entry in entries):
         for item in [[cells[0], concept] for concept in cells[1].split()] if table == "class" else [cells]:
+            # The id leaves out what a new entry may change: the minus sign of a class, the target of a
+            # move, the kinds of things of a pair of opposites.
             of_table = {"class": [item[0].lstrip("-"), item[-1]], "move": item[:2]}
             id = digest([table, of_table.get(table, sorted(item[:2]))])
             rows[id] = {"id": id, "table": table, "cells": item}
@@ -92,23 +172,47 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
 
 
 def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[Sent]:
-    """Send the statements that make sure that terms are there, with those that they move to."""
+    """Send the statements that create terms, and the terms that they move to along their scales.
+
+    Args:
+        tx: The transaction.
+        texts: The lemmas and phrases.
+        lexicon: The lexicon of the store.
+
+    Returns:
+        The statements that were sent. Pass them to `finish`.
+    """
     known = sorted(set(texts))
     moves = move_rows(known, lexicon)
+    # Sorted, so that concurrent transactions lock the terms in the same order.
     known = sorted({*known, *(row["to"] for row in moves)})
     sent = [send(tx, "load/terms", terms=[term_row(text, lexicon) for text in known])]
     return [*sent, send(tx, "load/moves", moves=moves)] if moves else sent
 
 
 def finish(sent: Iterable[Sent]) -> None:
-    """Wait until the server is done with what was sent."""
+    """Wait until the server has run the statements that were sent.
+
+    Args:
+        sent: The statements.
+    """
     for statement in sent:
         statement.finish()
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Judge the antonyms of these terms, and of all that are antonyms of one of them, anew."""
+    """Decide anew which antonyms of terms are usable.
+
+    The antonyms of these antonyms are judged as well, because the same edges count for them.
+
+    Args:
+        tx: The transaction.
+        terms: The lemmas that are new or have changed.
+        lexicon: The lexicon of the store.
+    """
     own = sorted(set(terms))
+    # Whether an antonym is usable depends on the weights of all edges of the word. A new edge can thus
+    # change the result for both of its ends.
     near = {row["other"] for row in _in_parts(tx, "lexicon/antonyms_of", own)}
     weights: dict[str, dict[str, float]] = {}
     for row in _in_parts(tx, "lexicon/antonyms_of", sorted({*own, *near})):
@@ -135,15 +239,20 @@ def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterat
 
 
 def upgrade(store: Store, progress: Progress | None = None) -> int | None:
-    """Compute all that graphneg computes anew, and mark the store with this schema; returns the graphs done.
+    """Compute everything anew that graphneg computes, and mark the store with the current schema version.
 
-    A store that is current is left as it is: ``None``.
+    Graphs are written in batches, each with a note of the last graph. An upgrade that was interrupted
+    is continued by calling this function again. Loaded data is not changed. `StoreError` is raised if
+    the store is no longer there.
 
-    Graphs are written batch by batch, each with a note of how far the upgrade is: stopped at any moment,
-    the same call goes on from there. What was loaded is not changed.
+    Args:
+        store: The store.
+        progress: Advanced by the number of graphs.
 
-    Raises `StoreError`: the store is gone.
+    Returns:
+        The number of graphs that were written, or None if the store was current.
     """
+    # The empty text sorts before all ids: the upgrade has not begun.
     after = unfinished_upgrade(store)
     if after is None:
         return None
@@ -164,15 +273,24 @@ def upgrade(store: Store, progress: Progress | None = None) -> int | None:
 
 
 def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
-    """Compute anew what follows from these entries of the lexicon."""
+    """Compute anew what depends on entries of the lexicon.
+
+    Args:
+        store: The store, which already contains the entries.
+        entries: The entries.
+    """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     for entry in entries:
+        # A line of the table class names concepts, move a scale with its two words, and opposite two
+        # words.
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
     store.write(lambda tx: _write_words(tx, sorted(words), lexicon))
+    # Nodes of structural concepts have no term by which they could be found, and texts are not indexed by
+    # word. All graphs are computed then.
     if None in terms or any(entry.cells[0].lstrip("-") in OF_TEXTS for entry in entries):
         batches = _pages(store, "upgrade/graphs", GRAPHS)
     else:
@@ -193,17 +311,19 @@ def _dialogues(store: Store) -> Iterator[list[str]]:
 def _pages(store: Reads, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
     while page := [row["id"] for row in store.read(cypher_text(name), after=after, limit=limit)]:
         yield page
+        # Pages continue after an id, not at an offset: rows may change meanwhile.
         after = page[-1]
 
 
 def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon, note: str | None = None) -> None:
-    """Write the facts about these graphs; ``note`` is how far an upgrade is with them."""
+    """Write the facts about graphs; ``note`` is the last graph that an upgrade has written."""
     texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("upgrade/texts"), ids=list(ids))}
     rows: list[Row] = [
         {
             "amr": graph.id,
             "foreign": is_foreign(texts.get(graph.id, "")) or None,
             "facts": [
+                # None removes a property that no longer applies.
                 {name: known.get(name) for name in NAMES}
                 for known in facts(graph, texts.get(graph.id, ""), lexicon)
             ],
@@ -220,7 +340,7 @@ def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon, note: str 
 
 
 def _write_words(tx: ManagedTransaction, words: Sequence[str], lexicon: Lexicon) -> None:
-    """Write what the lexicon knows of words, of their frames and of their opposites."""
+    """Write what the lexicon knows about words, their frames and their opposites."""
     run(tx, "upgrade/forget_moves", words=list(words))
     finish(write_terms(tx, words, lexicon))
     run(tx, "upgrade/words", terms=[term_row(word, lexicon) for word in words])

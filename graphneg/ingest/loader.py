@@ -1,7 +1,13 @@
-"""What a loader is, how one is found by its name, what its files look like, and what a load did, counted.
+"""Define what a loader is, find loaders by name, check the format of files, and report on a load.
 
-In: a name that a user gave, and files. Out: a stream of records, and a `LoadReport` of what became of them. A
-file of another format is told by its first bytes, so that it is one clear error.
+A loader reads the files of one format and yields records. `get_loader` finds it by name. `checked`
+compares the first bytes of a file with the known formats, so that a file of another format leads to one
+clear error instead of one rejection per line. `LoadReport` counts what was written, already present and
+rejected.
+
+>>> report = LoadReport("dailydialog", written=Counter(dialogues=40, utterances=300), rejections=2)
+>>> report.summary()
+'dailydialog: loaded 40 dialogues, 300 utterances; refused: 2'
 """
 
 from __future__ import annotations
@@ -21,29 +27,48 @@ from graphneg.plugins import Plugins
 from graphneg.progress import NoProgress, Progress
 
 PLUGINS = Plugins("loader", "graphneg.loaders", InputError)
+"""The installed loaders, by entry point."""
 
 
 GAP = 6.0
-"""Hours without a message that end a dialogue: people who sleep start anew, those who work do not."""
+"""Default length in hours of the pause that ends a dialogue of a chat.
+
+People pause overnight, but rarely for this long within one conversation.
+"""
 
 
 @dataclass(slots=True)
 class Notices:
-    """What a loader has to say of what it did not refuse: lines, and things that are counted."""
+    """What a loader reports besides rejections: lines of text, and counts.
+
+    Attributes:
+        said: The lines, as keys in the order in which they were added.
+        counts: Counts by thing and what became of it, such as ``("empty turn", "left out")``.
+    """
 
     said: dict[str, None] = field(default_factory=dict[str, None])
     counts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def say(self, line: str) -> None:
-        """Note a line, once."""
+        """Add a line, unless it was added before.
+
+        Args:
+            line: The text.
+        """
         self.said[line] = None
 
     def count(self, what: str, became: str, amount: int = 1) -> None:
-        """Count a thing, in the singular, and what became of it: ``empty turn``, ``left out``."""
+        """Count a thing.
+
+        Args:
+            what: The thing in the singular, such as ``empty turn``.
+            became: What became of it, such as ``left out``.
+            amount: The number of things.
+        """
         self.counts[what, became] += amount
 
     def lines(self) -> list[str]:
-        """All of them: ``2 empty turns left out``."""
+        """Return all lines, then the counts: ``2 empty turns left out``."""
         counted = (
             f"{amount:,} {what}{'s' * (amount != 1)} {became}"
             for (what, became), amount in self.counts.items()
@@ -54,17 +79,23 @@ class Notices:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """What the caller may say about the files of one load.
+    """Options of one load.
 
-    ``corpus`` and ``split`` begin the ids of dialogues; where they are ``None`` the loader
-    takes them from the data. ``language`` is an ISO 639-1 code, read by `conceptnet` only. ``map`` says
-    what the data call a field (``text``: ``utterance``) and ``encoding`` which codec a text is in, read by
-    `dialogues` only. ``clean``: texts with HTML entities or the blanks of a tokeniser
-    are mended. ``notices`` takes what the loader has to say. ``gap``: hours without a message that end a
-    dialogue in an endless chat, read by loaders of chats only.
+    Attributes:
+        corpus: The corpus of all dialogues. None: the loader takes it from the data.
+        split: The split of all dialogues. None: the loader takes it from the data.
+        language: An ISO 639-1 code; used by the loader ``conceptnet`` only.
+        progress: Advanced while files are read.
+        map: The key or column that holds a field, such as ``{"text": "utterance"}``; used by
+            ``dialogues`` only.
+        encoding: The codec of the text; used by ``dialogues``, ``whatsapp`` and ``discord`` only. None:
+            UTF-8, or the codec that ``dialogues`` guesses.
+        clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
+        notices: Receives the notices of the loader.
+        gap: The pause in hours that ends a dialogue; used by loaders of chats only.
 
     Raises:
-        InputError: the gap is not above 0.
+        InputError: The gap is not positive.
     """
 
     corpus: str | None = None
@@ -78,6 +109,7 @@ class LoadOptions:
     gap: float = GAP
 
     def __post_init__(self) -> None:
+        """Check the gap."""
         if not self.gap > 0:
             raise InputError(f"gap {self.gap:g}: a pause that ends a dialogue is longer than 0 hours")
 
@@ -85,32 +117,53 @@ class LoadOptions:
 class Loader(Protocol):
     """Reads the files of one corpus or resource.
 
-    ``name`` is what `graphneg load` takes, ``summary`` its line of help. ``read`` streams:
-    it yields records in the order of the files, a `Rejected` for each item that it refuses,
-    and raises `InputError` where a file as a whole is not what the loader reads.
+    Attributes:
+        name: The name that ``graphneg load`` takes.
+        summary: A one-line description for the help text.
     """
 
     name: str
     summary: str
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """The records of the files, in their order."""
+        """Return the records of the files, in their order.
+
+        The records are produced while they are read. An item that is refused is yielded as `Rejected`.
+        A file that does not have the loader's format raises `InputError`.
+
+        Args:
+            paths: Files and directories.
+            options: The options of the load.
+
+        Returns:
+            An iterator over records and rejected items.
+        """
         ...
 
 
 def loader_names() -> list[str]:
-    """The names of all loaders that are installed, in alphabetical order."""
+    """Return the names of all installed loaders, in alphabetical order."""
     return PLUGINS.names()
 
 
 def get_loader(name: str) -> Loader:
-    """The loader of that name; hyphens and underscores are the same.
+    """Return the loader with a name.
 
-    Raises `InputError`: no loader has the name, or the package that brings it can't be imported.
+    If there is none, or its package cannot be imported, `InputError` is raised.
+
+    Args:
+        name: The name. Hyphens and underscores are equal.
+
+    Returns:
+        The loader.
+
+    Raises:
+        InputError: The name is that of a file, so the name of the loader is missing.
     """
     try:
         loaded: Any = PLUGINS.find(name)
     except InputError as error:
+        # `graphneg load chats.jsonl`: the name of the loader is missing.
         if Path(name).suffix and Path(name).exists():
             raise InputError(
                 f"{name} is a file, so its loader is missing: graphneg load dialogues {name}; {error}"
@@ -120,14 +173,22 @@ def get_loader(name: str) -> Loader:
 
 
 KEPT_REJECTIONS = 1000
+"""Maximum number of rejections that a report keeps."""
 
 
 @dataclass(slots=True)
 class LoadReport:
-    """Counts of one load: written, there already, refused; and what else there is to say of it.
+    """Counts of one load: what was written, already present and rejected.
 
-    ``rejected`` keeps the first 1,000 refusals; ``rejections`` counts all of them, and
-    ``on_rejected`` is told each.
+    Attributes:
+        loader: The name of the loader.
+        written: The number of new records of each kind.
+        present: The number of records of each kind that were in the store before.
+        rejected: The first 1,000 rejections.
+        rejections: The number of all rejections.
+        notices: The notices of the loader.
+        seconds: The duration of the load.
+        on_rejected: Called with each rejection.
     """
 
     loader: str
@@ -140,16 +201,22 @@ class LoadReport:
     on_rejected: Callable[[Rejected], None] | None = None
 
     def reject(self, place: str, reason: str) -> None:
-        """Count a refusal, and tell who listens."""
+        """Count a rejection, and report it to ``on_rejected``.
+
+        Args:
+            place: Where the item comes from, such as ``FILE:LINE``.
+            reason: Why it was rejected.
+        """
         self.rejections += 1
         rejected = Rejected(place, reason)
+        # A damaged file can have millions of rejections.
         if len(self.rejected) < KEPT_REJECTIONS:
             self.rejected.append(rejected)
         if self.on_rejected is not None:
             self.on_rejected(rejected)
 
     def summary(self) -> str:
-        """One line: ``loaded 40 dialogues, 300 utterances; 2 refused``."""
+        """Return the counts in one line: ``dailydialog: loaded 40 dialogues; refused: 2``."""
         written, present = (
             ", ".join(
                 f"{count:,} {kind.removesuffix('s') if count == 1 else kind}"
@@ -164,9 +231,10 @@ class LoadReport:
 
 
 _PATIENCE = 50
-"""So many refusals in a row, with nothing accepted, and a file of no known format is a wrong file."""
+"""Number of rejections in a row, with nothing accepted, after which a file is taken for another format."""
 
 _JSON = r"\A\s*[\[{]"
+# Tar archives have "ustar" at byte 257.
 _FRAMES = (
     "PropBank frame files (XML, a directory or a tar archive of them)",
     ["<frameset"],
@@ -174,6 +242,7 @@ _FRAMES = (
 )
 
 FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
+    # The mark __eou__ may also occur in a JSON file.
     "dailydialog": ("lines of utterances, each ended by __eou__", [r"\A(?!\s*[\[{])", "__eou__"]),
     "dailydialog_pp": (
         'JSON lines with "context" and "positive_responses"',
@@ -187,6 +256,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         'JSON with "persona" and "dialogue" or with "personality" and "utterances", '
         'or ParlAI text ("1 your persona: ...")',
         [_JSON, r'"(persona|personality)"\s*:', r'"(dialogue|utterances)"\s*:'],
+        # Line numbers of ParlAI begin at 1 in each episode.
         [r"\A\s*1 .", r"^\d+ (your persona|partner's persona): |^\d+ .*\t"],
     ),
     "topical_chat": (
@@ -196,10 +266,12 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     "dialogues": (
         'JSON with "turns", "messages" or "conversations", or a table of utterances (dialogue, turn, text)',
         [_JSON, r'"turns"\s*:'],
+        # Chat APIs, then ShareGPT, then tables.
         [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
+    # Transcripts and Slack's folders have no typical beginning.
     "transcript": ('lines of "Name: text", a blank line between dialogues',),
     "whatsapp": (
         'the text file that WhatsApp\'s "Export chat" writes, a date and a time in front of each message',
@@ -223,7 +295,10 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [r"^\d{8} \d\d [nvasr] [0-9a-f]{2} .*\| |\A  1 This software and database"],
     ),
 }
-"""By loader: what it expects, and the ways in which its files begin, each by patterns that all are there."""
+"""The format of each loader: a description, and one or more lists of patterns.
+
+A file has the format if its beginning matches all patterns of one of the lists.
+"""
 
 _BINARY = (
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -239,24 +314,43 @@ _BINARY = (
     (b"\x28\xb5\x2f\xfd", "a zstd file that is damaged"),
     (b"\x1f\x8b", "a gzip file that is damaged"),
 )
+"""The first bytes of formats that loaders do not read, with descriptions for messages."""
 
 
 def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
-    """Pass a file's records on, unless the file is not one that the loader reads.
+    """Return the records of a file, unless it does not have the format of the loader.
 
-    Raises `InputError`: the file's beginning shows another format; or it shows no known format and none of
-    its items (of the first fifty, in a long file) was accepted.
+    The iterator raises `InputError` if the beginning of the file shows another format. It also does if
+    the beginning shows no known format and no item (of the first fifty) is accepted.
+
+    Args:
+        path: The file.
+        loader: The name of the loader.
+        records: The records that the loader reads from the file.
+
+    Yields:
+        The records.
     """
     yield from records if _looks_right(path, loader) else hopeful(str(path), loader, records)
 
 
 def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Record]:
-    """Pass records on that come from a place (a file) of which only they tell whether the loader reads it.
+    """Return records from a source whose format can be judged by the records alone.
 
-    Raises `InputError`: none of them (of the first fifty, where there are many) was accepted.
+    Args:
+        place: The file or source, for the message.
+        loader: The name of the loader.
+        records: The records that the loader reads from it.
+
+    Yields:
+        The records.
+
+    Raises:
+        InputError: No item was accepted, of the first fifty if there are more.
     """
     held: list[Rejected] = []
     remaining = iter(records)
+    # A few broken items at the beginning do not make a wrong file.
     for record in remaining:
         if not isinstance(record, Rejected):
             yield from chain(held, (record,), remaining)
@@ -271,28 +365,47 @@ def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Reco
 
 
 def recognised(path: Path, loader: str) -> bool:
-    """Whether the file begins as the loader's format does."""
+    """Return whether a file begins as the format of a loader does.
+
+    Args:
+        path: The file.
+        loader: The name of the loader.
+
+    Returns:
+        True if the patterns of the loader match.
+    """
     return loader in _fitting(head(path))
 
 
 def _looks_right(path: Path, loader: str) -> bool:
-    """Whether the file begins as the loader's format does; False where nothing speaks for any format.
+    """Return whether a file begins as the format of a loader does.
 
-    Raises `InputError`: it is empty, or begins as another format does, and not as the loader's.
+    Args:
+        path: The file.
+        loader: The name of the loader.
+
+    Returns:
+        False if the beginning matches no known format.
+
+    Raises:
+        InputError: The file is empty, or begins as another format does.
     """
     start = head(path)
     if not start.strip():
         raise InputError(f"{path} is empty: there is nothing to load")
     fitting = _fitting(start)
+    # A file may match several formats, so the loader that the user named comes first.
     if loader in fitting:
         return True
     appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)
+    # In UTF-16 about every second byte of Latin text is NUL.
     if appearance is None and start.count(0) > len(start) // 10:
         appearance = "binary data, or UTF-16 text without a mark"
     if appearance is None and re.match(rb"\s*<(!doctype\s+html|html)", start, re.IGNORECASE):
         appearance = "an HTML page: export the data, not the page that shows them"
     if appearance is None and fitting:
         appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
+    # Lines of digits alone.
     if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):
         appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
     if appearance is not None:
@@ -301,7 +414,7 @@ def _looks_right(path: Path, loader: str) -> bool:
 
 
 def _fitting(start: bytes) -> list[str]:
-    """The loaders whose files begin like this."""
+    """Return the loaders whose formats match the beginning of a file."""
     text = start.decode("utf-8", "replace")
     return [
         loader

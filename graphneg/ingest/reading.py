@@ -1,9 +1,15 @@
-"""Reading input files as streams: lines, JSON lines, items of JSON documents, each with its place.
+"""Read lines, JSON Lines and the items of JSON documents as streams, each with its place.
 
-In: a path, whose bytes `graphneg.ingest.content` gives. Out: lines or decoded items, one by one, in flat
-memory. What can't be read is yielded as `Rejected` at its line, and reading goes on behind it, with the next
-line, or the next item of a document.
-(``ijson`` streams too, but its interface gives no line numbers and ends at the first fault.)
+Input files can be larger than memory, and some of their lines may be broken. The functions of this
+module yield one line or decoded item at a time. What cannot be read is yielded as `Rejected` with its
+line number, and reading goes on with the next line or the next item of a document. (``ijson`` streams,
+too, but it gives no line numbers and stops at the first error.)
+
+For example, `json_lines` yields these entries for a file ``chats.jsonl`` of two lines, where the second
+line ``{"text": Ho.}`` is not JSON:
+
+    Item(place='chats.jsonl:1', number=0, key='', value={'text': 'Hi.'})
+    UnreadRow(place='chats.jsonl:2', reason='not JSON: ...', cells={})
 """
 
 from __future__ import annotations
@@ -27,17 +33,28 @@ from graphneg.progress import Progress
 T = TypeVar("T")
 
 LARGEST_ITEM = 4 << 20
-"""No line and no JSON value of an array may be longer: a store takes no larger message."""
+"""Maximum length of a line in bytes, and of a JSON value of an array in characters.
+
+The rows of a longer entry would not fit in a message to the server.
+"""
 MOST_PARTS = 10_000
-"""No group may have more lines or rows."""
+"""Maximum number of lines or rows in a group."""
 
 _SPLITS = "train|training|valid|validation|val|dev|test"
+# "freq" and "rare" are parts of Topical-Chat's splits, as in valid_freq.json.
 _SPLIT = re.compile(rf"(?:^|[_.-])((?:{_SPLITS})(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I)
+# "train-00000-of-00003.parquet" is a shard of a Hugging Face data set.
 _SUFFIXES = re.compile(r"(-\d{5}-of-\d{5})?(\.(jsonl|ndjson|json|csv|tsv|tab|txt|parquet|gz|zst))+$", re.I)
 
 
 class Line(NamedTuple):
-    """A line of text without its end, its number from 1, and its place, ``FILE:NUMBER``."""
+    """A line of text.
+
+    Attributes:
+        place: ``FILE:NUMBER``.
+        number: The number of the line, from 1.
+        text: The line without its end.
+    """
 
     place: str
     number: int
@@ -45,7 +62,14 @@ class Line(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One decoded entry of a file: where it stands, its number from 0 and its key in an object."""
+    """A decoded entry of a file.
+
+    Attributes:
+        place: The place where it begins, such as ``FILE:LINE``.
+        number: Its number in its file or array, from 0.
+        key: The name of the member of a JSON object that it is in; empty outside of objects.
+        value: The decoded value.
+    """
 
     place: str
     number: int
@@ -55,22 +79,40 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnreadRow(Rejected):
-    """An entry that is refused, with those of its cells that can be read: they may tell its dialogue."""
+    """An entry that is refused, with the cells that can be read.
+
+    Attributes:
+        cells: The cells by key. They may tell which dialogue the entry belongs to.
+    """
 
     cells: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadLine(Rejected):
-    """A line that is refused, with its text as far as it can be read."""
+    """A line that is refused.
+
+    Attributes:
+        text: The line, as far as it can be decoded.
+    """
 
     text: str = ""
 
 
 def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
-    """The files that a loader was given, each checked to be there and not empty.
+    """Check the files that a loader was given.
 
-    Raises `InputError`: no path was given, or one is missing, a directory, unreadable or empty.
+    A missing, unreadable or empty file raises `InputError`, and so does an empty list.
+
+    Args:
+        paths: The files.
+        loader: The name of the loader, for messages.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: A path is a directory.
     """
     for path in input_paths(paths, loader):
         if path.is_dir():
@@ -79,13 +121,24 @@ def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
 
 
 def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
-    """The files and directories that a loader was given, each checked as `input_files` does.
+    """Check the files and directories that a loader was given.
 
-    Raises `InputError`: no path was given, or one is missing, unreadable or an empty file.
+    A missing or unreadable file raises `InputError`.
+
+    Args:
+        paths: The files and directories.
+        loader: The name of the loader, for messages.
+
+    Returns:
+        The paths.
+
+    Raises:
+        InputError: There are no paths, one of them is not a path, or a file is empty.
     """
     if not paths:
         raise InputError(f"the loader {loader!r} needs the path of a file to read")
     for path in paths:
+        # Loaders other than `dialogues` cannot read Python objects.
         if not isinstance(path, Path):
             raise InputError(f"the loader {loader!r} reads files, not a {type(path).__name__!r}: name them")
         if not is_directory(path) and not head(path, 16):
@@ -94,9 +147,16 @@ def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
 
 
 def is_directory(path: Path) -> bool:
-    """Whether a path is one of a directory.
+    """Return whether a path is a directory.
 
-    Raises `InputError`: the system does not take the path, or lets nobody look there.
+    Args:
+        path: Any path, which may not exist.
+
+    Returns:
+        True for a directory.
+
+    Raises:
+        InputError: The operating system refuses the path, for lack of permission or because it is too long.
     """
     try:
         return path.is_dir()
@@ -105,9 +165,18 @@ def is_directory(path: Path) -> bool:
 
 
 def files_within(path: Path, pattern: str, what: str) -> list[Path]:
-    """A file itself; or the files of a directory that match a pattern, in order.
+    """Return a file itself, or the files of a directory that match a pattern.
 
-    Raises `InputError`: the directory has none; ``what`` says what it lacks.
+    Args:
+        path: A file or directory.
+        pattern: The glob pattern of the files in a directory.
+        what: A description of these files, for the message.
+
+    Returns:
+        The files, sorted by name.
+
+    Raises:
+        InputError: The directory has no such file.
     """
     files = sorted(path.glob(pattern)) if is_directory(path) else [path]
     if not files:
@@ -116,27 +185,49 @@ def files_within(path: Path, pattern: str, what: str) -> list[Path]:
 
 
 def split_of(path: Path) -> str:
-    """The split that a file's name speaks of, else ``all``.
+    """Return the split that a file name contains, or ``all``.
 
     >>> split_of(Path("En_persona_valid.json")), split_of(Path("chats.jsonl"))
     ('valid', 'all')
+
+    Args:
+        path: The file or directory.
+
+    Returns:
+        The last split in the name, in lower case.
     """
     splits = _SPLIT.findall(path.name)
     return splits[-1].lower() if splits else "all"
 
 
 def corpus_of(path: Path) -> str:
-    """A name for the corpus after the file's name, without the split.
+    """Return a corpus name made from a file name without its split and suffixes.
 
     >>> corpus_of(Path("support-chats.train.jsonl.gz")), corpus_of(Path("test.csv"))
     ('support-chats', 'dialogues')
+
+    Args:
+        path: The file.
+
+    Returns:
+        The name, or ``dialogues`` if nothing is left of it.
     """
     stem = _SUFFIXES.sub("", path.name)
     return _SPLIT.sub("", stem).strip("_.- ") or "dialogues"
 
 
 def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[tuple[int, bytes] | Rejected]:
-    """The file's lines as bytes, numbered from 1, without their ends; ``encoding`` as for `chunks`."""
+    """Yield the lines of a file as bytes, without their ends.
+
+    Args:
+        path: The file.
+        progress: Advanced by the bytes that are read.
+        encoding: The codec of the text, as in `chunks`.
+
+    Yields:
+        The number of each line, from 1, and its bytes. A line that is too long, and the rest of a
+        damaged file, is rejected.
+    """
     rest, number, skipping = b"", 1, False
     try:
         for piece in chunks(path, progress, encoding):
@@ -148,6 +239,7 @@ def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[t
             if len(rest) > LARGEST_ITEM:
                 if not skipping:
                     yield Rejected(f"{path}:{number}", f"the line is longer than {LARGEST_ITEM:,} bytes")
+                # Drop the rest of an overlong line as it is read, so that it does not fill the memory.
                 rest, skipping = b"", True
     except Damaged as reason:
         yield Rejected(f"{path}:{number}", str(reason))
@@ -157,8 +249,16 @@ def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[t
 
 
 def text_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[Line | Rejected]:
-    """The file's lines as text; lines that are not UTF-8 (once `chunks` read them) or hold a NUL are
-    rejected."""
+    """Yield the lines of a file as text.
+
+    Args:
+        path: The file.
+        progress: Advanced by the bytes that are read.
+        encoding: The codec of the text, as in `chunks`.
+
+    Yields:
+        Each line. A line that is not valid in the encoding, or has a NUL character, is rejected.
+    """
     for line in byte_lines(path, progress, encoding):
         if isinstance(line, Rejected):
             yield line
@@ -171,9 +271,16 @@ def text_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[L
 
 
 def decoded(data: bytes) -> str:
-    """The text of one line.
+    """Return the text of a line.
 
-    Raises `Refused`: it is not UTF-8, or holds a NUL.
+    Args:
+        data: The line in UTF-8, without its line feed.
+
+    Returns:
+        The text without a carriage return at its end.
+
+    Raises:
+        Refused: The line is not UTF-8, or has a NUL character.
     """
     try:
         text = data.decode("utf-8")
@@ -182,13 +289,24 @@ def decoded(data: bytes) -> str:
         raise Refused(f"not UTF-8: byte 0x{data[at]:02x} at byte {at + 1} of the line") from error
     if "\0" in text:
         raise Refused(f"a NUL character at column {text.index(chr(0)) + 1}")
+    # Windows ends lines with CR LF.
     return text.removesuffix("\r")
 
 
 def each_line(
     path: Path, progress: Progress, make: Callable[[Line], Iterable[T]], encoding: str = ""
 ) -> Iterator[T | Rejected]:
-    """What ``make`` gives for each line that is not blank; a line that it refuses is rejected."""
+    """Apply a function to each line that is not blank.
+
+    Args:
+        path: The file.
+        progress: Advanced by the bytes that are read.
+        make: Returns the records of a line. It may raise `Refused`, and the line is then rejected.
+        encoding: The codec of the text, as in `chunks`.
+
+    Yields:
+        The records of all lines, and a `Rejected` for each line that was refused.
+    """
     for line in text_lines(path, progress, encoding):
         if isinstance(line, Rejected):
             yield line
@@ -200,9 +318,16 @@ def each_line(
 
 
 def accepted(records: Iterable[T | Rejected]) -> Iterator[T]:
-    """The records, where none may be refused.
+    """Yield the records of a file in which no error is tolerated.
 
-    Raises `InputError`: one was refused; the message has its place and the reason.
+    Args:
+        records: Records and rejected items.
+
+    Yields:
+        The records.
+
+    Raises:
+        InputError: An item was rejected. The message has its place and the reason.
     """
     for record in records:
         if isinstance(record, Rejected):
@@ -217,16 +342,30 @@ def each_group(
     make: Callable[[int, list[Item]], Item],
     title: Callable[[int, Item], str],
 ) -> Iterator[Item | Rejected]:
-    """Items that take several lines or rows each: what ``make`` gives for each group's number and parts.
+    """Combine consecutive lines or rows into items.
 
-    A group ends where ``begins`` says so of its first part and the next one. A part (``what`` it is called)
-    that can't be read spoils its group; that, one of more than `MOST_PARTS`, and what ``make`` refuses, is
-    rejected under its ``title``.
+    A part that cannot be read makes its whole group invalid. Such a group, a group of more than
+    `MOST_PARTS` parts, and a group that ``make`` refuses is rejected.
+
+    Args:
+        parts: The lines or rows in their order.
+        what: What a part is called in messages, in the singular.
+        begins: Takes the first part of the group and the next part. Returns whether a new group begins there.
+        make: Returns the item of a group from its number (from 0) and its parts. It may raise `Refused`.
+        title: Returns the name of a group in messages, from its number and its first part.
+
+    Yields:
+        The items, and what was rejected.
+
+    Raises:
+        Refused: Only internally. It is caught, and the group is rejected.
     """
     number, group, unread = 0, list[Item](), ""
+    # None ends the last group.
     for part in chain(parts, (None,)):
         if isinstance(part, Rejected):
             yield part
+            # Before the first part there is no group that it could belong to.
             unread = unread or (f"the {what} at {part.place} can't be read" if group else "")
             continue
         if group and (part is None or begins(group[0], part)):
@@ -237,6 +376,7 @@ def each_group(
             except Refused as reason:
                 yield Rejected(group[0].place, f"{title(number, group[0])}: {reason}")
             number, group, unread = number + 1, [], ""
+        # A file without group boundaries must not fill the memory.
         if part and len(group) == MOST_PARTS:
             unread = unread or f"more than {MOST_PARTS:,} {what}s"
         else:
@@ -244,7 +384,16 @@ def each_group(
 
 
 def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[Item | Rejected]:
-    """The values of a file with one JSON value a line; blank lines are passed over."""
+    """Yield the values of a file with one JSON value per line; blank lines are skipped.
+
+    Args:
+        path: The file.
+        progress: Advanced by the bytes that are read.
+        encoding: The codec of the text, as in `chunks`.
+
+    Yields:
+        The values. A line that is not JSON is rejected.
+    """
     for line in text_lines(path, progress, encoding):
         if isinstance(line, UnreadLine):
             yield UnreadRow(line.place, line.reason, certain_members(line.text))
@@ -267,7 +416,7 @@ def parse_json(text: str) -> Any:
         The value in Python's types.
 
     Raises:
-        Refused: The text is no JSON, has a key twice in one object, or nests too deeply.
+        Refused: The text is not JSON, has a key twice in one object, or is nested too deeply.
     """
     try:
         return decode_json(text)
@@ -276,15 +425,29 @@ def parse_json(text: str) -> Any:
 
 
 _SPACE = re.compile(r"[ \t\r\n]*")
+# Whole strings come first, so that brackets inside of them do not count. A lone quotation mark begins a
+# string that is cut off.
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
 
 def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[Item | Rejected]:
-    """The items of a JSON document; ``key`` is the member's name, ``number`` its place in its array.
+    """Yield the items of a JSON document.
 
-    The items are the elements of the top-level array, or the members of the top-level object; a member that
-    is an array is itself streamed. An item that is no valid JSON is rejected; where its brackets still close,
-    reading goes on behind it. A member of the top-level object whose name came before is rejected too.
+    The items are the elements of a top-level array, or the members of a top-level object. A member that
+    is an array is not decoded as a whole: its elements are items, too. An item that is not valid JSON
+    is rejected. Reading goes on after it if its brackets are balanced; otherwise it ends there. A
+    member of the top-level object whose name is repeated is rejected, too.
+
+    Args:
+        path: The file.
+        progress: Advanced by the bytes that are read.
+        encoding: The codec of the text, as in `chunks`.
+
+    Yields:
+        The items. ``key`` is the name of the member, ``number`` the index in its array or object.
+
+    Raises:
+        Refused: Only internally. It is caught, and the rest of the file is rejected.
     """
     window = _Window(chunks(path, progress, encoding))
     try:
@@ -298,11 +461,12 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
 
 
 def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
-    """The elements of the array, or the members of the object, that begins where the window stands."""
+    """Yield the elements of the array, or the members of the object, that begins here."""
     is_object = window.peek() == "{"
     opening, closing = "{}" if is_object else "[]"
     window.take(opening)
     index = 0
+    # An object may have as many members as a corpus has dialogues, so their names are kept on disk.
     names = KnownIds() if is_object else None
     while window.peek() != closing:
         if index:
@@ -316,6 +480,7 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
             window.take(":")
         if not is_new:
             yield Rejected(f"{path}:{window.line()}", str(DuplicateKeyError(key)))
+        # {"data": [...]}: the elements of the array are items of their own.
         if is_object and window.peek() == "[":
             items = _items(window, path, key)
             yield from items if is_new else (item for item in items if isinstance(item, Rejected))
@@ -337,10 +502,12 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
 
 
 class _Window:
-    """The part of a JSON document around the place where reading stands."""
+    """The part of a JSON document around the current position."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
+        """Initialize the window at the start of the document."""
         self._pieces = pieces
+        # Invalid bytes become lone surrogates, so that only the item that contains them is rejected.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._line, self._counted = 1, 0
         self._ended = False
@@ -348,13 +515,13 @@ class _Window:
         self._at = 0
 
     def line(self) -> int:
-        """The line of the place where reading stands, from 1."""
+        """Return the line number of the current position, from 1."""
         self._line += self._text.count("\n", self._counted, self._at)
         self._counted = self._at
         return self._line
 
     def peek(self) -> str:
-        """The next character that is no white space; empty at the end."""
+        """Return the next character that is not white space, or an empty text at the end."""
         while True:
             space = _SPACE.match(self._text, self._at)
             self._at = space.end() if space else self._at
@@ -364,7 +531,14 @@ class _Window:
                 return ""
 
     def take(self, sign: str) -> None:
-        """Go behind the sign that must come next."""
+        """Move past the character that must come next.
+
+        Args:
+            sign: The character.
+
+        Raises:
+            Refused: Another character comes next, or the document ends.
+        """
         following = self.peek()
         if following != sign:
             which = f"not JSON: {following!r}" if following else "the file ends"
@@ -372,31 +546,44 @@ class _Window:
         self._at += 1
 
     def value(self) -> Any:
-        """Decode the value that begins here; on failure the window stays where it is. What can't be decoded
-        may only be cut off: it is tried again with twice as much text, up to `LARGEST_ITEM`."""
+        """Decode the value that begins here; on failure the position does not change.
+
+        The window may hold only the beginning of the value. Decoding is therefore tried again with
+        twice as much text, up to `LARGEST_ITEM`.
+
+        Returns:
+            The value.
+
+        Raises:
+            Refused: The value is not valid JSON.
+        """
         self.peek()
         while True:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                # More text cures only what is cut off: `{"a": 1, "a"` is no error yet, a repeated key is one.
+                # A value that is cut off, such as `{"a": 1, "a"`, may become valid with more text. A
+                # repeated key raises another error, which more text does not remove.
                 if not isinstance(error, json.JSONDecodeError) or not self._more():
                     raise Refused(json_fault(error)) from error
             else:
+                # A number at the end of the window may go on: `12` of `123`.
                 if end < len(self._text) or isinstance(value, dict | list | str) or not self._more():
                     self._at = end
                     return cast("Any", value)
 
     def skip_value(self) -> None:
-        """Go behind the value that begins here, valid or not.
+        """Move past the value that begins here, whether it is valid or not.
 
-        Raises `Refused`: its brackets don't close within `LARGEST_ITEM` characters.
+        Raises:
+            Refused: Its brackets are not closed within `LARGEST_ITEM` characters.
         """
         while True:
             depth = 0
             for match in _STRUCTURE.finditer(self._text, self._at):
                 if match[0] == '"':
                     break
+                # The value ends where its first bracket is closed.
                 depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
                 if depth <= 0:
                     self._at = match.end() if depth == 0 else match.start()
@@ -405,11 +592,12 @@ class _Window:
                 raise Refused("the value does not end")
 
     def _more(self) -> bool:
-        """Double the text that lies ahead; whether there was anything to read."""
+        """Double the text ahead of the position; return whether there was any more."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False
         parts, size = [self._text[self._at :]], pending
+        # Count the lines of the text that is dropped now.
         self._line, self._counted = self.line(), 0
         while size <= 2 * pending and not self._ended:
             piece = next(self._pieces, b"")

@@ -1,16 +1,18 @@
-"""Make dialogues of the rows of a table, in whatever order the rows stand.
+"""Combine the rows of a table into dialogues, in whatever order the rows come.
 
-Each row is one utterance and names its dialogue. Where the rows of each dialogue stand together, dialogues
-are made while the file is read. Exports that are sorted by time mix dialogues; their rows go to disk first
-(`graphneg.ingest.spill`) and come back dialogue by dialogue:
+Each row is one utterance and names its dialogue. If the rows of each dialogue are consecutive,
+dialogues are made while the file is read. Exports that are sorted by time interleave the dialogues.
+Their rows are first written to disk (`graphneg.ingest.spill`) and then read back dialogue by dialogue:
 
     c1,ann,Who ate the cake?                c1: Who ate the cake? / I think your brother ate it.
     c2,cid,Is the meeting at noon?     →    c2: Is the meeting at noon?
     c1,bob,I think your brother ate it.
 
-A dialogue's turns are in the order of their numbers, else of their times, else of their rows; no reply comes
-before the message that it answers. A dialogue is kept whole or refused whole. Where a row can't be read, the
-dialogue that it names is refused; if not even that can be read, the dialogues of the rows beside it are.
+The turns of a dialogue are sorted by turn number, else by time, else they keep the order of the rows. A
+reply never comes before the message that it answers.
+
+A dialogue is accepted or rejected as a whole. If a row cannot be read, the dialogue that it names is
+rejected. If the row does not even show its dialogue, the dialogues of the rows next to it are rejected.
 """
 
 from __future__ import annotations
@@ -35,9 +37,15 @@ Entries = Iterator[Item | Rejected]
 
 
 class Part(NamedTuple):
-    """A row of a dialogue, or the reason why one of its rows can't be read.
+    """A row of a dialogue, or the reason why one of its rows cannot be read.
 
-    ``dialogue`` is the id of the dialogue, ``written`` the id as the row has it, ``split`` the split.
+    Attributes:
+        dialogue: The normalized id of the dialogue.
+        written: The id as the row spells it.
+        split: The split, or an empty text.
+        place: The place of the row.
+        cells: The cells by column; None if the row cannot be read.
+        fault: Why the row cannot be read; empty for a valid row.
     """
 
     dialogue: str
@@ -49,25 +57,29 @@ class Part(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What rows of one dialogue have in common."""
+        """The key that the rows of one dialogue share."""
         return f"{self.split}\0{self.dialogue}"
 
 
 class _CircleError(Refused):
-    """A message belongs to no dialogue; this tells nothing of the rows beside it."""
+    """Signal that a message belongs to no dialogue, because its replies form a cycle.
+
+    Unlike other unreadable rows, it does not affect the rows next to it.
+    """
 
 
 class RowReader:
-    """Reads the rows of one source as dialogues.
+    """Read the rows of one source as dialogues.
 
     Args:
-        first: The first row, whose keys tell where the dialogue, the turn and the split are.
-        fields: What the caller says of the keys.
-        notices: Told what the names were read as, and what is odd but accepted.
+        first: The first row. Its keys tell which columns hold the dialogue, the turn and the split.
+        fields: Looks up the keys of fields.
+        notices: Receives what the columns were read as, and which oddities were accepted.
         file: The name of the source, for notices.
     """
 
     def __init__(self, first: Item, fields: Fields, notices: Notices, file: str) -> None:
+        """Initialize the reader and check the columns of the first row."""
         keys = tuple(first.value) if isinstance(first.value, dict) else ("text",)
         self._fields, self._notices, self._file = fields, notices, file
         self._known = fields.of(keys)
@@ -89,12 +101,12 @@ class RowReader:
         """Read the rows.
 
         Args:
-            read: Reads all entries of the source again, without a report of progress.
+            read: Reads all entries of the source again, without reporting progress.
             entries: The entries of the source from the first row on.
-            lost: What was refused before the first row, if anything was.
+            lost: The last entry that was rejected before the first row, or None.
 
         Yields:
-            The dialogues as graphneg's own JSON has them, before they are checked, and what is refused.
+            The dialogues in graphneg's own JSON format, not yet validated, and what is rejected.
         """
         threads = self._threads(read()) if self._is_threaded else None
         if threads is None and not is_scattered(self._keys(read())):
@@ -124,7 +136,7 @@ class RowReader:
     def _parts(
         self, entries: Entries, threads: Threads | None, lost: Rejected | None
     ) -> Iterator[Part | Rejected]:
-        """Give each row its dialogue; a row that can't be read spoils the dialogue that it belongs to."""
+        """Assign each row to its dialogue; an unreadable row makes its dialogue invalid."""
         last: Part | None = None
         for entry in entries:
             try:
@@ -137,11 +149,14 @@ class RowReader:
             if isinstance(entry, Rejected):
                 yield Rejected(entry.place, entry.reason)
             if part is None:
+                # It is unknown whether the row belongs to the dialogue before it or to the one after it,
+                # so both are rejected.
                 lost = cast("Rejected", entry)
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
-            # Numbers of turns show by themselves whether the first row of a dialogue is missing.
+            # Turn numbers show whether the first row of a dialogue is missing. Without them, the lost row
+            # may have been the first row of this dialogue.
             if lost is not None and "turn" not in self._known and (last is None or last.key != part.key):
                 yield part._replace(cells=None, fault=f"the row at {lost.place} can't be read")
             last, lost = part, None
@@ -152,7 +167,8 @@ class RowReader:
             by = self._known.get("dialogue", "")
             cells: Value = entry.cells if isinstance(entry, UnreadRow) else {}
             id = id_text(cells[by]) if by in cells else None
-            if id is None or "\ufffd" in id:  # bytes of the id itself can't be read
+            # "\ufffd" stands for bytes of the id that could not be decoded.
+            if id is None or "\ufffd" in id:
                 return None
             split = _split(cells.get(self._known.get("split", "")))
             return Part(
@@ -174,7 +190,7 @@ class RowReader:
         return Part(id_text(written) or "", str(unwrapped(written)).strip(), split, entry.place, cells)
 
     def _grouped(self, parts: Iterable[Part | Rejected]) -> Entries:
-        """Make a dialogue of the rows that stand together."""
+        """Yield a dialogue for each run of consecutive rows with one id."""
         group: _Group | None = None
         for part in parts:
             if isinstance(part, Rejected):
@@ -189,7 +205,7 @@ class RowReader:
             yield from self._dialogue(group)
 
     def _scattered(self, parts: Iterable[Part | Rejected]) -> Entries:
-        """Make a dialogue of all rows with one id, wherever they stand."""
+        """Yield a dialogue for all rows with one id, wherever they are."""
         store = RowStore()
         for part in parts:
             if isinstance(part, Rejected):
@@ -208,7 +224,8 @@ class RowReader:
     def _dialogue(self, group: _Group) -> Entries:
         first = group.rows[0] if group.rows else None
         if first is None:
-            return  # its rows were refused, each with its reason
+            # All rows of the group were rejected before, each with its reason.
+            return
         try:
             if group.fault:
                 raise Refused(group.fault)
@@ -218,7 +235,7 @@ class RowReader:
         self._number += 1
 
     def _made(self, rows: list[Part]) -> Item:
-        """Return the dialogue of its rows, as a line of JSON would have it; some may lack keys."""
+        """Return the dialogue of its rows as a decoded JSON object."""
         first = rows[0]
         if "dialogue" in self._known and not first.dialogue:
             raise Refused(f"the column {self._known['dialogue']!r} is empty")
@@ -250,7 +267,7 @@ class RowReader:
         return self._replies_later(self._by_time(rows))
 
     def _by_time(self, rows: list[Part]) -> list[Part]:
-        """Return the rows in the order of their times, where all of them have one."""
+        """Return the rows sorted by time, if each of them has one."""
         written = [cast("Value", row.cells).get(self._of(row).get("time", "")) for row in rows]
         if all(cell in (None, "") for cell in written):
             return rows
@@ -260,11 +277,13 @@ class RowReader:
             return rows
         seconds = cast("list[float]", times)
         if seconds[0] > seconds[-1] and seconds == sorted(seconds, reverse=True):
-            rows, seconds = rows[::-1], seconds[::-1]  # newest first: so are rows of one second
+            # The file lists the newest rows first. Reverse it, so that rows of the same second are in
+            # order, too.
+            rows, seconds = rows[::-1], seconds[::-1]
         return [rows[at] for at in sorted(range(len(rows)), key=seconds.__getitem__)]
 
     def _replies_later(self, rows: list[Part]) -> list[Part]:
-        """Return the rows so that each comes after the one that it answers; else their order stays."""
+        """Return the rows so that each comes after the row that it answers; otherwise their order is kept."""
         replies = [_reply(cast("Value", row.cells), self._fields) for row in rows]
         if not any(answered for _, answered in replies):
             return rows
@@ -282,7 +301,8 @@ class RowReader:
             if parent is not None:
                 answers.setdefault(parent, []).append(at)
         if answers:
-            # A comment that answers the post itself (Reddit's link_id) lacks nothing.
+            # On Reddit, top-level comments answer the post (``link_id``), which is not among the
+            # comments. They do not count as replies to missing messages.
             post = set(parent_names(rows[0].dialogue))
             gone = [
                 answered for (_, answered), at in zip(replies, above, strict=True) if at is None and answered
@@ -295,14 +315,16 @@ class RowReader:
         placed: set[int] = set()
         for at, parent in enumerate(above):
             if parent is not None and parent not in placed:
-                continue  # it follows when its parent does
+                # The row is placed as soon as its parent is.
+                continue
             pending = [at]
             while pending:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Only answers that stood before what they answer were passed over.
+                # Only answers that precede their parent in the file have been skipped.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
+        # Rows in a cycle of replies were never placed.
         if len(order) < len(rows):
             raise Refused("its replies go in a circle")
         return [rows[at] for at in order]
@@ -310,13 +332,18 @@ class RowReader:
 
 @dataclass(slots=True)
 class _Group:
-    """The rows of a dialogue, and why it can't be kept, if it can't."""
+    """The rows of a dialogue, and why it must be rejected, if it must."""
 
     first: Part
     rows: list[Part] = field(default_factory=list[Part])
     fault: str = ""
 
     def add(self, part: Part) -> None:
+        """Add a row.
+
+        Args:
+            part: The row. If it has a fault, the dialogue will be rejected.
+        """
         if part.fault:
             self.fault = self.fault or part.fault
         elif len(self.rows) == MOST_PARTS:
@@ -330,7 +357,7 @@ def _split(cell: Any) -> str:
 
 
 def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
-    """Return the id of a row and the id of the row that it answers; an id that is none counts as missing."""
+    """Return the id of a row and the id of the row that it answers; invalid ids count as missing."""
     known = fields.of(cells)
     found: list[str | None] = []
     for field_ in ("id", "reply_to"):
@@ -339,11 +366,23 @@ def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
         except Refused:
             found.append(None)
     id, answered = found
+    # A message that answers itself begins a thread.
     return id, None if answered == id else answered
 
 
 def _by_number(rows: list[Part], key: str) -> list[Part]:
-    """Return rows in the order of the numbers of their turns, which must be all those from 0 or 1."""
+    """Return the rows sorted by turn number.
+
+    Args:
+        rows: The rows of a dialogue.
+        key: The column of the turn number.
+
+    Returns:
+        The sorted rows.
+
+    Raises:
+        Refused: The numbers are not 0 to n-1 or 1 to n.
+    """
     numbered = [(_turn_number(cast("Value", row.cells).get(key), row), row) for row in rows]
     numbered.sort(key=lambda one: one[0])
     for expected, (number, row) in enumerate(numbered, 1 if numbered[0][0] == 1 else 0):
@@ -354,7 +393,18 @@ def _by_number(rows: list[Part], key: str) -> list[Part]:
 
 
 def _turn_number(cell: Any, row: Part) -> int:
-    """Return the number of a turn: an integer, or a text or number that is one."""
+    """Return a turn number, which may be a number or a text with digits.
+
+    Args:
+        cell: The cell of the turn number.
+        row: Its row, for the message.
+
+    Returns:
+        The number.
+
+    Raises:
+        Refused: The cell is not a whole number.
+    """
     text = str(cell).strip().removesuffix(".0")
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise Refused(

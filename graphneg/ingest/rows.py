@@ -1,6 +1,16 @@
-"""Model records as rows for the statements in ``cypher/load/``, and what these rows tell of sentences.
+"""Convert records to rows, the parameters of the Cypher statements in ``cypher/load/``.
 
-In: records of `graphneg.model`. Out: dicts of properties, their ids and digests.
+A row is a dict of the properties of a node or relationship. Ids are made from the data, so that the
+same input gives the same ids. Rows refer to each other by index in the batch, because the server then
+needs no index look-up to connect them.
+
+>>> from graphneg.amr.penman import parse_graph
+>>> rows = GraphRows()
+>>> rows.add(parse_graph("(w / want-01 :ARG0 (b / boy))", "chats/all/1#0@penman"), "chats/all/1#0", GOLD, "")
+>>> rows.roles
+[{'from': 0, 'to': 1, 'inverted': False, 'pos': 0, 'role': 'ARG0'}]
+>>> rows.lexeme_rows()
+[{'text': 'boy', 'kind': 'person', 'nodes': [1]}, {'text': 'want', 'kind': 'other', 'nodes': [0]}]
 """
 
 from __future__ import annotations
@@ -29,47 +39,99 @@ from graphneg.shards import natural_order
 Row = dict[str, Any]
 
 GOLD = "penman"
-"""The source of graphs that a corpus brings."""
+"""The source name of graphs that come with a corpus."""
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
+# Properties that graphneg itself sets.
 _RESERVED = {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
 
 
 def utterance_id(dialogue: str, turn: int) -> str:
-    """The id of an utterance: ``dailydialog/test/12#3``."""
+    """Return the id of an utterance: ``dailydialog/test/12#3``.
+
+    Args:
+        dialogue: The id of the dialogue.
+        turn: The number of the turn, from 0.
+
+    Returns:
+        The id.
+    """
     return f"{dialogue}#{turn}"
 
 
 def amr_id(utterance: str, source: str) -> str:
-    """The id of an utterance's graph by its source: ``dailydialog/test/12#3@penman``."""
+    """Return the id of an utterance's graph: ``dailydialog/test/12#3@penman``.
+
+    Args:
+        utterance: The id of the utterance.
+        source: Where the graph comes from, such as `GOLD` or the name of a parser.
+
+    Returns:
+        The id.
+    """
     return f"{utterance}@{source}"
 
 
 def text_key(text: str) -> str:
-    """A short digest of a text, white space normalised: what utterances are matched by."""
+    """Return a key by which utterances with equal texts are found.
+
+    Args:
+        text: The text. White space is normalized.
+
+    Returns:
+        The `digest` of the text.
+    """
     return digest(one_line(text))
 
 
 def digest(value: Any) -> str:
-    """24 hexadecimal digits of a text, or of a value as sorted JSON."""
+    """Return a digest of a value.
+
+    Args:
+        value: A text, or a value that JSON can represent. The order of keys does not matter.
+
+    Returns:
+        24 hexadecimal digits.
+    """
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return hashlib.blake2b(written.encode(), digest_size=12).hexdigest()
 
 
 @lru_cache(maxsize=65536)
 def term_of(concept: str) -> str | None:
-    """The term that a concept's node is tied to; none for concepts that only build structure."""
+    """Return the term that a concept's node is connected to.
+
+    Args:
+        concept: An AMR concept, such as ``give-up-07``.
+
+    Returns:
+        The lemma or phrase, such as ``give up``. None for concepts that only build structure, such as
+        ``and`` or ``be-located-at-91``.
+    """
+    # "and", "name", "be-located-at-91", "distance-quantity"
     if concept in word_class("structural-concepts") or concept.endswith(("-91", "-quantity")):
         return None
     return lexeme(concept)
 
 
 def attributes_row(attributes: Mapping[str, Any]) -> Row:
-    """Attributes as properties: plain values under their names, the rest as JSON in ``attributes``."""
+    """Return attributes as node properties.
+
+    >>> attributes_row({"topic": "food", "tags": ["a", "b"], "ratings": [1, 2]})
+    {'topic': 'food', 'tags': ['a', 'b'], 'attributes': '{"ratings": [1, 2]}'}
+
+    Args:
+        attributes: Attributes of a dialogue or an utterance.
+
+    Returns:
+        Texts, numbers and lists of texts under their own names. All others, and those whose names are
+        reserved or are not lower-case identifiers, as one JSON text under ``attributes``.
+    """
     row: Row = {}
     rest: Row = {}
     for name, value in attributes.items():
         texts: list[Any] = value if isinstance(value, list) else []
+        # Neo4j stores no nested values, and lists of one type only.
         plain = isinstance(value, str | int | float) or (texts and all(isinstance(x, str) for x in texts))
         (row if plain and _KEY.fullmatch(name) and name not in _RESERVED else rest)[name] = value
     if rest:
@@ -79,7 +141,14 @@ def attributes_row(attributes: Mapping[str, Any]) -> Row:
 
 @dataclass(slots=True)
 class DialogueRows:
-    """Rows of a batch of dialogues, for ``load/dialogues`` and ``load/responses``."""
+    """Rows of a batch of dialogues, for ``load/dialogues`` and ``load/responses``.
+
+    Attributes:
+        dialogues: The dialogues. ``more`` holds their attributes.
+        utterances: The utterances. ``dialogue`` is an index into ``dialogues``.
+        next: Pairs of indices of consecutive utterances in ``utterances``.
+        responses: The responses, each with the id of the utterance that it answers.
+    """
 
     dialogues: list[Row] = field(default_factory=list[Row])
     utterances: list[Row] = field(default_factory=list[Row])
@@ -87,7 +156,11 @@ class DialogueRows:
     responses: list[Row] = field(default_factory=list[Row])
 
     def add(self, dialogue: Dialogue) -> None:
-        """Add the rows of a dialogue, its utterances and its responses."""
+        """Add the rows of a dialogue, its utterances and its responses.
+
+        Args:
+            dialogue: The dialogue.
+        """
         place = len(self.dialogues)
         turns = [[said.speaker, said.text, dict(said.attributes)] for said in dialogue.utterances]
         responses = [[said.turn, said.text, said.label, said.source] for said in dialogue.responses]
@@ -97,7 +170,9 @@ class DialogueRows:
                 "id": dialogue.id,
                 "corpus": dialogue.corpus,
                 "split": dialogue.split,
+                # Sorts dialogue 9 before dialogue 10.
                 "order": natural_order(dialogue.id),
+                # Shows whether a stored dialogue with this id has the same content.
                 "digest": digest([turns, responses, dict(dialogue.attributes)]),
             }
         )
@@ -125,7 +200,12 @@ class DialogueRows:
 class GraphRows:
     """Rows of a batch of graphs, for ``load/terms``, ``load/graphs`` and ``load/meanings``.
 
-    The facts about their nodes are what ``lexicon`` and the texts that they mean say.
+    Attributes:
+        lexicon: The lexicon from which the facts about nodes are computed.
+        nodes: The nodes of all graphs, with the facts about them.
+        amrs: The graphs, each with the id of the utterance that it belongs to.
+        roles: The edges. ``from`` and ``to`` are indices into ``nodes``.
+        lexemes: Maps each term to the indices of the nodes that express it.
     """
 
     lexicon: Lexicon = field(default_factory=english)
@@ -134,13 +214,22 @@ class GraphRows:
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     said: dict[str, list[Saying]] = field(default_factory=dict[str, list[Saying]])
-    """By graph, what its nodes say."""
+    """By graph, what its nodes say; repetitions in a dialogue are found by comparing these."""
     _first: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, graph: AmrGraph, of: str, source: str, digest: str, text: str = "") -> None:
-        """Add the rows of one graph, whose id is the ``Amr`` vertex's; ``text`` is what it means."""
+        """Add the rows of a graph.
+
+        Args:
+            graph: The graph. Its id is that of the ``Amr`` node.
+            of: The id of the utterance that it belongs to.
+            source: Where the graph comes from, such as `GOLD`.
+            digest: The digest of its PENMAN text.
+            text: The text of the utterance.
+        """
         first = self._first[graph.id] = len(self.nodes)
         properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
+        # The lexicon is English, so texts in other languages are marked.
         if is_foreign(text):
             properties["foreign"] = True
         if graph.metadata:
@@ -158,6 +247,7 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
+                    # Indices count in the batch, node numbers in the graph.
                     self.lexemes.setdefault(term, []).append(first + node.k)
             else:
                 row["value"] = node.value
@@ -175,50 +265,91 @@ class GraphRows:
         for mention in graph.mentions:
             properties = {"align": mention.align, "role_align": mention.role_align}
             properties |= {"pos": mention.pos, "reentrant": True}
+            # A variable that is mentioned again is an edge, not a node.
             self._role(first, mention.up, mention.target, mention.role, properties)
 
     def mark_echoes(self, turns: Sequence[tuple[str, str]]) -> None:
-        """Mark what a dialogue says again: of its graphs, which were added, in their order, who says it and
-        its id."""
+        """Mark the nodes that repeat what an earlier turn of the dialogue says.
+
+        Args:
+            turns: The speaker and the graph id of each turn that has a graph, in order. The graphs must
+                have been added.
+        """
         found = echoes([SaidTurn(speaker, self.said[id]) for speaker, id in turns])
         for (_, id), own in zip(turns, found, strict=True):
             for k, by in own.items():
                 self.nodes[self._first[id] + k]["echo"] = by
 
     def _role(self, first: int, up: int, target: int, role: str, properties: Row) -> None:
-        """One edge, from predicate to argument whichever way the text writes it."""
+        """Add an edge from predicate to argument, also if the text writes the inverse role."""
+        # (b / boy :ARG0-of (w / want-01)) has the edge want-01 -ARG0-> boy.
         inverted = is_inverted(role)
         start, end = (target, up) if inverted else (up, target)
         properties["role"] = role[:-3] if inverted else role
         self.roles.append({"from": first + start, "to": first + end, "inverted": inverted, **properties})
 
     def lexeme_rows(self) -> list[Row]:
-        """The terms of the batch, each with the nodes that say it."""
+        """Return the terms of the batch, each with the indices of the nodes that express it."""
         said = sorted(self.lexemes.items())
         return [{"text": text, "kind": kind_of(text), "nodes": nodes} for text, nodes in said]
 
 
 def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
-    """A pair of opposites, with what it is said of and the kinds of its ends."""
+    """Return the row of a pair of opposites.
+
+    Args:
+        opposite: The pair, as ConceptNet has it.
+        lexicon: Knows for which kinds of things the words are opposites.
+
+    Returns:
+        The pair, with the noun kinds of both words and the kinds of things that they are opposites of.
+    """
     start, end = opposite.start, opposite.end
     known = {"start_kind": kind_of(start), "end_kind": kind_of(end), "said_of": lexicon.said_of(start, end)}
     return asdict(opposite) | known
 
 
 def term_row(text: str, lexicon: Lexicon) -> Row:
-    """A term with what the lexicon knows of it."""
+    """Return the row of a term.
+
+    Args:
+        text: The lemma or phrase.
+        lexicon: Knows the classes of words.
+
+    Returns:
+        The term with its form, word classes and noun class.
+    """
     classes, goods = sorted(lexicon.of(text.replace(" ", "-"))), "goods" in lexicon.of(kind_of(text))
     known = {"text": text, "form": form_of(text), "classes": classes, "goods": goods or None}
     return known | {"sort": sort_of(text)}
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
-    """How these words move along their scales."""
+    """Return how words move along their scales.
+
+    >>> move_rows(["monday"], english())
+    [{'from': 'monday', 'how': 'time', 'to': 'thursday'}]
+
+    Args:
+        texts: The lemmas.
+        lexicon: Knows the scales.
+
+    Returns:
+        A row for each word and scale. Words without a scale have none.
+    """
     return [{"from": text, "how": how, "to": to} for text in texts for how, to in lexicon.moves.get(text, ())]
 
 
 def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
-    """A frame, tied to the term of its lemma, with its classes."""
+    """Return the row of a frame.
+
+    Args:
+        frame: The PropBank frame.
+        lexicon: Knows the classes of frames.
+
+    Returns:
+        The id, the term of the lemma, and the properties of the node.
+    """
     properties: Row = {"id": frame.id, "lemma": frame.lemma, "roles": list(frame.roles)}
     properties["classes"] = sorted(lexicon.of(frame.id))
     given = {"descriptions": frame.descriptions, "aliases": frame.aliases}
@@ -227,16 +358,31 @@ def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
 
 
 RANKS = 1 << 31
-"""Ranks are whole numbers from 0 to this."""
+"""The number of different ranks.
+
+A rank is a pseudo-random integer below this number. It depends on the sentence alone, so samples by
+rank can be repeated.
+"""
 FIRST, SECOND, THIRD = 1, 2, 3
 LONGEST_SENTENCE = 2_000
-"""Characters. A line of text without ends of sentences is no sentence."""
+"""Maximum length of a sentence in characters. A longer line is a text without sentence ends."""
+# "I see, ...", "You're right, ..."
 _ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
+# A capital letter, then words, commas, apostrophes and hyphens, then one final mark. Periods inside are
+# allowed only in titles, as in "Dr. Lee".
 _PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bMrs))\.)*[.!?]")
 
 
 def sentence_row(sentence: Sentence) -> dict[str, Any]:
-    """The properties of a ``Sentence`` node; ``terms`` are the content lemmas that it mentions."""
+    """Return the properties of a ``Sentence`` node.
+
+    Args:
+        sentence: The sentence.
+
+    Returns:
+        The properties that decide whether the sentence can be a response. ``terms`` holds the content
+        lemmas.
+    """
     text = sentence.text
     words, terms, aside = _words(text), content_lemmas(text), _ASIDE.match(text)
     return {
@@ -248,7 +394,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "content": len(terms),
         "mood": mood_of(text),
         "person": _person(words),
-        # The first word; of *I see,* and *You're right,* both.
+        # The first word; for "I see, ..." and "You're right, ..." both words.
         "opening": aside[1].lower().replace("’", "'") if aside else words[0] if words else "",
         "finite": sentence.clause or _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
@@ -262,14 +408,26 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Whether it is written with apostrophes, without a dash, and says no word twice in a row."""
+    """Return whether a text has apostrophes where needed, no spaced dashes and no doubled words."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))
 
 
 def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each term that sentences mention, with their places and scores: who speaks of less says more of it."""
+    """Return the terms that sentences mention.
+
+    >>> mention_rows([{"terms": ["dog", "park"], "dialogue": ""}, {"terms": ["dog"], "dialogue": "a/b/1"}])[0]
+    {'text': 'dog', 'places': [0, 1], 'scores': [0.5, 1.0], 'spoken': 1}
+
+    Args:
+        sentences: Rows of sentences.
+
+    Returns:
+        For each term, the indices of the sentences that mention it, a score for each, and the number of
+        sentences that come from dialogues. The score is 1 divided by the number of terms in the
+        sentence: a sentence that mentions fewer terms is more about each of them.
+    """
     places: dict[str, list[int]] = {}
     for place, row in enumerate(sentences):
         for term in row["terms"]:
@@ -286,28 +444,43 @@ def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def mood_of(text: str) -> str:
-    """``question``, ``exclamation`` or ``statement``, by the text's last mark."""
+    """Return the mood of a sentence by its final punctuation mark.
+
+    Args:
+        text: The sentence.
+
+    Returns:
+        ``question``, ``exclamation`` or ``statement``.
+    """
+    # Closing quotation marks and brackets come after the mark: She said "Really?"
     end = text.rstrip("\"'”’) ")[-1:]
     return {"?": "question", "!": "exclamation"}.get(end, "statement")
 
 
 def person_of(text: str) -> int:
-    """The lowest grammatical person that the text speaks of: 1, 2 or 3.
+    """Return the lowest grammatical person that a text refers to.
 
     >>> person_of("You never met us."), person_of("You never met them."), person_of("It rains.")
     (1, 2, 3)
+
+    Args:
+        text: The text.
+
+    Returns:
+        1, 2 or 3.
     """
     return _person(_words(text))
 
 
 def _person(words: Sequence[str]) -> int:
+    # "I've" counts as "I".
     bare = {word.partition("'")[0] for word in words}
     first, second = word_class("first-person"), word_class("second-person")
     return FIRST if bare & first else SECOND if bare & second else THIRD
 
 
 def _is_finite(words: Sequence[str]) -> bool:
-    """Whether a finite verb stands in it, as far as forms tell: *was*, *we go*, *took*; not *old cars*."""
+    """Return whether the words contain a finite verb form: "we go" does, "old cars" does not."""
     finite, subjects = word_class("finite-forms"), word_class("subjects")
     return any(
         word in finite or (before in subjects and word not in CLOSED) or is_past(word)
@@ -316,11 +489,23 @@ def _is_finite(words: Sequence[str]) -> bool:
 
 
 def sentence(id: str, text: str, source: str, place: str, clause: bool = False) -> Sentence | Rejected:
-    """A sentence of a pool, its text `closed_up`, or why it is none."""
+    """Return a sentence of a pool, with normalized spacing and quotation marks.
+
+    Args:
+        id: The id of the sentence, ``SOURCE/NAME``.
+        text: The text, which may be tokenized.
+        source: The resource or corpus.
+        place: Where the sentence comes from, such as ``FILE:LINE``.
+        clause: Whether the sentence is known to be a complete clause.
+
+    Returns:
+        The sentence, or a `Rejected` if it is too long or contains a lone surrogate.
+    """
     text = closed_up(text)
     if len(text) > LONGEST_SENTENCE:
         return Rejected(place, f"a sentence is longer than {LONGEST_SENTENCE:,} characters")
     try:
+        # The driver cannot send lone surrogates.
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         return Rejected(place, f"half of a surrogate pair, U+{ord(text[error.start]):04X}")
@@ -328,10 +513,16 @@ def sentence(id: str, text: str, source: str, place: str, clause: bool = False) 
 
 
 def as_sentence(example: str) -> str:
-    """An example of a dictionary written as a sentence: a capital first, a mark at its end.
+    """Return a dictionary example with an initial capital and a final punctuation mark.
 
     >>> as_sentence("he ran up a large bill")
     'He ran up a large bill.'
+
+    Args:
+        example: The example.
+
+    Returns:
+        The sentence. An empty text stays empty.
     """
     text = example[:1].upper() + example[1:]
     return text if not text or text[-1] in ".!?\"'”’" else f"{text.rstrip(',;: ')}."

@@ -1,8 +1,13 @@
-"""The shapes that dialogues come in, read as graphneg's own: what an entry's keys mean, and what it holds.
+"""Convert entries of any known shape to graphneg's own JSON format for dialogues.
 
-An entry is a dialogue (an object with its turns, or the list of them) or one utterance (a row of a table).
-`graphneg.ingest.fields` knows which key holds what. In: entries, one by one. Out: dialogues as
-``loaders/dialogue.schema.json`` describes them, before they are checked.
+An entry is a dialogue (an object with its turns, or a list of turns) or one utterance (a row of a
+table). `graphneg.ingest.fields` finds which key holds which field. The result has the keys that
+``loaders/dialogue.schema.json`` describes; it is validated later.
+
+>>> item = Item("chat.json:1", 0, "", {"id": 7, "messages": [{"role": "user", "content": "Hi."}]})
+>>> [dialogue] = dialogue_values(lambda _: iter([item]), NoProgress(), Fields({}), Notices())
+>>> dialogue.value
+{'id': '7', 'turns': [{'text': 'Hi.', 'speaker': 'user'}]}
 """
 
 from __future__ import annotations
@@ -28,30 +33,31 @@ Entries = Iterator[Item | Rejected]
 Read = Callable[[Progress], Entries]
 
 _CONTAINERS = {"data", "dialogues", "dialogs", "conversations", "chats", "examples", "items", "rows"}
+"""Keys that hold the list of all dialogues of a document. They name no dialogue."""
 
 
 def dialogue_values(
     read: Read, progress: Progress, fields: Fields, notices: Notices, *, once: bool = False
 ) -> Entries:
-    """Read the entries of a source as dialogues. What the entries are shows in the first one.
+    """Return the entries of a source as dialogues.
+
+    The first readable entry decides whether the entries are dialogues or single utterances.
 
     Args:
-        read: Reads the entries.
-        progress: Told how far reading is.
-        fields: What the caller says of the keys.
-        notices: Told what names were read as, and what is odd but accepted.
-        once: Whether entries can be read only once. They are kept on disk where they must be read again.
+        read: Reads the entries from the beginning.
+        progress: Advanced while entries are read.
+        fields: Looks up the keys of fields.
+        notices: Receives what the keys were read as, and which oddities were accepted.
+        once: Whether entries can be read only once. They are then kept on disk if a second pass is needed.
 
     Yields:
-        The dialogues, and what is refused.
-
-    Raises:
-        InputError: The entries lack what the caller named.
+        The dialogues, and a `Rejected` for each entry that is refused.
     """
     remaining = read(progress)
     lost: Rejected | None = None
     for entry in remaining:
         if isinstance(entry, Rejected):
+            # An unreadable first row may belong to the dialogue of the row after it.
             lost = entry
             yield Rejected(entry.place, entry.reason)
             continue
@@ -59,6 +65,8 @@ def dialogue_values(
         again = partial(read, NoProgress())
         entries: Entries = chain((entry,), remaining)
         needs_ids = not is_row(entry.value, fields) and not _has_id(entry, fields)
+        # Rows take a pass over their keys before they are grouped. Dialogues without ids take a pass that
+        # shows whether later ones have ids.
         if once and (needs_ids or is_row(entry.value, fields)):
             again = _kept(entries)
             entries = again()
@@ -70,7 +78,7 @@ def dialogue_values(
 
 
 def _kept(entries: Entries) -> Callable[[], Entries]:
-    """Put entries on disk; the result reads them any number of times."""
+    """Write entries to disk; return a function that reads them any number of times."""
     store = RowStore()
     for entry in entries:
         cells = dict(entry.cells) if isinstance(entry, UnreadRow) else {}
@@ -122,17 +130,18 @@ def _has_id(entry: Item | Rejected, fields: Fields) -> bool:
 
 
 class _Names:
-    """Names dialogues that have no id, so that no dialogue of the source has the same.
+    """Create names for dialogues that have no id, so that all names in a source differ.
 
-    Where no dialogue of the source has an id, a name is the number of its entry. Where some have, that could
-    be the id of a later one: a name is ``unnamed-3`` then.
+    If no dialogue of the source has an id, the name is the number of the entry. If some have ids, a
+    number could be the id of a later dialogue. The name is then ``unnamed-3``, for example.
 
     Args:
-        fields: What the caller says of the keys.
+        fields: Looks up the keys of fields.
         again: Reads the entries of the source again.
     """
 
     def __init__(self, fields: Fields, again: Callable[[], Entries]) -> None:
+        """Initialize without names."""
         self._fields, self._again = fields, again
         self._ids_are_given: bool | None = None
         self._keys = set[str]()
@@ -142,7 +151,15 @@ class _Names:
         self._ids_are_given = True
 
     def of(self, entry: Item, *, is_split: bool) -> str:
-        """Return the name of an entry without id: its key in the document where that tells, else a number."""
+        """Return a name for an entry without id.
+
+        Args:
+            entry: The entry.
+            is_split: Whether the key of the entry is the name of a split.
+
+        Returns:
+            The key of the entry in the document if that can be a name, else a number.
+        """
         if entry.key and not is_split and entry.key.casefold() not in _CONTAINERS:
             is_new = entry.key not in self._keys
             self._keys.add(entry.key)
@@ -154,6 +171,7 @@ class _Names:
 
 def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, ids: Ids) -> tuple[Any, str]:
     """Return the dialogue of an object or of a list of turns, and what its keys were read as."""
+    # A bare list of turns has no other keys.
     value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
     if not isinstance(value, dict):
         return value, ""
@@ -162,10 +180,13 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
     if turns is None:
         wanted = fields.said.get("turns") or listed(NAMES["turns"])
         raise Refused(f"it has no turns ({wanted}); its keys are {listed(map(repr, list(given)[:12]))}")
+    # Only a key that the caller named can be missing here.
     if name is not None and name not in given:
         raise Refused(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
     others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
+    # Columns that an entry lacks are null in Parquet files.
     result: dict[str, Any] = {key: one for key, one in others if one is not None}
+    # {"train": [...], "valid": [...]}: the key of the document is the split.
     is_split = entry.key != "" and split_of(Path(entry.key)) == entry.key.lower()
     if split and given[split] is not None:
         result["split"] = given[split]
@@ -185,7 +206,8 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
 
 
 def _turns(value: Any, name: str, fields: Fields, speakers: Speakers) -> tuple[Any, Mapping[str, str]]:
-    """Return a list of turns under graphneg's own keys, in the order of their numbers if they have such."""
+    """Return a list of turns under graphneg's own keys, in the order of their numbers if they have any."""
+    # {"text": [...], "speaker": [...]} becomes a list of turns.
     if columns := columns_of(value):
         value = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     if not isinstance(value, list):
@@ -211,7 +233,7 @@ def _turns(value: Any, name: str, fields: Fields, speakers: Speakers) -> tuple[A
 
 
 def _ordered(turns: list[Any], numbers: list[Any]) -> list[Any]:
-    """Turns in the order of their numbers, where these are all of those from 0 or 1."""
+    """Return the turns in the order of their numbers, if these are 0 to n-1 or 1 to n."""
     if len(numbers) != len(turns) or not all(isinstance(number, int) for number in numbers):
         return turns
     order = sorted(range(len(turns)), key=numbers.__getitem__)

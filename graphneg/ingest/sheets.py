@@ -1,8 +1,10 @@
-"""CSV sheets that people fill in with a spreadsheet.
+"""Write and read CSV sheets that people fill in with a spreadsheet.
 
-`sheet_text` gives columns and rows as text; `read_sheet` reads a filled sheet back as rows with their
-places, ``FILE:LINE``. A spreadsheet evaluates a cell such as ``=HYPERLINK(…)`` as a formula. Such a text is
-therefore written with a leading apostrophe, and `read_sheet` removes that apostrophe again:
+`sheet_text` returns columns and rows as CSV text. `read_sheet` reads a filled sheet back as rows with
+their places, ``FILE:LINE``.
+
+Spreadsheets evaluate a cell such as ``=HYPERLINK(…)`` as a formula. Such a text is therefore written
+with a leading apostrophe, and `read_sheet` removes the apostrophe again:
 
 >>> print(sheet_text(["comment"], [["=1+1"], ["it's"]]).split())
 ['comment', "'=1+1", "it's"]
@@ -22,9 +24,9 @@ from graphneg.ingest.delimited import read_rows
 from graphneg.model import Rejected
 
 FORMULA = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
-"""The start of a formula to a spreadsheet (OWASP, "CSV Injection"), after any number of apostrophes.
+"""The start of a formula in a spreadsheet (OWASP, "CSV Injection"), after any number of apostrophes.
 
-Spreadsheets evaluate the full-width signs as well. The apostrophes make escaping reversible: a text that
+Spreadsheets also evaluate the full-width signs. The apostrophes make escaping reversible: a text that
 already starts with ``'=`` gets one more.
 """
 
@@ -58,18 +60,19 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
 
     Args:
         path: The file.
-        columns: The columns that it must have.
-        form: Which sheet has which columns, for the message.
+        columns: The required columns.
+        form: A description of the sheet's columns, for the error message.
 
     Yields:
-        Each row with its place, FILE:LINE, where the line is the one that the row begins on.
+        The place of each row, ``FILE:LINE`` of its first line, and its cells by column.
 
     Raises:
-        InputError: The file can't be read or is no CSV, it lacks a column or has one twice, or a row has
-            another number of cells than the header.
+        InputError: The file is not valid CSV, lacks a required column, has a column twice, or has a row
+            with another number of cells than the header.
     """
     header: list[str] = []
     for row in read_rows(_lines(path), ","):
+        # A sheet is edited by hand, so an error is reported at once instead of being skipped.
         if isinstance(row, Rejected) or row.fault:
             raise InputError(f"{row.place}: {row.reason if isinstance(row, Rejected) else row.fault}")
         if not header:
@@ -88,6 +91,7 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str] | Rejected]:
+    # An empty `newline` keeps line breaks inside cells as they are.
     for number, line in enumerate(io.StringIO(read_text(path), newline=""), 1):
         place = f"{path}:{number}"
         yield Rejected(place, "a NUL character") if "\0" in line else (place, line)

@@ -1,8 +1,8 @@
-"""Keep what one load must remember on disk, so that memory does not grow with the files.
+"""Keep the state of a load on disk, so that memory does not grow with the input files.
 
-`KnownIds` is a set of names. `RowStore` takes the rows of a table in any order and gives them back dialogue
-by dialogue. `Threads` finds the first message of each thread. SQLite keeps all of them in temporary files
-that have no name and go with the object.
+`KnownIds` is a set of names. `RowStore` takes the rows of a table in any order and returns them grouped
+by dialogue. `Threads` finds the first message of each thread. All of them use temporary SQLite
+databases without a file name, which are deleted when the object is.
 
 >>> rows = RowStore()
 >>> for key, said in (("a", "Hi."), ("b", "Ho."), ("a", "Hello.")):
@@ -25,7 +25,9 @@ from typing import Any
 from graphneg.errors import InputError, first_line
 
 _CACHE = 16 << 20
+"""Size of SQLite's page cache in bytes."""
 _REMEMBERED = 50_000
+"""Maximum number of keys that are also kept in memory."""
 
 
 class KnownIds:
@@ -37,33 +39,32 @@ class KnownIds:
     """
 
     def __init__(self) -> None:
+        """Initialize an empty set."""
         self._rows = _database()
         self._rows.execute("CREATE TABLE ids (id PRIMARY KEY) WITHOUT ROWID")
 
     def add(self, id: str) -> bool:
-        """Add a name.
+        """Add a name. A full disk raises `InputError`.
 
         Args:
             id: The name.
 
         Returns:
-            Whether the name was not in the set before.
-
-        Raises:
-            InputError: The disk is full.
+            True if the name was not in the set before.
         """
         with _enough_room("the ids of this load"):
             return self._rows.execute("INSERT OR IGNORE INTO ids VALUES (?)", (_key(id),)).rowcount > 0
 
 
 class RowStore:
-    """The rows of a table, which are given back group by group.
+    """The rows of a table, grouped by key.
 
-    Groups come in the order of their first rows, and so do the rows of a group. Memory stays below about
-    30 MB; the disk takes what the rows take.
+    Groups are returned in the order of their first rows, and rows in the order in which they were
+    added. Memory use stays below about 30 MB.
     """
 
     def __init__(self) -> None:
+        """Initialize a store without rows."""
         self._db = _database()
         self._db.execute("CREATE TABLE groups (key PRIMARY KEY, number INTEGER) WITHOUT ROWID")
         self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, grp INTEGER, data BLOB)")
@@ -71,16 +72,14 @@ class RowStore:
         self._groups = 0
 
     def add(self, key: str, row: Any) -> None:
-        """Add a row to a group.
+        """Add a row to a group. A full disk raises `InputError`.
 
         Args:
             key: The key of the group.
-            row: What `marshal` can write: JSON values and tuples.
-
-        Raises:
-            InputError: The disk is full.
+            row: Any value that `marshal` can write: JSON values and tuples.
         """
         with _enough_room("the rows of this file"):
+            # Consecutive rows mostly have the same key, so its number is found in memory.
             number = self._numbers.get(key)
             if number is None:
                 number = self._number(key)
@@ -89,6 +88,7 @@ class RowStore:
     def _number(self, key: str) -> int:
         if len(self._numbers) >= _REMEMBERED:
             self._numbers.clear()
+        # Groups are numbered in the order of their first rows.
         new = self._db.execute("INSERT OR IGNORE INTO groups VALUES (?, ?)", (_key(key), self._groups))
         self._groups += new.rowcount
         [found] = self._db.execute("SELECT number FROM groups WHERE key = ?", (_key(key),)).fetchone()
@@ -96,13 +96,10 @@ class RowStore:
         return found
 
     def groups(self) -> Iterator[tuple[str, Iterator[Any]]]:
-        """Give the rows back.
+        """Return the rows by group. A full disk raises `InputError`.
 
         Yields:
-            The key of each group, and its rows, which must be read before the next group is.
-
-        Raises:
-            InputError: The disk is full.
+            The key of each group, and an iterator over its rows. Read it before you take the next group.
         """
         found = self._db.execute(
             "SELECT key, data FROM rows JOIN groups ON groups.number = grp ORDER BY grp, rows.number"
@@ -114,7 +111,7 @@ class RowStore:
 
 
 class Threads:
-    """The messages of a file and which message each of them answers.
+    """The messages of a file, and which message each of them answers.
 
     >>> threads = Threads()
     >>> for id, answered in (("c", "b"), ("a", None), ("b", "a"), ("d", "gone")):
@@ -124,19 +121,17 @@ class Threads:
     """
 
     def __init__(self) -> None:
+        """Initialize without messages."""
         self._db = _database()
         self._db.execute("CREATE TABLE messages (id PRIMARY KEY, answered) WITHOUT ROWID")
         self._first: dict[str, str | None] = {}
 
     def add(self, id: str, answered: str | None) -> None:
-        """Add a message.
+        """Add a message. A full disk raises `InputError`.
 
         Args:
-            id: The message. Of two with one id the first counts.
-            answered: The message that it answers, if it answers one.
-
-        Raises:
-            InputError: The disk is full.
+            id: The id of the message. If an id is added twice, the first message is kept.
+            answered: The id of the message that it answers, or None.
         """
         with _enough_room("the replies of this file"):
             self._db.execute(
@@ -144,13 +139,14 @@ class Threads:
             )
 
     def first(self, id: str) -> str | None:
-        """Return the message that a thread begins with.
+        """Return the first message of a thread.
 
         Args:
-            id: A message of the thread that was added.
+            id: Any message of the thread that was added.
 
         Returns:
-            The first message that is there when replies are followed upwards; None where they go in a circle.
+            The message at the top of the chain of replies. If the message above it is missing, this is
+            the highest message that is present. None if the replies form a cycle.
         """
         passed: dict[str, None] = {}
         at = id
@@ -161,18 +157,21 @@ class Threads:
                 self._first[at] = at
             else:
                 at = above
-        first = self._first.get(at)  # where a message is passed again, none is the first
+        # In a cycle of replies no message is the first, so this is None.
+        first = self._first.get(at)
+        # Results are kept in memory for the next messages of the thread, up to a limit.
         if len(self._first) > _REMEMBERED:
             self._first.clear()
         self._first.update(dict.fromkeys(passed, first))
         return first
 
     def _answered(self, id: str) -> str | None:
-        """Return the message that a message answers, if that is there and another one."""
+        """Return the message that a message answers, if it is present and not the message itself."""
         [answered] = self._db.execute("SELECT answered FROM messages WHERE id = ?", (_key(id),)).fetchone()
         if answered is None:
             return None
         name = answered if isinstance(answered, str) else answered.decode("utf-8", "surrogatepass")
+        # A reference may be the id itself or have a prefix.
         for spelling in parent_names(name):
             if self._db.execute("SELECT 1 FROM messages WHERE id = ?", (_key(spelling),)).fetchone():
                 return spelling if spelling != id else None
@@ -183,36 +182,37 @@ _KIND = re.compile(r"t[0-9]_(?=.)")
 
 
 def parent_names(id: str) -> tuple[str, ...]:
-    """Return the ids of messages that the reference of a reply may mean.
+    """Return the message ids that the reference of a reply may mean.
 
-    Reddit puts the kind of a thing before its id where it is referred to: ``t1_abc`` is the comment ``abc``.
+    Reddit references have a prefix for the kind of the object: ``t1_abc`` means the comment ``abc``.
 
     >>> parent_names("t1_abc"), parent_names("abc")
     (('t1_abc', 'abc'), ('abc',))
 
     Args:
-        id: The message as the reply names it.
+        id: The reference as the reply contains it.
 
     Returns:
-        The name itself, and what it is without its kind.
+        The reference itself, and the reference without its prefix if it has one.
     """
     return (id, id[3:]) if _KIND.match(id) else (id,)
 
 
 def is_scattered(keys: Iterable[Hashable]) -> bool:
-    """Return whether equal keys stand apart from each other.
+    """Return whether equal keys are separated by other keys.
 
     >>> is_scattered("aabbb"), is_scattered("aba")
     (False, True)
 
     Args:
-        keys: Keys in their order. They are read to the end only where none stand apart.
+        keys: The keys in their order. Reading stops soon after a key is repeated.
 
     Returns:
-        Whether some key comes again after another one. Only hashes are kept, eight bytes for each run of
-        equal keys, so one answer in about 10^8 may be yes by chance.
+        True if a key occurs again after another key. Only hashes are kept, eight bytes per run of equal
+        keys, so about one answer in 10^8 is a false positive.
     """
     hashes = array("q")
+    # Test for repeated hashes each time their number has doubled: the total cost stays near-linear.
     limit = 64
     for key, _ in groupby(keys):
         hashes.append(hash(key))
@@ -230,14 +230,15 @@ def _has_equal(hashes: array[int]) -> bool:
 
 
 def _database() -> sqlite3.Connection:
-    # The first statement opens a transaction that never ends: a commit for each row takes 50 times as long.
+    # The first statement opens a transaction that is never committed: a commit per row takes 50 times as
+    # long.
     connection = sqlite3.connect("", check_same_thread=False)
     connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA cache_size = {-_CACHE // 1024};")
     return connection
 
 
 def _key(name: str) -> str | bytes:
-    """Return a name as SQLite can keep it: it does not take halves of surrogate pairs as text."""
+    """Return a name in a form that SQLite stores: it refuses text with lone surrogates."""
     return name if name.isascii() else name.encode("utf-8", "surrogatepass")
 
 

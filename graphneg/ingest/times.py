@@ -1,4 +1,6 @@
-"""Read the times of messages as numbers that sort.
+"""Parse the timestamps of messages into numbers that sort.
+
+Exports write times in many formats. Ambiguous dates are not parsed:
 
 >>> moment("1970-01-01T00:01:00Z") == moment("Thu, 01 Jan 1970 00:01:00 +0000") == moment("60") == 60.0
 True
@@ -15,13 +17,16 @@ from typing import Any
 
 from graphneg.ingest.values import unwrapped
 
+# 19 digits: a Unix time in nanoseconds.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
+# "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` accepts no space before the time zone.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
-# `parsedate_to_datetime` passes over AM and PM: "Oct 31, 2017 10:10 PM" would be in the morning.
+# `parsedate_to_datetime` ignores AM and PM: it would read "Oct 31, 2017 10:10 PM" as 10:10 in the
+# morning.
 _MONTH_NAME = re.compile(r"(?=.*\b[0-9]{4}\b)(?!.*\b[AaPp]\.?[Mm]\b).*[A-Za-z]{3}")
 
 
-# "17.05.2024 09:12": where dates have dots, the day always comes first.
+# "17.05.2024 09:12": in dates with dots the day always comes first.
 _DOTTED = re.compile(
     r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ ,T]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?"
 )
@@ -30,14 +35,14 @@ _DOTTED = re.compile(
 def moment(value: Any) -> float | None:
     """Return a time as a number.
 
-    ``03/04/2024`` is the third of April to some and the fourth of March to others, so it is no time here.
+    ``03/04/2024`` means 3 April in some countries and 4 March in others. Such dates are not parsed.
 
     Args:
-        value: A number, or a text: digits, ISO 8601 (with a blank for the T, too), RFC 2822, a date with dots
-            (day first), or a time as Twitter writes it. Times without a zone count as UTC.
+        value: A number, or a text: digits, ISO 8601 (also with a space instead of ``T``), RFC 2822, a
+            date with dots (day first), or Twitter's format. Times without a time zone count as UTC.
 
     Returns:
-        Seconds since 1970, or the number itself; None where the value is in none of these forms.
+        Seconds since 1970, or the number itself. None if the value has none of these formats.
     """
     value = unwrapped(value)
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -1,7 +1,18 @@
-"""What becomes of odd turns: a dialogue as it is read goes in, one of turns that somebody says comes out.
+"""Remove the turns of a dialogue that nobody says.
 
-Empty turns, system prompts and what tools answer are no turns of talk, and go; texts that some program spoilt
-are mended where that is asked for. Each is counted in the load's notices.
+Exports of chats with language models contain system prompts, tool calls and empty messages. They are
+not turns of the conversation, so they are removed and the remaining turns are renumbered. Texts with
+HTML entities or a tokenizer's spaces are repaired if the caller asks for it. The notices of the load
+count every change.
+
+>>> said = [("system", "Be brief."), ("Ann", "Hello."), ("Bo", ""), ("tool", "{}"), ("Bo", "Hi!")]
+>>> turns = tuple(Utterance(turn, *one) for turn, one in enumerate(said))
+>>> options = LoadOptions()
+>>> kept = of_turns(Dialogue("chats/all/1", "chats", "all", turns), options)
+>>> [(one.turn, one.speaker, one.text) for one in kept.utterances], kept.attributes
+([(0, 'Ann', 'Hello.'), (1, 'Bo', 'Hi!')], {'system': 'Be brief.'})
+>>> sorted(options.notices.lines())
+['1 empty turn left out', '1 system message kept out of the turns', '1 tool message kept out of the turns']
 """
 
 from __future__ import annotations
@@ -23,16 +34,24 @@ ROLES = {
         ("tool", "tool_call", "function", "function_call", "function_response", "observation"), TOOL
     ),
 }
-"""What speakers are called, in small letters, who do not talk: they set a model up, or answer its calls."""
+"""Lower-case speaker names that are not participants of the conversation, with the kind of their messages."""
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _SPOILT = "with HTML entities or the blanks of a tokeniser"
 
 
 def of_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
-    """The dialogue without turns that nobody says, and, where ``options`` ask for it, with its texts mended.
+    """Return the dialogue without empty turns, system prompts and tool messages.
 
-    Turns are numbered anew; a response answers the last turn before it that is left, and goes where there is
-    none. System prompts become the dialogue's attribute ``system``.
+    The remaining turns are numbered anew. A response is attached to the last remaining turn at or
+    before its own turn, and is dropped if there is none. System prompts become the attribute ``system``
+    of the dialogue.
+
+    Args:
+        dialogue: The dialogue as a loader read it.
+        options: ``clean`` repairs the texts; ``notices`` counts the changes.
+
+    Returns:
+        The dialogue with consecutive turn numbers.
     """
     said = [replace(one, text=_mended(one.text, options)) for one in dialogue.utterances]
     responses = [replace(one, text=_mended(one.text, options)) for one in dialogue.responses]
@@ -53,7 +72,7 @@ def of_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
 
 
 def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
-    """What an utterance is that is no turn, if it is none."""
+    """Return why an utterance is not a turn, or None if it is one."""
     if not utterance.text.strip():
         return "empty turn"
     name = utterance.speaker.casefold()
@@ -61,11 +80,13 @@ def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
 
 
 def _roles(said: Sequence[Utterance]) -> frozenset[str]:
-    """The speakers who do not talk. ``system`` may also be who answers a user, in talk with a machine: it is
-    where there is one other speaker, and it speaks after that one."""
+    """Return the names of speakers in ``ROLES`` who take no part in the conversation."""
     names = [one.speaker.casefold() for one in said]
     roles = frozenset(names) & ROLES.keys()
     others = set(names) - roles
+    # "system" may also be the name of a dialogue system that talks to a user (user: "A table for two." /
+    # system: "For what time?"). It counts as a participant if there is at most one other speaker and
+    # "system" speaks after that one.
     if len(others) > 1:
         return roles
     opening = list(takewhile(roles.__contains__, names))
@@ -73,7 +94,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Responses with the new numbers of the turns that they answer."""
+    """Return the responses with the new numbers of the turns that they answer."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
@@ -85,7 +106,7 @@ def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Noti
 
 
 def _mended(text: str, options: LoadOptions) -> str:
-    """The text as it is, counted where it is spoilt; or mended, where that is asked for."""
+    """Return the text, repaired if the options ask for it; count texts that need repair."""
     coded = "&" in text and _ENTITY.search(text) is not None
     if not coded and not is_cut_up(text):
         return text
@@ -93,6 +114,7 @@ def _mended(text: str, options: LoadOptions) -> str:
         options.notices.count("text", f"{_SPOILT}: --clean mends them")
         return text
     options.notices.count("text", f"{_SPOILT} mended")
-    for _ in range(2 if coded else 0):  # what was written twice over: &amp;#39;
+    # Two passes, because some texts are escaped twice: "&amp;#39;" -> "&#39;" -> "'".
+    for _ in range(2 if coded else 0):
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     return closed_up(text) if is_cut_up(text) else text.strip()

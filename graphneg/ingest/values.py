@@ -1,4 +1,7 @@
-"""Read the values of an entry's fields: ids, texts and speakers as exports write them."""
+"""Normalize the ids, texts and speakers that exports write in different ways.
+
+For example, a speaker may be a name, a number or an object such as ``{"id": 7, "name": "Ann"}``.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +12,31 @@ from typing import Any, cast
 from graphneg.ingest.content import Refused
 
 _PERSON = ("name", "nickname", "username", "displayname", "display_name", "role", "type", "id")
+"""Keys of an object that describes a person, most readable first."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
+# From 2**53 on, a 64-bit float cannot represent every integer.
 _EXACT = 2**53
 
 
 def id_text(value: Any) -> str | None:
-    """Return an id as text: as it is written, but ``7.0`` is ``7``.
+    """Return an id as text, where ``7.0`` becomes ``7``.
 
-    Pandas turns a column of integers with a missing value into floats, and writes them so into CSV and
-    JSON. So a whole number is one id however it is written, as a number or as text.
+    Pandas turns a column of integers with a missing value into floats, and writes them as floats into
+    CSV and JSON. A whole number is therefore the same id in every spelling, whether it is a number or a
+    text.
 
     >>> [id_text(id) for id in (7, 7.0, "7.0", "7.50", "007", " a ", {"$oid": "5f"}, None, " ")]
     ['7', '7', '7', '7.50', '007', 'a', '5f', None, None]
 
     Args:
-        value: The id: a text, a number, or an object of MongoDB's extended JSON with one of these.
+        value: The id: a text, a number, or a MongoDB extended JSON object that wraps one of these.
 
     Returns:
-        The id; None where there is none.
+        The id, or None if the value is missing or blank.
 
     Raises:
-        Refused: The value is no id, or a float so large that its digits are lost.
+        Refused: The value is not a text or number, or it is a float too large to be exact.
     """
     value = unwrapped(value)
     if value is None:
@@ -38,6 +44,7 @@ def id_text(value: Any) -> str | None:
     if isinstance(value, str):
         text = value.strip()
         return (whole[1] if (whole := _WHOLE.fullmatch(text)) else text) or None
+    # True and False are ints in Python.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Refused(f"the id {str(value)[:40]!r} is neither a text nor a number")
     if isinstance(value, float):
@@ -48,13 +55,13 @@ def id_text(value: Any) -> str | None:
 
 
 def unwrapped(value: Any) -> Any:
-    """Return what an object of MongoDB's extended JSON holds: ``{"$oid": "5f"}`` is ``5f``.
+    """Return the value inside a MongoDB extended JSON object: ``{"$oid": "5f"}`` is ``5f``.
 
     Args:
         value: Any value.
 
     Returns:
-        The only member of an object whose key begins with ``$``; all else as it is.
+        The only member of an object whose key begins with ``$``. Any other value is returned unchanged.
     """
     if isinstance(value, dict) and len(cast("dict[str, Any]", value)) == 1:
         [(key, inner)] = cast("dict[str, Any]", value).items()
@@ -69,21 +76,23 @@ def text_of(value: Any) -> Any:
     'Look. A swan.'
 
     Args:
-        value: The text, or the list of a message's parts.
+        value: The text, or the list of content parts that chat APIs use.
 
     Returns:
-        The text; what is neither text nor list as it is.
+        The text. The text parts of a list are joined by spaces. None becomes the empty text. Any other
+        value is returned unchanged, so that validation can reject it.
     """
     if value is None:
         return ""
     if not isinstance(value, list):
         return value
+    # Parts that are images or sound have no text.
     parts = [part.get("text") if isinstance(part, dict) else part for part in cast("list[Any]", value)]
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
 
 
 def speaker_of(value: Any) -> Any:
-    """Return who speaks.
+    """Return the speaker of an utterance.
 
     >>> speaker_of(3.0), speaker_of({"id": 7, "name": "Ann"}), speaker_of(" ")
     ('3', 'Ann', None)
@@ -92,7 +101,8 @@ def speaker_of(value: Any) -> Any:
         value: A name, a number, or an object that describes a person.
 
     Returns:
-        The name; None where there is none; what is no name as it is.
+        The name, or None if it is missing or blank. A value of another type is returned unchanged, so
+        that validation can reject it.
     """
     if isinstance(value, dict):
         person = cast("dict[str, Any]", value)
@@ -103,14 +113,14 @@ def speaker_of(value: Any) -> Any:
 
 
 def said_of(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
-    """Return text, speaker and graph of an utterance under graphneg's own keys.
+    """Return the text, speaker and graph of an utterance under graphneg's own keys.
 
     Args:
-        cells: A row, or a turn that is an object.
-        known: The key of each field.
+        cells: A table row, or a turn that is a JSON object.
+        known: Maps each field name to the key that holds it in ``cells``.
 
     Returns:
-        Those of the fields that there are.
+        A dict with those of the keys ``text``, ``speaker`` and ``amr`` that have a value.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:

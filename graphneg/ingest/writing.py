@@ -1,8 +1,12 @@
-"""Writes what loaders yield to a store: in batches, each in one transaction, none of it twice.
+"""Write the records of a loader to a store, in batches of one transaction each.
 
-A batch holds whole dialogues (or whole graphs, opposites, frames) and is there entirely or not at all. What
-is in the store already is looked up in the same transaction and left out, so a load that was killed is
-completed by running it again.
+A batch holds complete dialogues (or graphs, opposites, frames and so on) and is written entirely or not
+at all. Records that the store already has are looked up in the same transaction and left out. A load
+that was interrupted is therefore completed by running it again.
+
+`load_files` runs a loader by name and writes what it reads. For example, ``load_files(store,
+"everyday", [], 8, LoadOptions())`` loads the bundled corpus and returns a `LoadReport` with the numbers
+of new, present and rejected records.
 """
 
 from __future__ import annotations
@@ -63,10 +67,13 @@ from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
 
 MAX_DIALOGUE_BYTES = 12_000_000
+"""Maximum estimated size of a dialogue. It goes into one message, and the embedded server takes 16 MB."""
 GRAPH_CHUNK = 400
+"""Number of graphs that are assigned to utterances at once."""
 MOST_REFUSED = 20
-"""Items of a load that the server may fail at. If there are more, the fault is not theirs."""
+"""Maximum number of items that the server may fail at. With more, the items are not the cause."""
 _NODE_BYTES = 300
+"""Estimated size of the row of a node or role."""
 _OTHER_CONTENT = {
     "dialogues": "a dialogue with this id and other content is in the store; load it under another --name",
     "graphs": "another AMR graph of this utterance is in the store; it stays as it is",
@@ -76,21 +83,45 @@ _OTHER_CONTENT = {
 
 @dataclass(slots=True)
 class Outcome:
-    """What one attempt at a batch did; booked only when its transaction is committed."""
+    """The result of one attempt to write a batch. It counts only if the transaction is committed.
+
+    Attributes:
+        written: The number of new records of each kind.
+        present: The number of records of each kind that were in the store before.
+        rejected: The name of each rejected record, and the reason.
+    """
 
     written: Counter[str] = field(default_factory=Counter[str])
     present: Counter[str] = field(default_factory=Counter[str])
     rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def count(self, kind: str, new: int, given: int) -> None:
-        """Count records of a kind: ``new`` of the ``given`` were written, the rest was there."""
+        """Count records of one kind.
+
+        Args:
+            kind: The kind, such as ``opposites``.
+            new: The number of records that were written.
+            given: The number of records in the batch. The others were present.
+        """
         self.written[kind] += new
         self.present[kind] += given - new
 
     def is_new(self, kind: str, stored: Mapping[str, str], id: str, content: str, name: str) -> bool:
-        """Whether the store lacks a record; one that it has is counted, or refused for its other content."""
+        """Return whether the store lacks a record; count or reject a record that it has.
+
+        Args:
+            kind: The kind, such as ``dialogues``.
+            stored: The content, or its digest, of each record in the store, by id.
+            id: The id of the record.
+            content: Its content or digest.
+            name: Its name in the rejection, if the stored content differs.
+
+        Returns:
+            True if the id is not in the store.
+        """
         if id not in stored:
             return True
+        # The same content was loaded before. Other content with the same id is never overwritten.
         if stored[id] == content:
             self.present[kind] += 1
         else:
@@ -99,10 +130,18 @@ class Outcome:
 
 
 def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
-    """Write what is new of a batch; ids with another content are refused.
+    """Write those records of a batch that the store lacks.
 
-    Raises `WriteConflict`: utterances went while their graphs were written, or another transaction writes
-    the same ones: on the embedded server what both write may be in neither's sight.
+    A record whose id is stored with other content is rejected. `WriteConflict` is raised if a graph
+    finds no utterance: the utterance was deleted meanwhile, or another transaction writes it at the
+    same time. On the embedded server, neither of two such transactions may see what both write.
+
+    Args:
+        tx: The transaction.
+        batch: The records.
+
+    Returns:
+        What was written, present and rejected.
     """
     outcome, lexicon = Outcome(), batch.lexicon
     if batch.dialogues or batch.graphs:
@@ -111,6 +150,7 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
         terms = sorted({text for edge in batch.opposites for text in (edge.start, edge.end)})
         finish(write_terms(tx, terms, lexicon))
         rows = [opposite_row(edge, lexicon) for edge in batch.opposites]
+        # Sorted, so that concurrent transactions lock in the same order.
         rows.sort(key=itemgetter("start", "end", "relation"))
         new = run_counted(tx, "load/opposites", opposites=rows).relationships_created
         judge_antonyms(tx, terms, lexicon)
@@ -131,8 +171,7 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
 
 
 def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) -> None:
-    """Write dialogues and graphs. What was sent is read at the end: till then the server has work. Graphs of
-    a dialogue that is new are new too, and not looked up."""
+    """Write dialogues and graphs."""
     stored = _stored(tx, "load/stored", "digest", [dialogue.id for dialogue in batch.dialogues])
     given = zip(batch.dialogues, batch.dialogue_rows.dialogues, strict=True)
     dialogues = [
@@ -140,6 +179,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for dialogue, row in given
         if outcome.is_new("dialogues", stored, dialogue.id, row["digest"], dialogue.id)
     ]
+    # The graphs of a new dialogue are new as well, so they are not looked up.
     refused, unseen = {id for id, _ in outcome.rejected}, {dialogue.id for dialogue in dialogues}
     of = [dialogue_of(read.utterance) for read in batch.graphs]
     perhaps = [read.graph.id for read, id in zip(batch.graphs, of, strict=True) if id not in unseen]
@@ -149,6 +189,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for read, id in zip(batch.graphs, of, strict=True)
         if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.utterance)
     ]
+    # Rows refer to each other by index, so the rows of a smaller batch are made again.
     if (len(dialogues), len(graphs)) != (len(batch.dialogues), len(batch.graphs)):
         batch = Batch(batch.lexicon)
         batch.add(dialogues, graphs)
@@ -159,14 +200,16 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         if tied != len(graphs):
             lost = len(graphs) - tied
             raise WriteConflict(f"{lost} utterances went while their graphs were written; run again")
+    # Results are read last, so that the server always has a statement to run.
     finish(sent)
+    # Echoes in new dialogues are in their rows already. Other dialogues may have stored graphs as well.
     elsewhere = {dialogue_of(read.utterance) for read in graphs} - unseen
     if elsewhere:
         write_echoes(tx, elsewhere, batch.graph_rows.said, batch.lexicon)
 
 
 def _stored(tx: ManagedTransaction, lookup: str, content: str, ids: list[str]) -> dict[str, str]:
-    """What the store has of these ids, with its content or a digest of it."""
+    """Return the content, or its digest, of those ids that the store has."""
     return {row["id"]: row[content] for row in run(tx, lookup, ids=ids)} if ids else {}
 
 
@@ -181,7 +224,7 @@ def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome
 
 
 def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[Sent]:
-    """The last result says how many graphs were tied to utterances."""
+    """Send the statements that write graphs; the last one returns how many utterances were found."""
     outcome.written["graphs"] += len(rows.amrs)
     outcome.written["nodes"] += len(rows.nodes)
     return [
@@ -207,13 +250,19 @@ def _write_sentences(
 def write_records(
     store: Target, records: Iterable[Record], report: LoadReport, grouping: Grouping
 ) -> LoadReport:
-    """Write records to the store and count them in ``report``.
+    """Write records to a store and count them.
 
-    ``grouping`` says what becomes of graphs that belong to no utterance of the store. The reading of
-    one batch overlaps with the writing of the batch before. On an interrupt, what was handed to the
-    store is finished first.
+    While one batch is written, the next one is read. On an interrupt, the batch that is being written
+    is finished first. `StoreError` is raised if the store is no longer there.
 
-    Raises `StoreError`: the store is gone.
+    Args:
+        store: The store, or the files of a bulk load.
+        records: The records of a loader.
+        report: Counts the records.
+        grouping: Makes dialogues of graphs that belong to no utterance of the store.
+
+    Returns:
+        The report.
     """
     began = time.monotonic()
     writer = _Writer(store, report, grouping)
@@ -237,22 +286,33 @@ def load_files(
     on_rejected: Callable[[Rejected], None] | None = None,
     shard: Shard | None = None,
 ) -> LoadReport:
-    """Write what the loader ``corpus`` reads of files, or of data in their place; of dialogues, those of a
-    ``shard``.
+    """Load files into a store.
 
-    Graphs that belong to no utterance become dialogues of ``turns`` turns, in the corpus that ``options``
-    name, else the first file.
+    An unknown loader, or a file of another format, raises `InputError`. So does a shard if a graph does
+    not name its dialogue. `StoreError` is raised if the store is no longer there.
+
+    Args:
+        target: The store, or the files of a bulk load.
+        corpus: The name of the loader.
+        paths: The files, or Python objects that hold dialogues.
+        turns: The number of turns of dialogues that are made of graphs without utterances, at least 1.
+            These dialogues belong to the corpus of ``options``, or to one named after the first file.
+        options: The options of the load.
+        on_rejected: Called with each rejection.
+        shard: Loads only the dialogues of this shard, and their graphs.
+
+    Returns:
+        The report of the load.
 
     Raises:
-        InputError: no such loader, a file is not what it reads, ``turns`` is below 1, or a shard is asked of
-            graphs that have no dialogues.
-        StoreError: the store is gone.
+        InputError: ``turns`` is below 1.
     """
     if turns < 1:
         raise InputError("a dialogue has at least one turn: 'turns' must be 1 or more")
     loader = get_loader(corpus)
     given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
     report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
+    # A file of graphs named book.amr becomes the corpus "book".
     stem = given[0].stem if given and isinstance(given[0], Path) else corpus
     grouping = Grouping(options.corpus or stem, options.split or "all", turns)
     records = loader.read(given, options)
@@ -260,7 +320,7 @@ def load_files(
 
 
 def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
-    """The records without the dialogues of other shards, and without the graphs of their utterances."""
+    """Yield the records without the dialogues of other shards and their graphs."""
     for record in records:
         of = record.id if isinstance(record, Dialogue) else None
         if isinstance(record, GraphText):
@@ -275,9 +335,10 @@ def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
 
 
 class _Writer:
-    """Gathers records into batches, and hands them to a thread that writes."""
+    """Collect records in batches, and write the batches in another thread."""
 
     def __init__(self, store: Target, report: LoadReport, grouping: Grouping) -> None:
+        """Initialize an empty batch with the store's lexicon."""
         self._store = store
         self._grouping = grouping
         self._report = report
@@ -285,11 +346,17 @@ class _Writer:
         self._has_unwritten = False
         self._entries: list[LexiconEntry] = []
         self._batch = Batch(stored_lexicon(store))
+        # One thread: batches depend on the ones before.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[bool] | None = None
         self._refused_by_server = 0
 
     def add(self, record: Record) -> None:
+        """Add a record to the current batch, or reject it.
+
+        Args:
+            record: Any record, also a `Rejected`, which is counted.
+        """
         if isinstance(record, Dialogue):
             self._has_unwritten = True
             self._add_dialogue(record)
@@ -308,6 +375,7 @@ class _Writer:
                 self._batch.opposites.append(record)
         elif isinstance(record, Sentence):
             row = sentence_row(record)
+            # The same sentence may come twice in one batch.
             new = record.id not in self._batch.sentences
             if new and self._fits(record.id, record.id, record.source, *row["terms"]):
                 self._room(1 + len(row["terms"]), 400 + 2 * len(record.text))
@@ -323,18 +391,20 @@ class _Writer:
             self._batch.frames.append(record)
 
     def finish(self) -> None:
-        """Write all that was added."""
+        """Write everything that was added."""
         self._place_texts()
         for dialogue in self._grouping.rest():
             self._add_dialogue(dialogue)
         self._flush()
+        # The entries must be in the store before what depends on them is computed.
         if self._entries:
             self._settle()
             refresh(self._store, self._entries)
 
     def _place_texts(self) -> None:
-        """Tie the graphs so far to utterances: of the store, so what came before is written first."""
+        """Assign the collected graphs to utterances of the store."""
         texts, self._texts = self._texts, []
+        # The utterances may be in dialogues that were not written yet.
         if texts and self._has_unwritten:
             self._flush()
             self._settle()
@@ -350,14 +420,15 @@ class _Writer:
                 self._batch.add((), [read])
 
     def _flush(self) -> None:
-        """Hand the batch to the writing thread, once the one before is written."""
+        """Pass the batch to the writing thread, after the batch before was written."""
         batch, self._batch = self._batch, Batch(self._batch.lexicon)
         self._settle()
+        # At most one batch is waiting, so memory use is bounded.
         if batch.rows:
             self._pending = self._pool.submit(self._write, batch)
 
     def close(self) -> None:
-        """Wait for what is being written."""
+        """Wait for the batch that is being written."""
         try:
             self._settle()
         finally:
@@ -376,11 +447,14 @@ class _Writer:
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
+                # Graphs of a PENMAN file have places of their own. Others are part of the dialogue's
+                # entry.
                 own = self._grouping.places.pop(at, "")
                 place = own or dialogue.place or at
                 read = self._read(utterance.amr, at, place, _line_of(own), utterance.text)
                 graphs += [read] if read is not None else []
         weight = sum(read.weight for read in graphs)
+        # UTF-8 takes up to 3 bytes for most characters.
         size = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size += _NODE_BYTES * weight
         if size > MAX_DIALOGUE_BYTES:
@@ -391,10 +465,7 @@ class _Writer:
         self._batch.add([dialogue], graphs)
 
     def _read(self, penman: str, utterance: str, place: str, line: int, text: str) -> ReadGraph | None:
-        """Return the graph of a PENMAN text that begins on that line of its file.
-
-        One that is malformed, or has something in it that is too long to be stored, is rejected.
-        """
+        """Return the graph of a PENMAN text, or reject it if it is malformed or too long."""
         reason = graph = None
         if len(penman) > LONGEST_GRAPH:
             reason = f"{len(penman):,} characters, and at most {LONGEST_GRAPH:,} are stored"
@@ -413,7 +484,7 @@ class _Writer:
         return None
 
     def _fits(self, place: str, *keys: str) -> bool:
-        """Return whether all keys are short enough for the servers' indexes; else the item is rejected."""
+        """Return whether all keys are short enough for the indexes; otherwise reject the item."""
         reason = next(filter(None, (too_long("the id or term", key) for key in keys)), None)
         if reason is not None:
             self._report.reject(place[:80], reason)
@@ -424,19 +495,25 @@ class _Writer:
             self._flush()
 
     def _write(self, batch: Batch) -> bool:
-        """Write a batch; return whether the server took all of it.
+        """Write a batch.
 
-        If the server fails at what is in it, the batch is halved until the item is found that it fails at:
-        that one is rejected, and the rest is written.
+        If the server fails at the content of a batch, the batch is split in halves until the record at
+        fault is found. That record is rejected, and the others are written.
+
+        Args:
+            batch: The batch.
+
+        Returns:
+            True if the server took all of it.
 
         Raises:
-            StoreError: the server cannot be reached, or fails at one item after another.
+            StoreError: The server cannot be reached, or fails at too many items.
         """
 
         def work(tx: ManagedTransaction) -> Outcome:
             outcome = write_batch(tx, batch)
-            # Loading the same file again sets some properties to what they are: the server counts that as a
-            # change, although nothing is new.
+            # Loading a file again sets some properties to the values that they have. The server counts
+            # that as a change, although nothing is new.
             if outcome.written.total():
                 self._store.raise_version(tx)
             return outcome
@@ -452,7 +529,7 @@ class _Writer:
                 self._report.reject(batch.place, f"the server does not store it: {first_line(error)}")
                 return False
             taken = self._write(parts[0])
-            # The graphs of a dialogue that was not written have no place.
+            # A dialogue that was rejected has no utterances for its graphs, so these are not written.
             return (taken or len(batch.dialogues) != 1) and self._write(parts[1]) and taken
         self._report.written += outcome.written
         self._report.present += outcome.present
@@ -462,6 +539,6 @@ class _Writer:
 
 
 def _line_of(place: str) -> int:
-    """The line of a place in a file (``graphs.amr:12``); 1 where it is no such place."""
+    """Return the line number of a place such as ``graphs.amr:12``, or 1 if it has none."""
     line = place.rpartition(":")[2]
     return int(line) if line.isdecimal() else 1
