@@ -138,9 +138,7 @@ def detection(
 
 
 def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> list[float]:
-    """Return the measures for arrays of shape (responses,), or NaN for all of them if only one class is
-    present.
-    """
+    """Return the measures of responses, or NaN for all of them if only one class is present."""
     import numpy as np
 
     held, dropped = labels == 1, labels == 0
@@ -157,7 +155,7 @@ def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> li
 
 
 def _estimates(figures: Iterable[float], drawn: NDArray[Any]) -> list[Estimate]:
-    """Return each measure with its interval; ``drawn`` has shape (resamples, measures)."""
+    """Return each measure with its interval; ``drawn`` is (resamples, measures)."""
     import numpy as np
 
     values = np.array(figures, dtype=float)
