@@ -140,6 +140,7 @@ def _object(value: Any, place: str) -> Rated:
     turns = tuple(_turn(line.strip(), "") for line in value["context"].splitlines() if line.strip())
     if not turns:
         raise InputError(f'{place}: the "context" has no turns')
+    # FED rates turns and whole dialogues; only a rated turn has a response.
     response = value.get("response")
     if response is not None and not isinstance(response, str):
         raise InputError(f'{place}: "response" is no text')
@@ -160,6 +161,7 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
     contexts, responses = (
         read_text(path.with_name(base + end)).splitlines() for end in (_CONTEXTS, _RESPONSES)
     )
+    # The three files are aligned by line.
     if not len(contexts) == len(responses) == len(annotations):
         raise InputError(
             f"{path}: {len(annotations)} ratings, {len(contexts)} contexts and {len(responses)} responses; "
@@ -174,6 +176,8 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
 def _turn(line: str, speaker: str) -> Turn:
     """Split a line into speaker and text; ``speaker`` is the default if the line names none."""
     named, colon, text = line.partition(":")
+    # In "Note: it rains", the part before the colon is no speaker. Only the speakers of the two corpora
+    # count.
     return Turn(named, text.strip()) if colon and named in ("User", "System") else Turn(speaker, line)
 
 
@@ -186,6 +190,7 @@ def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:
         numbers = [item for item in (value if isinstance(value, list) else [value]) if item not in _UNRATED]
         if not numbers or not all(map(_is_number, numbers)):
             raise InputError(f'{place}: "{name}": expected numbers, found {value!r:.60}')
+        # Annotators without an answer are left out; they do not count as 0.
         means[name] = sum(numbers) / len(numbers)
     if not means:
         raise InputError(f"{place}: no quality is rated")
@@ -307,6 +312,7 @@ def counts(rated: Iterable[Rated]) -> dict[str, list[float]]:
         the whole dialogue if that was rated. ``turn count`` is the number of turns, the response included.
     """
     items = list(rated)
+    # A rated dialogue has no response, so all of its words count.
     words = [item.said if item.response is None else (item.response,) for item in items]
     return {
         "word count": [float(sum(word_count(turn.text) for turn in turns)) for turns in words],
@@ -375,6 +381,7 @@ def compare(
 
     differences: list[Difference] = []
     for quality, level, people, [own, other] in _resampled([first, second], rated, resamples, seed):
+        # Spearman's correlation is Pearson's correlation of the ranks.
         truth = _ranks(people)
         value, *gaps = (_pearson(_ranks(own), truth) - _pearson(_ranks(other), truth)).tolist()
         # Count the resamples that contradict the observed direction; doubling makes the test two-sided.
@@ -406,7 +413,9 @@ def _resampled(
     for name in qualities(rated):
         for level in LEVELS:
             at = [i for i, item in enumerate(rated) if item.level == level and name in item.ratings]
+            # Two items always have a correlation of 1 or -1, if any.
             if len(at) >= 3:
+                # One array operation then computes the coefficient and all of its bootstrap samples.
                 rows = np.vstack([np.arange(len(at)), resampled_items(len(at), resamples, seed)])
                 people = np.array([rated[i].ratings[name] for i in at], dtype=float)[rows]
                 columns = [np.array(column, dtype=float)[at][rows] for column in scores]

@@ -189,6 +189,7 @@ def cross_validate(
         raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
     if source != "labelled" and not made:
         raise InputError(f"source {source!r} needs graph-made responses")
+    # Check before training, which takes hours.
     check_classes(labelled)
     folds = leave_one_out(labelled)
     settings = settings or DetectorSettings()
@@ -201,6 +202,7 @@ def cross_validate(
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
+        # A detector that sees graph-made responses only is the same for all folds.
         if source != "made":
             # Replace characters that a file system may refuse. The hash keeps two generators apart whose
             # names become equal.
@@ -230,6 +232,7 @@ def _trained(
     out = folder / name
     facts = [
         str(start),
+        # The start may be a detector that was trained here: train again if it changed.
         noted_fingerprint(Path(start) / _DONE),
         epochs,
         seed,
@@ -241,6 +244,7 @@ def _trained(
     done = RunNote(out / _DONE, fingerprint([*facts, examples]))
     if done.state == "same":
         return out
+    # While training runs, no note may claim that it is finished.
     done.remove()
     detector = ContradictionDetector.new(
         start,

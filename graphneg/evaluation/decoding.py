@@ -143,6 +143,7 @@ def evaluate_decoder(
         bar.advance(len(some))
     bar.finish()
     graphs, references = [graph for graph, _ in pairs], [(text,) for _, text in pairs]
+    # Score the references as if a decoder had written them. Their Smatch shows the errors of the parser.
     own = [Decoded(text) for _, text in pairs]
     return DecoderScores(
         score_texts(written, graphs, references, trip),
@@ -173,10 +174,11 @@ def score_texts(
     check_packages()
     import sacrebleu
 
+    # Leaving these graphs out would reward a decoder for refusing difficult ones.
     texts = [one.text or "" for one in written]
     # sacrebleu wants one list per reference rank: all first references, all second references, and so on,
     # with None for a missing one.
-    streams = list(zip_longest(*references))  # the first of each, the second of each that has one, ...
+    streams = list(zip_longest(*references))
     tallies = trip.tallies([(graph, one.text) for graph, one in zip(graphs, written, strict=True)])
     return TextScores(
         len(graphs),

@@ -115,6 +115,7 @@ def detection(
     if len(scores) != len(labelled):
         raise InputError(f"{len(scores)} scores for {len(labelled)} responses: give one for each, in order")
     check_classes(labelled)
+    # One generator for all response generators, so that their samples are independent.
     random = np.random.default_rng(seed)
     detected: list[Detected] = []
     wholes: list[list[float]] = []
@@ -124,6 +125,7 @@ def detection(
         labels = np.array([labelled[index].label for index in at])
         own = np.array([scores[index] for index in at], dtype=float)
         draws = resampled_items(len(at), resamples, random)
+        # A sample may have one class only. Its measures are NaN, which the percentiles ignore.
         rows = [_figures(labels[draw], own[draw], threshold) for draw in draws]
         wholes.append(_figures(labels, own, threshold))
         drawn.append(np.array(rows).reshape(resamples, len(MEASURES)))
@@ -132,6 +134,7 @@ def detection(
         "mean",
         sum(figures.responses for figures in detected),
         sum(figures.contradictory for figures in detected),
+        # Unweighted: a generator with many responses must not dominate.
         *_estimates(np.mean(wholes, axis=0), np.mean(drawn, axis=0)),
     )
     return Detection(detected, mean)

@@ -104,6 +104,7 @@ def rank(
             raise InputError(f"{context.id}: {len(own)} scores for {len(context.responses)} responses")
     parts = {key for context in contexts for key in context.parts}
     kinds = [(SOURCE, kind) for kind in kinds_of(contexts)]
+    # Transforms come before categories.
     kinds += sorted(parts, key=lambda part: (part[0] != TRANSFORM, part[1]))
     ranked = [_ranked(kind, by, contexts, scores, threshold) for by, kind in kinds]
     if not any(ranked):
@@ -149,6 +150,7 @@ def scores_of_kind(
 
 def _places(context: Choices, kind: str, by: str) -> Sequence[int]:
     """Return the indices of one kind of wrong response in the context's ``responses``."""
+    # Transforms and categories are stored with their indices; sources follow from the order of ``responses``.
     if by != SOURCE:
         return context.parts.get((by, kind), ())
     # ``responses`` lists the right responses first, then the wrong ones source by source.
@@ -183,6 +185,7 @@ def _ranked(
     if not parts:
         return None
     right, wrong, places, matched = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # A score equal to the threshold is an error for both classes.
     held, refused = (right > threshold), (wrong < threshold)
     return Ranked(
         kind=kind,
@@ -277,6 +280,7 @@ def holds_negatives(path: str | Path) -> bool:
         first_line = next((line for _, line in numbered_lines(file, path) if line.strip()), b"")
     try:
         first: Any = parse_json(first_line, str(path))
+    # Leave a broken file to the loader, which reports the line.
     except InputError:
         return False
     # A line of DailyDialog++ has "positive_responses"; a negative has "response".
@@ -350,6 +354,7 @@ def scored(ranker: Ranker, choices: Sequence[Choices], progress: Progress | None
             for context in some
             for at, text in enumerate(context.responses)
         ]
+        # One call for the pairs of several contexts, so that batches are full.
         flat = iter(ranker.score([turns for turns, _ in pairs], [text for _, text in pairs]))
         scores += [[next(flat) for _ in context.responses] for context in some]
         bar.advance(len(some))

@@ -149,8 +149,11 @@ def paired(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[FileGrap
     """
     left, right = read_graphs(gold), read_graphs(predicted)
     left_ids, right_ids = ({graph.id: graph for graph in graphs if graph.id} for graphs in (left, right))
+    # True if each graph has an id of its own.
     every = (len(left_ids), len(right_ids)) == (len(left), len(right))
     if every and left_ids.keys() & right_ids.keys():
+        # Files that share some ids belong together, so a missing id is an error and no reason to pair by
+        # order.
         for ids, others, has, lacks in (
             (left_ids, right_ids, gold, predicted),
             (right_ids, left_ids, predicted, gold),
@@ -198,17 +201,20 @@ def evaluate_smatch(
     graphs, paired_by = paired(gold, predicted)
     unreadable = [graph.unreadable() for pair in graphs for graph in pair if graph.penman is None]
     pairs = [
+        # A predicted graph that cannot be read is None, and is compared as a graph without triples.
         GraphPair(i, ours.penman, theirs.penman)
         for i, (theirs, ours) in enumerate(graphs)
         if theirs.penman is not None
     ]
     chunks = (pairs[start : start + _CHUNK] for start in range(0, len(pairs), _CHUNK))
+    # There is no use for more processes than chunks.
     count = max(1, min(processes or os.cpu_count() or 1, len(pairs) // _CHUNK))
     bar.start("matching", len(pairs), "pairs")
     tallies: list[Mapping[str, Tally]] = []
     with Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (seed,), count) as workers:
         for chunk in workers.map(chunks):
             for compared in chunk:
+                # The matcher refuses some graphs that PENMAN allows.
                 for side, reason in compared.unread.items():
                     unreadable.append(graphs[compared.number][side == "predicted"].unreadable(reason))
                 if compared.tallies is not None:

@@ -143,10 +143,26 @@ class EncoderRanker(ABC):
 
     @abstractmethod
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """Score pairs of a context and a response; see `Ranker.score`."""
+        """Score pairs of a context and a response; see `Ranker.score`.
+
+        Args:
+            contexts: The contexts, each a list of turns, oldest first.
+            responses: One response per context.
+
+        Returns:
+            One score per pair, from 0 (does not fit) to 1 (fits).
+        """
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-        """Rank candidates by their scores; see `Ranker.rank`."""
+        """Rank candidates by their scores; see `Ranker.rank`.
+
+        Args:
+            context: The context.
+            candidates: The candidates.
+
+        Returns:
+            The indices of the candidates, best first. Equal scores keep their order.
+        """
         return by_score(self.score([context] * len(candidates), candidates))
 
 
@@ -163,6 +179,7 @@ def by_score(scores: Sequence[float]) -> list[int]:
         >>> by_score([0.1, 0.9, 0.9])
         [1, 2, 0]
     """
+    # sorted() is stable, so equal scores keep their order.
     return sorted(range(len(scores)), key=lambda index: -scores[index])
 
 

@@ -166,7 +166,15 @@ class CrossEncoder(EncoderRanker):
         )
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """Score pairs; see `Ranker.score`. Pairs of similar length share a batch."""
+        """Score pairs; see `Ranker.score`. Pairs of similar length share a batch.
+
+        Args:
+            contexts: The contexts, each a list of turns, oldest first.
+            responses: One response per context.
+
+        Returns:
+            One score per pair, from 0 (does not fit) to 1 (fits).
+        """
         import torch
 
         def run(pairs: Sequence[tuple[Sequence[str], str]]) -> list[float]:

@@ -192,6 +192,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
     """
     right = labels[:, 0] == 1
     loss = weighted_cross_entropy(outputs, labels, num_items_in_batch)
+    # Without a right pair there is nothing to rank among the responses.
     if not right.any():
         return loss
     same_context = cast(Tensor, outputs.same_context).float()

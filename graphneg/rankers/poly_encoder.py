@@ -255,6 +255,7 @@ class PolyEncoder(EncoderRanker):
         import torch
 
         scores: list[float] = []
+        # A chunk of several batches: repeated contexts are encoded once, and batches can be formed by length.
         size, device = self.batch * 16, self.model.device
         for start in range(0, len(responses), size):
             some, answers = contexts[start : start + size], responses[start : start + size]

@@ -132,6 +132,7 @@ class ResponseBank:
             raise InputError(f"{path}: no bank of responses; graphneg bank makes one") from error
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"{path / _MANIFEST}: not what a bank holds; build it anew") from error
+        # Vectors of different models cannot be compared.
         if manifest.model != ranker.digest():
             raise InputError(f"{path}: another model made this bank; build it anew with this one")
         try:
@@ -140,6 +141,7 @@ class ResponseBank:
             index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(f"{path}: the bank can't be read; build it anew") from error
+        # The files may come from different builds.
         if not len(texts) == index.ntotal == manifest.count:
             raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it anew")
         return cls(ranker, texts, index)
@@ -183,6 +185,7 @@ class ResponseBank:
             # finds fewer.
             _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
             nearest = {int(index) for index in indices.flat if index >= 0}
+            # Sorted by index, so that the order of the bank breaks ties.
             near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
             scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near)) if near else []
             best.append([RankedResponse(self.texts[near[at]], scores[at]) for at in by_score(scores)[:k]])
@@ -405,11 +408,14 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     try:
         if not made.is_trained:
             made.train(vectors)
+        # Add the vectors in parts, so that they are never all copied to memory at once.
         for start in range(0, manifest.count, 64 * _CHUNK):
             made.add(numpy.ascontiguousarray(vectors[start : start + 64 * _CHUNK]))
     finally:
         faiss.omp_set_num_threads(threads)
     if manifest.index == "ivf":
+        # The search reconstructs vectors by index, which inverted lists need a map for. An eighth of the
+        # cells is searched.
         made.make_direct_map()
         made.nprobe = max(1, cells // 8)
     return made

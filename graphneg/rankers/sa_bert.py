@@ -236,6 +236,8 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     speakers = _FAINT * _drawn(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
+        # The sum has the shape (speakers, segments, size); flattened, row segment + 2 * speaker is the
+        # type's.
         wider.weight.copy_((speakers + segments).flatten(0, 1))
     setattr(parent, name, wider)
     network.config.type_vocab_size = _TYPES
@@ -264,6 +266,7 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
         return
     tokenizer.add_special_tokens({"extra_special_tokens": new}, replace_extra_special_tokens=False)
     old = network.get_input_embeddings().num_embeddings
+    # Many encoders have spare rows in their embedding table, which may be enough for the markers.
     if len(tokenizer) > old:
         network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     rows = network.get_input_embeddings().weight

@@ -232,6 +232,7 @@ class Chosen(NegativeStream):
         """Yield the chosen records of a batch, and count the others by reason."""
         fine: dict[tuple[str, ...], list[Negative]] = {}
         wrong = [record for record in records if self._passes(record, RIGHT if record.label == 1 else None)]
+        # Right responses are refused before the judge, which is the slow part, scores anything.
         for record, right in self._scored(wrong):
             if self._passes(record, self._choice.refusal(record.scores, right)):
                 context = (record.dialogue, *(turn["text"] for turn in record.context))
@@ -256,6 +257,7 @@ class Chosen(NegativeStream):
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
+            # Only an edited response has an original to compare with.
             at = [index for index, record in enumerate(records) if record.original.get("response")]
             texts = [str(records[index].original["response"]) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []

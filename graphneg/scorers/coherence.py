@@ -105,6 +105,7 @@ class Cutter:
             first = max(first + 1, last - self.overlap)
         if windows:
             earliest = len(lengths) - self._fitting(lengths[::-1])
+            # A short window would judge the last turns without their context.
             windows[-1] = range(min(windows[-1].start, earliest), len(lengths))
         return windows
 
@@ -371,6 +372,7 @@ class CoherenceScorer:
     @cached_property
     def _separator(self) -> tuple[int, ...]:
         """The token between turns, if the tokenizer has one."""
+        # Some tokenizers have no separator, but an end token.
         ids = (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
         return next(((item,) for item in ids if isinstance(item, int)), ())
 

@@ -223,11 +223,13 @@ def _of_turn(
     """Yield the contradiction of an edited turn: one new sentence that replaces a sentence or was added."""
     old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
+    # With several new sentences it is unclear which sentence is contradicted.
     if len(added) != 1 or len(gone) > 1:
         return
     earlier, sentence = turn, gone[0] if gone else ""
     own = [at for at, said in before.items() if said.speaker == before[turn].speaker and at != turn]
-    if not gone:  # what the same speaker said before that shares most words with the contradiction
+    # The contradiction was added: it contradicts the earlier sentence of its speaker that shares most words.
+    if not gone:
         words, most, said = set(content_lemmas(added[0])), 0, [at for at in own if at < turn]
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:

@@ -87,6 +87,7 @@ def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[Follow
         One follow-up for each of these turns, the nearest first.
     """
     for context in contexts:
+        # Speakers who ask a question and go on talking are not answering it.
         if not context.turns or context.turns[-1].speaker == context.speaker:
             continue
         if asks(context.turns[-1].text):
@@ -110,6 +111,7 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     Returns:
         The follow-ups with their scores, in order.
     """
+    # Each question is scored twice: after each of the two shortened contexts.
     texts = [_spoken(item.question.text) for item in some for _ in range(2)]
     given = [
         written(turns, item.question.speaker)
@@ -160,6 +162,7 @@ def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[Fo
     """
     taken: Counter[str] = Counter()
     chosen: dict[str, FollowUp] = {}
+    # Ids break ties, so the result does not depend on the order of the input.
     for candidate in sorted(scored, key=lambda item: (-item.log_fqness, item.context.id, item.referent)):
         context = candidate.context
         if len(chosen) < top and context.id not in chosen and taken[context.dialogue] < per_dialogue:

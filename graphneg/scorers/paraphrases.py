@@ -92,6 +92,7 @@ def sides(sentence: str) -> Sides | None:
         >>> sides("It is not far.") is None
         True
     """
+    # "can't" and "cannot" have no separate "not", which the pattern of denials needs.
     sentence = _CANNOT.sub("can not", sentence)
     denial = _DENIAL.search(sentence)
     # In "I am not sure" and "I do not even know", the word after "not" is no verb.
@@ -233,10 +234,12 @@ def paraphrases(
     common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
     by_id: dict[str, Sides] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
+        # "I keep bees in time of need" and "I have no time" share only a common word.
         matter = set(content_lemmas(item.sentence)) - common
         others = [
             text
             for text in denied
+            # A sentence of the same dialogue may be the statement itself.
             if statements[text] != item.dialogue and matter.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]

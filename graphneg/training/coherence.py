@@ -99,6 +99,7 @@ def train_coherence(
         facts.append([pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))])
     run = open_run(out, facts, overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
+    # Count the truncated turns of this run only.
     scorer.cut_turns = 0
     trained = fit(
         run, scorer, picks, partial(_collate, scorer), seed=seed, progress=progress,
@@ -201,6 +202,7 @@ class WindowSampler:
             for i, drawn in enumerate(in_turn(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
+                # The same places and number select the corresponding window of the original.
                 yield Pick(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 

@@ -121,6 +121,7 @@ def held_out(meanings: Sequence[Meaning], amount: int, seed: int = 0) -> tuple[l
     keys = {one.id: text_key(one.text.casefold()) for one in meanings}
     order = sorted(set(keys.values()), key=lambda key: number(seed, "held-out", key))
     out = set(order[: min(amount, len(order) // _HELD_OUT_SHARE)])
+    # In reverse, so that the first pair of each text is kept.
     measured = {key: one for one in reversed(meanings) if (key := keys[one.id]) in out}
     return [one for one in meanings if keys[one.id] not in out], [
         measured[key] for key in order if key in out

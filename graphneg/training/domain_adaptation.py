@@ -257,6 +257,7 @@ class AdaptationExamples:
             self._order = shuffled(range(self.size), self._seed, "order", str(epoch))
         group, text = self._pairs[self._order[at]]
         id = f"{epoch}~{self._order[at]}"
+        # Half of the examples get a response of another context.
         if number(self._seed, "next", id) % 2:
             right = NearTexts(answer.text for answer in group.positives)
             # Another response may be right here, too: "Yes, sure." Try several, then fall back to the right
@@ -326,6 +327,7 @@ class Masking:
         masked = [self.masked(row, id) for row, id in zip(rows, ids, strict=True)]
         batch = self.inputs.batch([row for row, _ in masked])
         labels = torch.full(batch["attention_mask"].shape, _NOT_MASKED)
+        # Padding keeps the label that the loss ignores.
         labels[batch["attention_mask"].bool()] = torch.tensor([label for _, some in masked for label in some])
         return {**batch, "labels": labels}
 

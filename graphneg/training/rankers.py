@@ -190,6 +190,7 @@ def train_ranker(
         progress=progress, arguments={**settings, **IN_ORDER},
         callbacks=[EarlyStoppingCallback(validation.patience)] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
+        # A poly-encoder has a loss of its own, with in-batch negatives.
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )  # fmt: skip
     sources = rows.sources_of(round(trained.share * len(rows)))

@@ -165,12 +165,15 @@ class Bootstrap:
 
         def values(of: Tallies) -> NDArray[Any]:
             """Return the measure over all contexts, then for each sample (NaN without responses)."""
+            # Multiplying the counts by the weights resamples contexts without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
+            # A sample without responses gives 0 / 0.
             with np.errstate(invalid="ignore"):
                 if measure == RECALL:
                     return (weights @ of.firsts) / right
                 if measure == BALANCED:
                     return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
+                # Both contexts of a pair are weighted. Wins are counted twice, so divide by 2.
                 return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
         each = np.stack(list(map(values, runs.values())))
@@ -350,6 +353,7 @@ def _closed(
 ) -> Iterator[tuple[str, Estimate]]:
     """Yield the closed shares of the gap by measure; ``adversarial`` has draws by source and measure."""
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
+    # The two ends of the gap close nothing, and without either end there is no gap.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:
@@ -361,6 +365,7 @@ def _open(note: RunNote, overwrite: bool) -> None:
     """Prepare the folder of a comparison, or check that it belongs to this comparison."""
     folder, state = note.path.parent, note.state
     try:
+        # Never write into a folder with files of something else.
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: there is something else in it; choose another folder")
         if state == "other" and not overwrite:

@@ -94,6 +94,7 @@ def read_data(
         raise InputError(f"split {split}: a share of the contexts, between 0 and 1")
     # An id is CORPUS/SPLIT/NAME.
     order = [(context.id.split("/", 2)[2], context) for context in _read(train)]
+    # Sort by hash, so that the split does not depend on the order of the file.
     order.sort(key=lambda named: number(split_seed, named[0]))
     border = int(split * len(order))
     if not 0 < border < len(order):
@@ -269,10 +270,13 @@ class LeakageFilter:
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
         """Return the dialogue up to its first forbidden turn, or None if less than an exchange is left."""
+        # The bank may be the corpus that the contexts were taken from.
         if dialogue.id in self.known:
             self.left_out["contexts that are learned from"] += 1
             return None
         said = dialogue.utterances
+        # Without the forbidden turn, the following ones would answer something else. So cut the dialogue
+        # there.
         end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
         # Drop the wrong responses of a corpus: people wrote them to be wrong, or they are no responses at
         # all.

@@ -192,6 +192,7 @@ class Runs:
             ]
             for group in groups
         ]
+        # The responses themselves are included: if the negatives change, the run is repeated.
         mark = fingerprint([self._facts, source.drawn_as, seed, fingerprint(learned)])
         name = f"{source.name}-{seed}-{mark[:12]}"
         result, model = self._folder / "results" / f"{name}.json", self._folder / "models" / name
@@ -199,6 +200,7 @@ class Runs:
             return run, False
         run = self._trained(source, groups, seed, mark, model, progress or NoProgress())
         result.parent.mkdir(parents=True, exist_ok=True)
+        # The file is whole or missing, so an existing result is complete.
         write_atomically(result, json.dumps(asdict(run)))
         if not self._plan.keep_models:
             shutil.rmtree(model)
@@ -255,4 +257,5 @@ def _read(result: Path, mark: str) -> RankerRun | None:
         run = parse_typed(read_input(result), RankerRun, str(result))
     except InputError as error:
         raise InputError(f"{result}: this result can't be read; remove it, and it is made again") from error
+    # The file name has only the first digits of the fingerprint.
     return run if run.fingerprint == mark else None

@@ -158,6 +158,7 @@ def source_of(text: str) -> NegativeSource:
     name, equals, file = text.partition("=")
     path = Path(file)
     if equals:
+        # The name becomes a part of file names.
         if not name or name in _TAKEN or "/" in name:
             raise InputError(
                 f"source {text!r}: give the file a name of its own, NAME=FILE, none of {', '.join(_TAKEN)}"
@@ -231,6 +232,7 @@ def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path)
     """
     wrong: dict[tuple[str, ...], list[Answer]] = {}
     for given in read_groups([path]):
+        # Ids differ between files, but the texts of a context do not.
         wrong.setdefault(context_key(given.context), []).extend(given.negatives)
     groups = _right_groups(train)
     for group in groups:
@@ -276,6 +278,7 @@ class NegativeCache:
     def __post_init__(self) -> None:
         """Compute the fingerprint of the contents of the stores."""
         self._graphs: dict[SourceKind, Any] = {}
+        # Another version may make other negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
         self._loaded = fingerprint(facts)
         ids = [context.id.split("/", 2) for context in self.data.train]
@@ -305,6 +308,8 @@ class NegativeCache:
         note = RunNote(out.with_suffix(".json"), fingerprint(facts))
         if out.is_file() and note.state == "same":
             return out
+        # The stream writes to a file of its own, so that it can continue after an interruption. Filter it
+        # afterwards.
         raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
             self._stream(source, options).to_jsonl(raw, overwrite=True)
@@ -371,6 +376,7 @@ class NegativeCache:
         if self.open_graph is None:
             raise InputError("its negatives are made in a store: compare with open_graph=graphneg.open")
         if kind not in self._graphs:
+            # The name has the fingerprint, so other data get another store.
             folder = self.folder / f"store-{self._digest(kind)[:12]}"
             folder.mkdir(parents=True, exist_ok=True)
             graph = self._graphs[kind] = self.stores.enter_context(self.open_graph(folder / "graph"))

@@ -75,6 +75,7 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
     """Return the findings on one line, good ones included."""
     texts = line.figures.texts
     faults: list[_Fault] = []
+    # One such text is already an error, however few texts there are.
     if line.equal_to_right:
         sentence = (
             f"{line.equal_to_right:,} of {texts:,} are right responses of their own contexts, "

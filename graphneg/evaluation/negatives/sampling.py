@@ -96,6 +96,7 @@ def measured(negative: Negative) -> MeasuredTexts:
         right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response)
         return MeasuredTexts((), (right,))
     context, response = negative.original["context"], negative.original["response"]
+    # Retrieved and generated responses are no edits and have no original.
     known = context is not None or response is not None
     before = (
         *(turn["text"] for turn in (negative.context if context is None else context)),
@@ -127,6 +128,7 @@ def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
+    # Turns were added or removed, so align the two dialogues.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
             # Pair replaced turns in order; surplus new turns replace none.

@@ -119,6 +119,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         The scores by name and text.
     """
     bar = progress or NoProgress()
+    # The line of all negatives and the lines of its categories share texts.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
     with_right = [text for text in every if text.right is not None]
@@ -307,6 +308,7 @@ class Sampled:
             like_right=pool.like_right.spread(),
             to_context=self.histograms["to_context"].spread(),
             to_right=self.histograms["to_right"].spread(),
+            # exp() is monotonic, so the quartiles of the loss give those of the perplexity.
             perplexity=None if loss is None else Distribution(*map(exp, astuple(loss))),
             judged_right=right / len(self._judged) if self._judged else None,
             questions=pool.questions / pool.texts,
@@ -362,8 +364,10 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     sides: list[tuple[list[frozenset[str]], list[frozenset[str]]]] = [([], []), ([], [])]
     for halves, texts in zip(sides, (wrong, right), strict=True):
         for text in texts:
+            # Split by context, so that no test text follows a context of the training half.
             halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     scores = [Histogram(step=_STEP) for _ in sides]
+    # Train on one half and test on the other.
     for held, learned in ((0, 1), (1, 0)):
         ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
         n, m = (len(halves[learned]) + 1 for halves in sides)

@@ -38,6 +38,7 @@ CLAIMED = 1800.0
 It matters only if the number of annotators per item is limited.
 """
 _NAME = re.compile(r"[\w.@ -]{1,60}")
+# A row per item and annotator. The step numbers all writes, so that the last one can be undone.
 _SCHEMA = """
 CREATE TABLE review (only INTEGER PRIMARY KEY CHECK (only = 1), facts TEXT NOT NULL);
 CREATE TABLE judgement (
@@ -47,6 +48,7 @@ CREATE TABLE judgement (
     at REAL NOT NULL, step INTEGER NOT NULL, PRIMARY KEY (item, annotator)
 );
 """
+# A new answer replaces the old one and gets the highest step.
 _PUT = """
 INSERT INTO judgement (item, annotator, state, answers, comment, at, step)
 VALUES (?, ?, ?, ?, ?, ?, 1 + (SELECT coalesce(max(step), 0) FROM judgement))
@@ -154,6 +156,7 @@ class Judgements:
         try:
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
+                # executescript() would commit the transaction that was begun.
                 for statement in _SCHEMA.split(";\n"):
                     connection.execute(statement)
                 connection.execute("INSERT INTO review VALUES (1, ?)", (set.to_json(),))
@@ -190,6 +193,7 @@ class Judgements:
             opened = cls(path, review_set_of(str(found[0]), path), connection)
             opened._check()
         except BaseException as error:
+            # Do not leave the file open after any failure, an interrupt included.
             if connection is not None:
                 connection.close()
             if isinstance(error, sqlite3.Error):
@@ -254,6 +258,7 @@ class Judgements:
         name = check_annotator(annotator)
         with self._writing() as connection:
             own = self._states(name)
+            # If the browser reloads the page, show the same row again.
             if shown := [row for row, state in own.items() if state == "shown"]:
                 return shown[0]
             taken = self._taken(name)
@@ -431,9 +436,12 @@ def _connected(path: Path) -> sqlite3.Connection:
     """Open a connection with explicit transactions that are on disk when they end."""
     try:
         create_private(path)
+        # With isolation_level=None, sqlite3 begins no transactions by itself.
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: can't be opened: {error}") from error
+    # With a write-ahead log, readers and the writer do not block each other. FULL keeps committed answers
+    # after a power cut.
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     return connection

@@ -89,6 +89,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         # An exact value wins over an abbreviation of another answer.
         exact = [answer.value for answer in self.answers if word == answer.value.lower()]
         meant = exact or [answer.value for answer in self.answers if word in answer.written]
+        # "w" is ambiguous if one answer is "wrong" and another one is "weak".
         return meant[0] if len(meant) == 1 else None
 
 

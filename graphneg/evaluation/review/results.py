@@ -129,6 +129,7 @@ class Results:
         """
         found: dict[int, Mapping[str, str]] = {}
         for row in sorted({*self.by_row, *self.decided}):
+            # The adjudicator overrules the rule.
             answers = self.decided[row].answers if row in self.decided else self._agreed(row)
             if answers is not None:
                 found[row] = answers
