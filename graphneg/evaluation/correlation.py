@@ -36,7 +36,7 @@ LEVELS: tuple[Level, ...] = ("turn", "dialogue")
 _ANNOTATIONS = "_anno.json"
 _CONTEXTS = "_ctx.txt"
 _RESPONSES = "_res.txt"
-# Values that mean that nobody rated the quality.
+# Values of a quality that was not rated.
 _UNRATED = (None, "N/A", "", [])
 
 
@@ -91,7 +91,7 @@ def read_ratings(paths: Sequence[str | Path]) -> list[Rated]:
         The rated items in the order of the files.
 
     Raises:
-        InputError: The files hold no ratings.
+        InputError: The files contain no ratings.
     """
     rated = [item for path in map(Path, paths) for item in _read(path)]
     if not rated:
@@ -398,7 +398,7 @@ def _resampled(
 
     Yields:
         The quality, the level, the ratings and the scores of each scorer. Arrays have the shape (1 +
-        resamples, items). Row 0 holds all items; each later row is one bootstrap sample.
+        resamples, items). Row 0 has all items; each later row is one bootstrap sample.
 
     Raises:
         InputError: The number of scores differs from the number of items, or no quality has three rated
@@ -467,13 +467,13 @@ def read_scores(path: str | Path, expected: int) -> list[float]:
 
     Args:
         path: The file of scores.
-        expected: The number of scores that the file must hold.
+        expected: The number of scores that the file must contain.
 
     Returns:
         The scores in the order of the file.
 
     Raises:
-        InputError: A line holds no number, or the number of scores differs from ``expected``.
+        InputError: A line has no number, or the number of scores differs from ``expected``.
     """
     path = Path(path)
     scores: list[float] = []

@@ -189,7 +189,7 @@ def cross_validate(
         raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
     if source != "labelled" and not made:
         raise InputError(f"source {source!r} needs graph-made responses")
-    # Check before training, which takes hours.
+    # Check before training, which can take hours.
     check_classes(labelled)
     folds = leave_one_out(labelled)
     settings = settings or DetectorSettings()

@@ -266,7 +266,7 @@ def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Tested
 
 
 def holds_negatives(path: str | Path) -> bool:
-    """Return whether a file holds negatives or positives, judged by its suffix or its first line.
+    """Return whether a file contains negatives or positives, judged by its suffix or its first line.
 
     Args:
         path: The file.

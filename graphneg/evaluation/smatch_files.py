@@ -27,8 +27,8 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.workers import Workers
 
 RESAMPLES = 1000
-# Graph pairs per task of a worker process.
 """Default number of bootstrap samples for the intervals."""
+# Graph pairs per task of a worker process.
 _CHUNK = 8
 _MATCHER = "graphneg.amr.smatch:matcher"
 
@@ -114,7 +114,7 @@ class Evaluation:
 def read_graphs(path: str | Path) -> list[FileGraph]:
     """Read the graphs of a PENMAN file, including those that are malformed.
 
-    A file that cannot be read, is not UTF-8 or holds no graph raises `InputError`.
+    A file that cannot be read, is not UTF-8 or contains no graph raises `InputError`.
 
     Args:
         path: The PENMAN file.
@@ -214,7 +214,7 @@ def evaluate_smatch(
     with Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (seed,), count) as workers:
         for chunk in workers.map(chunks):
             for compared in chunk:
-                # The matcher refuses some graphs that PENMAN allows.
+                # The matcher parses the graphs again, and may fail where the first parse did not.
                 for side, reason in compared.unread.items():
                     unreadable.append(graphs[compared.number][side == "predicted"].unreadable(reason))
                 if compared.tallies is not None:

@@ -213,7 +213,7 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
     Args:
         model: Path or hub id of the ranker.
         offline: Do not download the model.
-        options: Options of the kind's ``from_pretrained``: ``max_tokens``, ``batch``, ``device``.
+        **options: Options of the kind's ``from_pretrained``: ``max_tokens``, ``batch``, ``device``.
 
     Returns:
         The ranker.
@@ -237,7 +237,7 @@ def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
     Args:
         kind: The kind of ranker.
         model: Path or hub id of the encoder.
-        options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of new
+        **options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of new
             parameters, and those of the kind, such as ``codes`` of a poly-encoder.
 
     Returns:

@@ -344,7 +344,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _check_folder(folder: Path, overwrite: bool) -> None:
-    """Check that a folder is missing, empty or holds a bank; other folders are never changed."""
+    """Check that a folder is missing, empty or contains a bank; other folders are never changed."""
     if folder.is_file():
         raise InputError(f"{folder}: a file is in the folder's place; name another")
     if not folder.is_dir():

@@ -186,7 +186,7 @@ class SpeakerAwareBert(CrossEncoder):
         Args:
             model: The encoder with its head.
             tokenizer: The tokenizer.
-            options: Options of `CrossEncoder`.
+            **options: Options of `CrossEncoder`.
         """
         super().__init__(model, tokenizer, **options)
         self._inputs = SpeakerInputs(tokenizer, self.max_tokens)

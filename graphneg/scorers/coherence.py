@@ -198,7 +198,7 @@ class CoherenceScorer:
         Args:
             model: Path or hub id of the encoder.
             max_tokens: Maximum length of a window in tokens.
-            options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of the
+            **options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of the
                 head.
 
         Returns:

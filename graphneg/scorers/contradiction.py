@@ -62,7 +62,7 @@ class ContradictionDetector:
         Args:
             model: Path or hub id of the encoder.
             max_tokens: Maximum length of the input in tokens.
-            options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of the
+            **options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of the
                 head.
 
         Returns:
@@ -78,7 +78,7 @@ class ContradictionDetector:
 
         Args:
             model: Path or hub id of the detector.
-            options: Options of `CrossEncoder.from_pretrained`.
+            **options: Options of `CrossEncoder.from_pretrained`.
 
         Returns:
             The detector.

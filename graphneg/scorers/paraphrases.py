@@ -103,8 +103,8 @@ def sides(sentence: str) -> Sides | None:
         return None
     start, verb, rest = sentence[: denial.start()], denial["verb"].lower(), denial["rest"]
     meets = ("nothing", "perfect", "wish")
-    # "I did not sail yesterday" cannot become "I have never sailed yesterday". "I am not working" is about
-    # the present, too.
+    # "I did not sail yesterday" names a time: "I have never sailed yesterday" is wrong. "I am not working" is
+    # about the present moment, so "I have never been working" says more.
     if _class("time").search(f"{verb}{rest}") or (forms["auxiliary"] in _BE and verb.endswith("ing")):
         meets = ("nothing",)
     # "I do not like fish" has a perfect, but "I wish I liked fish" is another claim.
@@ -234,7 +234,7 @@ def paraphrases(
     common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
     by_id: dict[str, Sides] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
-        # "I keep bees in time of need" and "I have no time" share only a common word.
+        # "I have no time to read" and "I have no time for bees" share only a common word.
         matter = set(content_lemmas(item.sentence)) - common
         others = [
             text

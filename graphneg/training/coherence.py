@@ -70,7 +70,7 @@ def train_coherence(
 ) -> CoherenceReport:
     """Train a scorer in place and save it.
 
-    An interrupted run continues if the call is repeated. An unusable mix, no data, a folder that holds a
+    An interrupted run continues if the call is repeated. An unusable mix, no data, a folder that contains a
     model or another run, and unknown training arguments raise `InputError`.
 
     Args:
@@ -84,7 +84,7 @@ def train_coherence(
         seed: Seed of samples and training.
         overwrite: Replace a model or another run in ``out``.
         progress: Receives progress updates.
-        arguments: Keyword arguments of ``transformers.TrainingArguments``.
+        **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
         The report on the run.

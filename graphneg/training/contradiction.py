@@ -80,7 +80,7 @@ def train_detector(
     """Train a detector in place and save it.
 
     The loss has two parts: one for each pair by itself, and one that compares a graph-made contradiction with
-    its counterpart. An interrupted run continues if the call is repeated. A folder that holds a model or
+    its counterpart. An interrupted run continues if the call is repeated. A folder that contains a model or
     another run, and unknown training arguments, raise `InputError`.
 
     Args:
@@ -92,7 +92,7 @@ def train_detector(
         seed: Seed of order and training.
         overwrite: Replace a model or another run in ``out``.
         progress: Receives progress updates.
-        arguments: Keyword arguments of ``transformers.TrainingArguments``.
+        **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
         The report on the run.

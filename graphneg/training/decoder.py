@@ -139,7 +139,7 @@ def train_decoder(
 ) -> DecoderReport:
     """Train a language model in place and save it.
 
-    The folder also gets the held-out pairs as `HELD_OUT`. A folder that holds another model raises
+    The folder also gets the held-out pairs as `HELD_OUT`. A folder that contains another model raises
     `InputError`.
 
     Args:
@@ -149,7 +149,7 @@ def train_decoder(
         measured: The held-out pairs.
         max_tokens: Maximum length of a graph in tokens. A text may have half as many. Both are lowered to
             what the model can read; longer pairs are left out.
-        arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
+        **arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
         The report on the run.

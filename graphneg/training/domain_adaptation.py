@@ -152,7 +152,7 @@ def adapt(
         seed: Seed of samples and training.
         overwrite: Replace a model or another run in ``out``.
         progress: Receives progress updates.
-        arguments: Keyword arguments of ``transformers.TrainingArguments``.
+        **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
         The report on the run.

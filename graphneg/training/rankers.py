@@ -156,7 +156,7 @@ def train_ranker(
 
     Each epoch draws new pairs from the groups. The pairs of a context share a batch. An interrupted run
     continues from its last checkpoint if the call is repeated. On a CPU, the same seed gives the same model.
-    No data, an unknown source in the mix, a folder that holds a model or another run, and unknown training
+    No data, an unknown source in the mix, a folder that contains a model or another run, and unknown training
     arguments raise `InputError`.
 
     Args:
@@ -170,7 +170,7 @@ def train_ranker(
         seed: Seed of samples and training.
         overwrite: Replace a model or another run in ``out``.
         progress: Receives progress updates.
-        arguments: Keyword arguments of ``transformers.TrainingArguments``.
+        **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
         The report on the run.

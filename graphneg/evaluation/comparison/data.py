@@ -50,7 +50,7 @@ class Data:
 
     @property
     def forbidden(self) -> frozenset[str]:
-        """The texts that no bank may hold, normalised with `match_key`.
+        """The texts that no bank may contain, normalised with `match_key`.
 
         They are the responses of test contexts and the adversarial responses of all contexts.
         """
@@ -227,7 +227,7 @@ class LeakageFilter:
     """Remove forbidden texts from the records of a bank.
 
     Attributes:
-        forbidden: Normalised texts that a bank may not hold.
+        forbidden: Normalised texts that a bank may not contain.
         known: Ids of the training contexts, which are in the store already.
         left_out: Number of removed records and turns, by kind.
     """

@@ -327,7 +327,7 @@ class TextPool:
             self.like_right.add(len(content & right) / len(content | right) if content | right else 1.0)
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1
-        # The hash depends on the text only, so the order of the files does not matter.
+        # The sample depends on the seed and the texts, but not on the order of the files.
         draw = number(self._seed, "sample", text.id, str(len(text.context)), text.text)
         self.sample.offer(draw, text)
 

@@ -96,7 +96,7 @@ def _votes(
     """Return the three votes on each item, by the id of the item."""
     votes: dict[str, list[bool]] = {item.id: [] for item in set.items}
     for one in judgements:
-        # The paper counts three independent votes and has no adjudicator.
+        # The rule needs three independent votes; a decision of the adjudicator is none of them.
         if one.annotator != ADJUDICATOR:
             votes[set.item(one.row).id].append(one.answers[question] == positive)
     for row, item in enumerate(set.items, 1):

@@ -34,7 +34,7 @@ from graphneg.progress import NoProgress
 from graphneg.records.runs import check_new, write_atomically
 
 READER = "reader"
-"""The annotator of a sheet that names nobody."""
+"""The annotator of a sheet without names of annotators."""
 BESIDE = ("row", "context", "response")
 """The columns of a sheet that come before the questions."""
 EMPTY = "no row is filled"
@@ -253,7 +253,7 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
     Args:
         set: The review set.
         path: The file to read.
-        annotator: The annotator of judgements that name nobody.
+        annotator: The annotator of judgements without a name.
 
     Returns:
         The judgements in the order of the file.
@@ -278,7 +278,7 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
 def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
     """Read the judgements of several files.
 
-    Each file is read by `read_judgements` and raises its errors. Judgements that name no annotator get the
+    Each file is read by `read_judgements` and raises its errors. Judgements without a name get the
     stem of their file as the annotator.
 
     Args:
@@ -438,7 +438,7 @@ def _label_studio_judgement(
         name, value = result["from_name"], result["value"]
         if name in texts:
             text = value["text"]
-            # A text area has a list of texts, or one text if it allows only one.
+            # A text area has one text or a list of texts.
             texts[name] = text if isinstance(text, str) else "\n".join(map(str, text))
         else:
             answers[name] = str(value["choices"][0])
