@@ -142,7 +142,8 @@ def collect_responses(
 
     A generator may have fewer responses than requested. If two generators give the same response to a
     context, it is written once, for the first. An interrupted run continues if it is repeated. An existing
-    ``out`` of another run raises `InputError`.
+    ``out`` of another run raises `InputError`. A generator that does not answer for each context raises
+    `GeneratorError`.
 
     Args:
         contexts: The contexts.

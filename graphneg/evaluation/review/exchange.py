@@ -6,7 +6,7 @@ sources. They are in the key beside it, a `ReviewSet` as JSON. When a file is re
 against the texts of the key, so that a changed or shifted row is refused.
 
 Example:
-    A row of a blank sheet for the questions ``usable``::
+    A row of a blank sheet for the questions ``usable``:
 
         row,context,response,grammatical,sensible,verdict
         1,A: Do you like tea?,"Yes, I hate tea.",,,

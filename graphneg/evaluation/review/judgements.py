@@ -119,7 +119,7 @@ class Judgements:
     Attributes:
         path: The path of the file.
         set: The review set.
-        now: Returns the current time in seconds since 1970; tests replace it.
+        now: Returns the current time in seconds since 1970. It can be replaced.
     """
 
     def __init__(self, path: Path, set: ReviewSet, connection: sqlite3.Connection) -> None:

@@ -5,7 +5,7 @@ A file has a ``name``, a ``title``, ``guidelines`` (paragraphs of text) and ``qu
 The optional ``shares`` define the columns of result tables: each counts the items with certain answers.
 
 Example:
-    Part of the questions ``usable``, which come with the package::
+    Part of the questions ``usable``, which come with the package:
 
         {"name": "verdict", "text": "As the next turn of this dialogue it is",
          "answers": [{"value": "wrong", "text": "Wrong", "key": "w"}, ...]}
