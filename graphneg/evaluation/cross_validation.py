@@ -1,8 +1,13 @@
-"""A detector trained without one response generator and tested on it, generator by generator.
+"""Cross-validate a contradiction detector by leaving out one response generator at a time.
 
-In: labelled responses of several generators, and graph-made ones. Out: a fold for each generator, whose
-contexts of training and test are disjoint; scores by detectors that never saw the generator; figures of
-these.
+A detector should find contradictions of response generators that it has not seen in training. For each
+generator, `cross_validate` trains a detector on the responses of the other generators, on graph-made
+responses, or on both. It then tests the detector on the responses of the generator that was left out.
+Training and test share no context.
+
+Example:
+    Labelled responses of the generators "blender", "dialogpt" and "plato" give three folds. The first fold
+    trains on the responses of "dialogpt" and "plato" and tests on those of "blender".
 """
 
 from __future__ import annotations
@@ -29,10 +34,14 @@ from graphneg.training.contradiction import SETTINGS, pairs_of, train_detector
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """``test`` are the responses of ``generator``; no text of them is in ``train``.
+    """One fold of the cross-validation.
 
-    ``left_out`` counts responses of other generators that share a context, its earlier utterance
-    or their own text with a tested one.
+    Attributes:
+        generator: The generator that is left out of training.
+        train: Responses of the other generators to train on.
+        test: The responses of ``generator``.
+        left_out: Number of responses of other generators that were excluded because they share a context, its
+            earlier utterance or their own text with a test response.
     """
 
     generator: str
@@ -42,9 +51,16 @@ class Fold:
 
 
 def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
-    """A fold for each generator, by name. Contexts of training and test are disjoint.
+    """Make one fold for each response generator.
 
-    Raises `InputError`: there are fewer than two generators, or a fold has only one class to train on.
+    Args:
+        labelled: Labelled responses of several generators.
+
+    Returns:
+        The folds, sorted by the name of the generator. Training and test of a fold share no context.
+
+    Raises:
+        InputError: There are fewer than two generators, or a fold has only one class to train on.
     """
     generators = sorted({response.generator for response in labelled})
     if len(generators) < 2:
@@ -56,6 +72,7 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
         test = tuple(response for response in labelled if response.generator == name)
         others = [response for response in labelled if response.generator != name]
         texts, contexts = tested_texts(test), {context_key(response.context) for response in test}
+        # The same context or response in training would leak the answer, so such responses are dropped.
         train = tuple(
             response
             for response in others
@@ -68,20 +85,41 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
 
 
 def tested_texts(test: Iterable[Labelled]) -> frozenset[str]:
-    """The earlier utterances and responses of these, as `match_key` compares them."""
+    """Return the texts of test responses that training must not contain.
+
+    Args:
+        test: The responses that a detector is tested on.
+
+    Returns:
+        The earlier utterances and the responses, normalised with `match_key`.
+    """
     return frozenset(match_key(text) for response in test for text in (response.said, response.response))
 
 
 TrainingSource = Literal["labelled", "made", "both"]
+"""The training data: human-labelled responses, graph-made responses, or graph-made ones followed by labelled
+ones.
+"""
 SOURCES: tuple[TrainingSource, ...] = ("labelled", "made", "both")
 _DONE = "trained.json"
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorSettings:
-    """How a detector is trained: on graph-made responses ``made_epochs`` times, then on labelled ones
-    ``epochs`` times. ``frozen`` and ``dropout`` as `ContradictionDetector.new` takes them, ``arguments``
-    go to transformers' ``TrainingArguments``."""
+    """The settings for training a detector.
+
+    A detector is trained on graph-made responses first and on labelled responses afterwards.
+
+    Attributes:
+        epochs: Number of epochs on labelled responses.
+        made_epochs: Number of epochs on graph-made responses.
+        max_tokens: Maximum length of the input in tokens.
+        frozen: Parts of the encoder that are not trained, as in `ContradictionDetector.new`.
+        dropout: Dropout rate, as in `ContradictionDetector.new`.
+        device: The torch device, or None to choose one.
+        offline: Do not download models.
+        arguments: Keyword arguments of ``transformers.TrainingArguments``.
+    """
 
     epochs: int = 4
     made_epochs: int = 1
@@ -95,7 +133,15 @@ class DetectorSettings:
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    """``scores`` are those of ``tested``, in order, each by a detector that never saw its generator."""
+    """The result of a cross-validation.
+
+    Attributes:
+        source: The training data that was used.
+        folds: The folds, sorted by generator.
+        tested: The test responses of all folds.
+        scores: The score of each test response, by a detector that was not trained on its generator.
+        detection: Detection measures by generator, and their means.
+    """
 
     source: TrainingSource
     folds: Sequence[Fold]
@@ -116,33 +162,50 @@ def cross_validate(
     resamples: int = 1000,
     progress: Progress | None = None,
 ) -> CrossValidation:
-    """Leave each response generator out once; contexts of training and test are disjoint.
+    """Train and test a detector once for each response generator.
 
-    ``source`` says what is learned: the labelled responses of the other generators, the graph-made ones
-    (``made``), or ``both``, the graph-made ones first. No graph-made response with a text of
-    ``labelled`` is learned. ``folder`` keeps what was trained: the same call goes on where it was stopped.
+    No graph-made response that shares a text with ``labelled`` is used for training. Finished detectors are
+    kept in ``folder``. A call with the same arguments continues where an earlier call stopped.
+
+    Args:
+        labelled: Labelled responses of at least two generators.
+        encoder: The name or folder of the pretrained encoder.
+        folder: The folder for trained detectors.
+        source: What to train on: ``labelled`` (responses of the other generators), ``made`` (graph-made
+            responses), or ``both`` (graph-made responses first).
+        made: Graph-made responses. Required unless ``source`` is ``labelled``.
+        settings: Training settings.
+        seed: Seed for training and for the bootstrap.
+        resamples: Number of bootstrap samples for the intervals.
+        progress: Receives progress updates.
+
+    Returns:
+        The scores of all test responses and the detection measures.
 
     Raises:
-        InputError: there are fewer than two generators, one has only one class of responses, or nothing
-            is made where it is to be learned.
-        ModelError: there is no such encoder.
+        InputError: The source is unknown, or graph-made responses are needed and missing.
     """
     if source not in SOURCES:
         raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
     if source != "labelled" and not made:
         raise InputError(f"source {source!r} needs graph-made responses")
+    # Check before training, which can take hours.
     check_classes(labelled)
     folds = leave_one_out(labelled)
     settings = settings or DetectorSettings()
     trained = partial(_trained, Path(folder), settings, seed, progress)
     start: str | Path = encoder
     if source != "labelled":
+        # Graph-made responses do not depend on the fold: one detector, trained on none of the tested texts,
+        # serves as the start of all folds.
         start = trained("made", start, pairs_of(made), settings.made_epochs, tested_texts(labelled))
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
+        # A detector that sees graph-made responses only is the same for all folds.
         if source != "made":
-            # A name that any file system takes, one for each generator.
+            # Replace characters that a file system may refuse. The hash keeps two generators apart whose
+            # names become equal.
             name = (
                 f"{re.sub(r'[^A-Za-z0-9-]+', '-', fold.generator)[:40]}.{fingerprint([fold.generator])[:6]}"
             )
@@ -165,10 +228,11 @@ def _trained(
     epochs: int,
     held_out: Collection[str] = (),
 ) -> Path:
-    """The folder of a detector that went on from ``start`` with these pairs, trained if it is not there."""
+    """Train a detector from ``start``, unless the folder already has it, and return its path."""
     out = folder / name
     facts = [
         str(start),
+        # The start may be a detector that was trained here: train again if it changed.
         noted_fingerprint(Path(start) / _DONE),
         epochs,
         seed,
@@ -176,9 +240,11 @@ def _trained(
         sorted(held_out),
     ]
     examples = [[*pair.context, pair.response, pair.label, pair.weight] for pair in pairs]
+    # The note holds a fingerprint of everything that the training depends on, its data included.
     done = RunNote(out / _DONE, fingerprint([*facts, examples]))
     if done.state == "same":
         return out
+    # While training runs, no note may claim that it is finished.
     done.remove()
     detector = ContradictionDetector.new(
         start,

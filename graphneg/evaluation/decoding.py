@@ -1,8 +1,14 @@
-"""How well graphs are put into words: against the texts that people wrote, and by parsing the words back.
+"""Evaluate a decoder, which writes the text of an AMR graph.
 
-In: graphs with their texts, and what a decoder wrote of them. Out: BLEU and chrF (the package ``sacrebleu``),
-and Smatch of the parses. A parser makes mistakes of its own: what the references get is about the most that a
-decoder can.
+Texts are compared with human references by BLEU and chrF (package ``sacrebleu``). They are also parsed back
+into AMR and compared with the input graphs by Smatch, which shows whether the meaning was kept. The parser
+makes errors, too. Therefore the references are parsed back as well: their Smatch is about the highest value
+that a decoder can reach.
+
+Example:
+    For the graph ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))`` a decoder writes "The boy wants
+    to go." The reference is "The boy wants to leave." BLEU and chrF compare the two texts. Smatch compares
+    the graph with a parse of "The boy wants to go."
 """
 
 from __future__ import annotations
@@ -24,15 +30,24 @@ from graphneg.model import AmrGraph, Decoded
 from graphneg.parsers.round_trip import RoundTrip
 from graphneg.progress import NoProgress, Progress
 
+# Number of bootstrap samples for the intervals of Smatch.
 RESAMPLES = 1000
+# Graphs per call of the decoder, which is also the step of the progress bar.
 _BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
-    """Of texts for ``pairs`` graphs; where there is none (``reasons``, by code) it counts as an empty one.
+    """Scores of the texts for a set of graphs.
 
-    ``bleu`` and ``chrf`` go from 0 to 100; ``smatch`` is that of the texts' parses against the graphs.
+    A graph without a text counts as one with an empty text.
+
+    Attributes:
+        pairs: Number of graphs.
+        bleu: Corpus BLEU, 0 to 100.
+        chrf: Corpus chrF, 0 to 100.
+        smatch: Smatch of the parsed texts against the graphs.
+        reasons: Number of graphs without a text, by reason code.
     """
 
     pairs: int
@@ -44,19 +59,29 @@ class TextScores:
 
 @dataclass(frozen=True, slots=True)
 class DecoderScores:
-    """A decoder's texts, and the references themselves; ``parser`` parsed both back."""
+    """Scores of a decoder and, as an upper bound, of the references.
+
+    Attributes:
+        decoder: Scores of the texts that the decoder wrote.
+        references: Scores of the reference texts.
+        parser: The name of the parser that parsed both back.
+    """
 
     decoder: TextScores
     references: TextScores
     parser: str
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON."""
+        """Return the scores as plain values for JSON."""
         return asdict(self)
 
 
 def check_packages() -> None:
-    """Raises `InputError` where ``sacrebleu`` or ``smatch`` is not installed."""
+    """Check that the packages for BLEU, chrF and Smatch are installed.
+
+    Raises:
+        InputError: ``sacrebleu`` or ``smatch`` is not installed.
+    """
     if missing := [name for name in ("sacrebleu", "smatch") if find_spec(name) is None]:
         raise InputError(
             f"BLEU, chrF and Smatch need {' and '.join(missing)}: pip install 'graphneg[evaluation]'"
@@ -64,9 +89,16 @@ def check_packages() -> None:
 
 
 def read_pairs(path: str | Path) -> list[tuple[AmrGraph, str]]:
-    """The graphs of a PENMAN file with their texts (``::snt``).
+    """Read the graphs of a PENMAN file with their texts (metadata ``::snt``).
 
-    Raises `InputError`: the file can't be read, a graph is malformed, or one has no text.
+    Args:
+        path: The PENMAN file.
+
+    Returns:
+        Pairs of a graph and its text, in the order of the file.
+
+    Raises:
+        InputError: A graph is malformed or has no text.
     """
     pairs: list[tuple[AmrGraph, str]] = []
     for line, id, block in file_blocks(path):
@@ -88,9 +120,18 @@ def evaluate_decoder(
     *,
     progress: Progress | None = None,
 ) -> DecoderScores:
-    """Let a decoder write the text of each graph, and compare.
+    """Decode each graph and score the texts.
 
-    Raises `InputError`: the package ``sacrebleu`` or ``smatch`` is not installed.
+    Missing packages raise `InputError` as in `check_packages`.
+
+    Args:
+        decoder: The decoder to evaluate.
+        pairs: Graphs with their reference texts.
+        trip: Parses texts back and compares the parses with the graphs.
+        progress: Receives progress updates.
+
+    Returns:
+        The scores of the decoder's texts and of the references.
     """
     bar = progress or NoProgress()
     check_packages()
@@ -102,6 +143,7 @@ def evaluate_decoder(
         bar.advance(len(some))
     bar.finish()
     graphs, references = [graph for graph, _ in pairs], [(text,) for _, text in pairs]
+    # Score the references as if a decoder had written them. Their Smatch shows the errors of the parser.
     own = [Decoded(text) for _, text in pairs]
     return DecoderScores(
         score_texts(written, graphs, references, trip),
@@ -116,21 +158,34 @@ def score_texts(
     references: Sequence[Sequence[str]],
     trip: RoundTrip,
 ) -> TextScores:
-    """The texts of graphs against those that people wrote, one or several each, and parsed back.
+    """Score texts of graphs against references and by parsing them back.
 
-    Raises `InputError`: the package ``sacrebleu`` or ``smatch`` is not installed.
+    Missing packages raise `InputError` as in `check_packages`.
+
+    Args:
+        written: The decoded texts, one per graph.
+        graphs: The graphs that the texts express.
+        references: One or more reference texts per graph.
+        trip: Parses texts back and compares the parses with the graphs.
+
+    Returns:
+        BLEU, chrF, Smatch, and the counts of missing texts.
     """
     check_packages()
     import sacrebleu
 
+    # Leaving these graphs out would reward a decoder for refusing difficult ones.
     texts = [one.text or "" for one in written]
-    streams = list(zip_longest(*references))  # the first of each, the second of each that has one, ...
+    # sacrebleu wants one list per reference rank: all first references, all second references, and so on,
+    # with None for a missing one.
+    streams = list(zip_longest(*references))
     tallies = trip.tallies([(graph, one.text) for graph, one in zip(graphs, written, strict=True)])
     return TextScores(
         len(graphs),
-        # forced: the package would warn of texts that end in a blank and a full stop
+        # force=True silences the warning about texts that end in a blank and a full stop.
         sacrebleu.corpus_bleu(texts, streams, force=True).score,
         sacrebleu.corpus_chrf(texts, streams).score,
         measured(tallies, RESAMPLES, 0),
+        # A reason is "code: details"; only the code is counted.
         dict(Counter((one.reason or "").partition(":")[0] for one in written if one.text is None)),
     )

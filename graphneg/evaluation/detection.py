@@ -1,4 +1,12 @@
-"""How well a detector finds contradictions: labelled responses and scores in, figures by generator out."""
+"""Measure how well a detector finds contradictory responses.
+
+The input is a list of labelled responses and one score per response. The output is a row of measures for each
+response generator and a row of means, all with bootstrap intervals.
+
+Example:
+    The labels 1, 1, 0, 0 and the scores 0.9, 0.4, 0.3, 0.1 give, at the threshold 0.5, an accuracy of 0.75, a
+    balanced accuracy of 0.75, an F1 of 0.67 and an AUC of 1.0.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +22,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MEASURES = ("accuracy", "balanced_accuracy", "f1", "auc")
+"""The measures of `Detected`, in the order of its fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """Figures over ``responses`` of one generator, ``contradictory`` of them.
+    """Detection measures on the responses of one generator.
 
-    ``f1`` is that of the contradictory ones; ``auc`` counts a tie as half.
+    Attributes:
+        generator: The response generator, or ``mean``.
+        responses: Number of responses.
+        contradictory: Number of contradictory responses.
+        accuracy: Share of responses that are classified correctly.
+        balanced_accuracy: Mean of the accuracies on the two classes.
+        f1: F1 of the contradictory class.
+        auc: Area under the ROC curve; a tie counts as half.
     """
 
     generator: str
@@ -34,20 +50,32 @@ class Detected:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Figures by generator, and their unweighted means (``mean``; its counts are sums)."""
+    """Detection measures by generator, and their means.
+
+    Attributes:
+        generators: One row per response generator.
+        mean: Unweighted means over the generators; its counts are sums.
+    """
 
     generators: Sequence[Detected]
     mean: Detected
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """One plain object a generator, then the mean, for JSON."""
+        """Return one plain dict per generator and one for the mean, for JSON."""
         names = [field.name for field in fields(Detected)]
         rows = [{name: getattr(figures, name) for name in names} for figures in (*self.generators, self.mean)]
         return [{**row, **{name: row[name]._asdict() for name in MEASURES}} for row in rows]
 
 
 def check_classes(labelled: Iterable[Labelled]) -> None:
-    """Raises `InputError` where all responses of a generator have one label: nothing is told apart then."""
+    """Check that each generator has contradictory and consistent responses.
+
+    Args:
+        labelled: Labelled responses.
+
+    Raises:
+        InputError: All responses of a generator have the same label.
+    """
     labels: dict[str, set[int | None]] = {}
     for response in labelled:
         labels.setdefault(response.generator, set()).add(response.label)
@@ -64,18 +92,30 @@ def detection(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Detection:
-    """Figures of scores, one for each labelled response, in order.
+    """Compute detection measures from scores.
 
-    A score from ``threshold`` on says: contradictory. Intervals are percentiles over ``resamples`` draws
-    of a generator's responses; the mean's are over draws of each generator's at once.
+    Intervals are percentiles over bootstrap samples of a generator's responses. For the mean, each bootstrap
+    sample resamples the responses of all generators. A generator with only one class raises `InputError`.
 
-    Raises `InputError`: scores and responses are not as many, or a generator has only one class.
+    Args:
+        labelled: Labelled responses.
+        scores: One score per response, in order; higher means more contradictory.
+        threshold: Scores at or above this threshold count as contradictory.
+        resamples: Number of bootstrap samples.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The measures of each generator, and their means.
+
+    Raises:
+        InputError: The number of scores differs from the number of responses.
     """
     import numpy as np
 
     if len(scores) != len(labelled):
         raise InputError(f"{len(scores)} scores for {len(labelled)} responses: give one for each, in order")
     check_classes(labelled)
+    # One generator for all response generators, so that their samples are independent.
     random = np.random.default_rng(seed)
     detected: list[Detected] = []
     wholes: list[list[float]] = []
@@ -85,6 +125,7 @@ def detection(
         labels = np.array([labelled[index].label for index in at])
         own = np.array([scores[index] for index in at], dtype=float)
         draws = resampled_items(len(at), resamples, random)
+        # A sample may have one class only. Its measures are NaN, which the percentiles ignore.
         rows = [_figures(labels[draw], own[draw], threshold) for draw in draws]
         wholes.append(_figures(labels, own, threshold))
         drawn.append(np.array(rows).reshape(resamples, len(MEASURES)))
@@ -93,13 +134,14 @@ def detection(
         "mean",
         sum(figures.responses for figures in detected),
         sum(figures.contradictory for figures in detected),
+        # Unweighted: a generator with many responses must not dominate.
         *_estimates(np.mean(wholes, axis=0), np.mean(drawn, axis=0)),
     )
     return Detection(detected, mean)
 
 
 def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> list[float]:
-    """The measures of responses, arrays of shape (responses,); NaN where all are of one class."""
+    """Return the measures of responses, or NaN for all of them if only one class is present."""
     import numpy as np
 
     held, dropped = labels == 1, labels == 0
@@ -116,9 +158,10 @@ def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> li
 
 
 def _estimates(figures: Iterable[float], drawn: NDArray[Any]) -> list[Estimate]:
-    """Figures with intervals of their draws, of shape (resamples, measures); points where there are none."""
+    """Return each measure with its interval; ``drawn`` is (resamples, measures)."""
     import numpy as np
 
     values = np.array(figures, dtype=float)
+    # Without resamples, or if each sample has one class only, there are no draws to take an interval from.
     low, high = (values, values) if np.isnan(drawn).all() else percentile_interval(drawn)
     return [Estimate(*map(float, three)) for three in zip(values, low, high, strict=True)]

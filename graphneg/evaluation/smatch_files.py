@@ -1,7 +1,14 @@
-"""Smatch of a file of graphs against a gold file.
+"""Compare a file of predicted AMR graphs with a gold file by Smatch.
 
-In: two PENMAN files, whose graphs are paired by their ids where both have them, else by their order. Out:
-scores by measure, and the graphs that can't be read.
+Graphs are paired by their ids if both files have the same ids, otherwise by their order. The result has
+Smatch and its sub-scores with bootstrap intervals, and a list of the graphs that cannot be read.
+
+Example:
+    gold.txt:      ``# ::id 1`` and ``(w / want-01 :ARG0 (b / boy))``
+    predicted.txt: ``# ::id 1`` and ``(w / want-01 :ARG1 (b / boy))``
+
+    Each graph has four triples: its top, two concepts and a role. They share all but the role, so Smatch is
+    0.75.
 """
 
 from __future__ import annotations
@@ -20,13 +27,21 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.workers import Workers
 
 RESAMPLES = 1000
+"""Default number of bootstrap samples for the intervals."""
+# Graph pairs per task of a worker process.
 _CHUNK = 8
 _MATCHER = "graphneg.amr.smatch:matcher"
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A graph that can't be read: ``place`` is FILE:LINE."""
+    """A graph that cannot be read.
+
+    Attributes:
+        place: The place of the error, as ``FILE:LINE``.
+        id: The id of the graph, if it has one.
+        reason: Why the graph cannot be read.
+    """
 
     place: str
     id: str | None
@@ -34,7 +49,14 @@ class Unreadable:
 
 
 class FileGraph(NamedTuple):
-    """A graph of a file, at FILE:LINE; ``penman``, on one line, or the ``reason`` why it can't be read."""
+    """A graph of a file.
+
+    Attributes:
+        place: The place of the graph, as ``FILE:LINE``.
+        id: The id of the graph, if it has one.
+        penman: The graph on one line, or None if it cannot be read.
+        reason: Why the graph cannot be read, if it cannot.
+    """
 
     place: str
     id: str | None
@@ -42,16 +64,31 @@ class FileGraph(NamedTuple):
     reason: str = ""
 
     def unreadable(self, reason: str = "") -> Unreadable:
-        """What is told of it."""
+        """Return the report on a graph that cannot be read.
+
+        Args:
+            reason: Why it cannot be read. Defaults to the reason found when the file was read.
+
+        Returns:
+            The place, the id and the reason.
+        """
         return Unreadable(self.place, self.id, reason or self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Scores by measure, in the order of ``MEASURES``.
+    """The result of comparing two files.
 
-    ``paired_by`` is ``id`` or ``order``. A predicted graph that can't be read counts as one without
-    triples; a pair whose gold graph can't be read is left out.
+    A predicted graph that cannot be read counts as a graph without triples. A pair whose gold graph cannot be
+    read is left out.
+
+    Attributes:
+        pairs: Number of pairs that were compared.
+        paired_by: How graphs were paired: ``id`` or ``order``.
+        seed: Seed of the matcher's restarts and of the bootstrap.
+        resamples: Number of bootstrap samples.
+        measures: Scores by measure, in the order of ``MEASURES``.
+        unreadable: The graphs that cannot be read.
     """
 
     pairs: int
@@ -62,7 +99,7 @@ class Evaluation:
     unreadable: Sequence[Unreadable]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON."""
+        """Return the result as plain values for JSON."""
         measures = {
             name: {
                 "pairs": scores.pairs,
@@ -75,9 +112,15 @@ class Evaluation:
 
 
 def read_graphs(path: str | Path) -> list[FileGraph]:
-    """The graphs of a PENMAN file, in order, those that can't be read among them.
+    """Read the graphs of a PENMAN file, including those that are malformed.
 
-    Raises `InputError`: the file can't be read, is not UTF-8, or holds no graph.
+    A file that cannot be read, is not UTF-8 or contains no graph raises `InputError`.
+
+    Args:
+        path: The PENMAN file.
+
+    Returns:
+        The graphs in the order of the file. A malformed graph has a reason instead of a text.
     """
     graphs: list[FileGraph] = []
     for line, id, block in file_blocks(path):
@@ -89,17 +132,28 @@ def read_graphs(path: str | Path) -> list[FileGraph]:
 
 
 def paired(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[FileGraph, FileGraph]], str]:
-    """Gold graphs, each with the graph predicted for it, and by what they are paired.
+    """Pair the graphs of two files.
 
-    That is ``id`` where every graph has one of its own and both files have the same, ``order`` where they
-    have none in common, and are as many.
+    Args:
+        gold: The file of gold graphs.
+        predicted: The file of predicted graphs.
 
-    Raises `InputError`: a file can't be read, or the files do not fit each other.
+    Returns:
+        Pairs of a gold and a predicted graph, and how they were paired. ``id``: all graphs have unique ids,
+        and both files have the same ids. ``order``: ids are missing or have nothing in common, and the files
+        have the same number of graphs.
+
+    Raises:
+        InputError: The files have some ids in common but not all, or graphs must be paired by order and the
+            files have different numbers of graphs.
     """
     left, right = read_graphs(gold), read_graphs(predicted)
     left_ids, right_ids = ({graph.id: graph for graph in graphs if graph.id} for graphs in (left, right))
+    # True if each graph has an id of its own.
     every = (len(left_ids), len(right_ids)) == (len(left), len(right))
     if every and left_ids.keys() & right_ids.keys():
+        # Files that share some ids belong together, so a missing id is an error and no reason to pair by
+        # order.
         for ids, others, has, lacks in (
             (left_ids, right_ids, gold, predicted),
             (right_ids, left_ids, predicted, gold),
@@ -129,26 +183,38 @@ def evaluate_smatch(
 ) -> Evaluation:
     """Compare two PENMAN files by Smatch and its sub-scores.
 
-    ``processes`` is the number of worker processes, one a core where not given. The same seed
-    gives the same scores and intervals, whatever that number.
+    The same seed gives the same scores and intervals for any number of processes. Files that cannot be read
+    or do not fit each other, and a missing package ``smatch``, raise `InputError`.
 
-    Raises `InputError`: a file can't be read, they do not fit each other, or ``smatch`` is not installed.
+    Args:
+        gold: The file of gold graphs.
+        predicted: The file of predicted graphs.
+        seed: Seed of the matcher's restarts and of the bootstrap.
+        resamples: Number of bootstrap samples for the intervals.
+        processes: Number of worker processes. Defaults to one per core.
+        progress: Receives progress updates.
+
+    Returns:
+        The scores by measure, and the graphs that cannot be read.
     """
     bar = progress or NoProgress()
     graphs, paired_by = paired(gold, predicted)
     unreadable = [graph.unreadable() for pair in graphs for graph in pair if graph.penman is None]
     pairs = [
+        # A predicted graph that cannot be read is None, and is compared as a graph without triples.
         GraphPair(i, ours.penman, theirs.penman)
         for i, (theirs, ours) in enumerate(graphs)
         if theirs.penman is not None
     ]
     chunks = (pairs[start : start + _CHUNK] for start in range(0, len(pairs), _CHUNK))
+    # There is no use for more processes than chunks.
     count = max(1, min(processes or os.cpu_count() or 1, len(pairs) // _CHUNK))
     bar.start("matching", len(pairs), "pairs")
     tallies: list[Mapping[str, Tally]] = []
     with Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (seed,), count) as workers:
         for chunk in workers.map(chunks):
             for compared in chunk:
+                # The matcher parses the graphs again, and may fail where the first parse did not.
                 for side, reason in compared.unread.items():
                     unreadable.append(graphs[compared.number][side == "predicted"].unreadable(reason))
                 if compared.tallies is not None:

@@ -1,4 +1,4 @@
-"""Rankers: which response fits a context."""
+"""Rank responses by how well they fit a context."""
 
 from __future__ import annotations
 

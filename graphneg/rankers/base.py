@@ -1,4 +1,12 @@
-"""Kinds of rankers by name: new ones to train, and trained ones read from their folders."""
+"""Define the interfaces of rankers, and create or load rankers by kind.
+
+A ranker scores pairs of a context and a response. There are three kinds: ``cross-encoder``, ``sa-bert``
+(speaker-aware BERT) and ``poly-encoder``. The folder of a trained ranker names its kind in ``config.json``.
+
+Example:
+    For the context ["Do you like tea?"] and the candidates "It rains." and "Yes, green tea.",
+    ``ranker.score`` may return 0.1 and 0.9. Then ``ranker.rank`` returns [1, 0].
+"""
 
 from __future__ import annotations
 
@@ -17,6 +25,7 @@ if TYPE_CHECKING:
 CROSS_ENCODER = "cross-encoder"
 SA_BERT = "sa-bert"
 POLY_ENCODER = "poly-encoder"
+# Import paths: a kind is imported when it is used, because its module needs torch.
 _KINDS = {
     CROSS_ENCODER: "graphneg.rankers.cross_encoder:CrossEncoder",
     SA_BERT: "graphneg.rankers.sa_bert:SpeakerAwareBert",
@@ -25,37 +34,74 @@ _KINDS = {
 
 
 class Ranker(Protocol):
-    """Says how well responses fit contexts; a context is the texts of its turns, oldest first."""
+    """A model that scores how well responses fit contexts.
+
+    A context is the texts of its turns, oldest first.
+    """
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """One number for each pair, in order, from 0 (does not fit) to 1 (fits)."""
+        """Score pairs of a context and a response.
+
+        Args:
+            contexts: The contexts.
+            responses: One response per context.
+
+        Returns:
+            One score per pair, from 0 (does not fit) to 1 (fits).
+        """
         ...
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-        """The numbers of the candidates, best first; of equals, the earlier."""
+        """Rank candidates by their scores.
+
+        Args:
+            context: The context.
+            candidates: The candidates.
+
+        Returns:
+            The indices of the candidates, best first. Equal scores keep their order.
+        """
         ...
 
 
 class Trainable(Protocol):
-    """What ``graphneg.training.rankers.train_ranker`` trains.
+    """A model that `graphneg.training.rankers.train_ranker` can train.
 
-    ``model`` is a torch module; called with what ``encode`` gives, by name, its answer has ``logits`` of
-    shape (pairs, 1): above 0 where the response fits.
+    Attributes:
+        model: A torch module. It is called with the output of `encode` as keyword arguments and returns an
+            object with ``logits`` of shape (pairs, 1), which are positive for responses that fit.
     """
 
     model: Any
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> Mapping[str, Tensor]:
-        """The model's input for pairs of a context (the texts of its turns, oldest first) and a response."""
+        """Convert pairs to the input of the model.
+
+        Args:
+            contexts: The contexts, each a list of turns, oldest first.
+            responses: One response per context.
+
+        Returns:
+            The tensors by name.
+        """
         ...
 
     def save(self, folder: str | Path) -> None:
-        """Write all that is needed to read the ranker again."""
+        """Save everything that is needed to load the ranker.
+
+        Args:
+            folder: The folder to write.
+        """
         ...
 
 
 class EncoderRanker(ABC):
-    """What rankers made of a transformers encoder share; ``kind`` is what their folders say they are."""
+    """Base class of rankers with a transformers encoder.
+
+    Attributes:
+        kind: The kind that ``config.json`` names.
+        model: The torch module.
+    """
 
     kind: ClassVar[str]
     model: Any
@@ -70,10 +116,19 @@ class EncoderRanker(ABC):
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """A trained ranker by path or hub id; it reads as many tokens as in training where none are given.
+        """Load a trained ranker.
 
-        Raises:
-            ModelError: torch or transformers is missing, there is no such model, or it is of another kind.
+        A missing package or model, or a model of another kind, raises `ModelError`.
+
+        Args:
+            model: Path or hub id of the ranker.
+            max_tokens: Maximum length of the input in tokens. Defaults to the length in training.
+            batch: Number of pairs per forward pass.
+            device: The torch device, or None to choose one.
+            offline: Do not download the model.
+
+        Returns:
+            The ranker.
         """
         check_packages()
         folder = locate(model, offline=offline)
@@ -84,48 +139,87 @@ class EncoderRanker(ABC):
     @classmethod
     @abstractmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
-        """A folder's ranker, on the CPU."""
+        """Load the ranker of a folder on the CPU."""
 
     @abstractmethod
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """See `Ranker.score`."""
+        """Score pairs of a context and a response; see `Ranker.score`.
+
+        Args:
+            contexts: The contexts, each a list of turns, oldest first.
+            responses: One response per context.
+
+        Returns:
+            One score per pair, from 0 (does not fit) to 1 (fits).
+        """
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-        """See `Ranker.rank`."""
+        """Rank candidates by their scores; see `Ranker.rank`.
+
+        Args:
+            context: The context.
+            candidates: The candidates.
+
+        Returns:
+            The indices of the candidates, best first. Equal scores keep their order.
+        """
         return by_score(self.score([context] * len(candidates), candidates))
 
 
 def by_score(scores: Sequence[float]) -> list[int]:
-    """Numbers of items from the highest score to the lowest.
+    """Return the indices of scores from highest to lowest.
 
-    >>> by_score([0.1, 0.9, 0.9])
-    [1, 2, 0]
+    Args:
+        scores: The scores.
+
+    Returns:
+        The indices. Equal scores keep their order.
+
+    Example:
+        >>> by_score([0.1, 0.9, 0.9])
+        [1, 2, 0]
     """
+    # sorted() is stable, so equal scores keep their order.
     return sorted(range(len(scores)), key=lambda index: -scores[index])
 
 
 def kind_of(config: Mapping[str, Any]) -> str:
-    """The kind that a ``config.json`` names under ``graphneg``; a cross-encoder where it names none.
+    """Return the kind of ranker that a ``config.json`` names.
 
-    >>> kind_of({"graphneg": {"kind": "sa-bert"}}), kind_of({"model_type": "bert"})
-    ('sa-bert', 'cross-encoder')
+    Args:
+        config: The content of ``config.json``.
+
+    Returns:
+        The kind under ``graphneg``, or ``cross-encoder`` if there is none.
+
+    Example:
+        >>> kind_of({"graphneg": {"kind": "sa-bert"}}), kind_of({"model_type": "bert"})
+        ('sa-bert', 'cross-encoder')
     """
     noted: Any = config.get("graphneg")
     return str(noted.get("kind", CROSS_ENCODER)) if isinstance(noted, Mapping) else CROSS_ENCODER
 
 
 def ranker_kinds() -> list[str]:
-    """The names of all kinds."""
+    """Return the names of all kinds of rankers."""
     return list(_KINDS)
 
 
 def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> Ranker:
-    """A trained ranker by path or hub id, of the kind that its ``config.json`` names.
+    """Load a trained ranker of any kind.
 
-    ``options`` (``max_tokens``, ``batch``, ``device``) go to the kind's ``from_pretrained``. Where the
-    folder names no kind it is a cross-encoder, as sentence-transformers trains them.
+    A folder that names no kind is loaded as a cross-encoder, as sentence-transformers trains them.
 
-    Raises `ModelError`: there is no such model, it is one for another task, or of a kind that is not known.
+    Args:
+        model: Path or hub id of the ranker.
+        offline: Do not download the model.
+        **options: Options of the kind's ``from_pretrained``: ``max_tokens``, ``batch``, ``device``.
+
+    Returns:
+        The ranker.
+
+    Raises:
+        ModelError: The model is for another task.
     """
     folder = locate(model, offline=offline)
     kind = kind_of(read_config(folder))
@@ -135,14 +229,22 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
 
 
 def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
-    """A ranker of that kind to train, made of an encoder by path or hub id; what is new in it by ``seed``.
+    """Create a ranker to train from an encoder.
 
-    ``options`` are those of `graphneg.rankers.cross_encoder.CrossEncoder.new`, and the kind's own, such as
-    ``codes`` of a poly-encoder. What comes back is a `Ranker` and a `Trainable`.
+    A missing or unsuitable encoder raises `ModelError`. A name in ``frozen`` that fits no parameter raises
+    `InputError`.
+
+    Args:
+        kind: The kind of ranker.
+        model: Path or hub id of the encoder.
+        **options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of new
+            parameters, and those of the kind, such as ``codes`` of a poly-encoder.
+
+    Returns:
+        An object that is both a `Ranker` and a `Trainable`.
 
     Raises:
-        ModelError: no kind has the name, or there is no such encoder or none of which the kind can be made.
-        InputError: no parameter's name begins with one of ``frozen``.
+        ModelError: The kind is unknown.
     """
     if kind not in _KINDS:
         raise ModelError(f"no kind of ranker is called {kind!r}; there are: {', '.join(_KINDS)}")

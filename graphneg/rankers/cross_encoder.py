@@ -1,4 +1,12 @@
-"""A ranker that reads context and response together: any encoder with a classifier on top."""
+"""Rank responses with a cross-encoder, which reads context and response together.
+
+A cross-encoder is an encoder with a classification head. It is usually more accurate than a poly-encoder, but
+it must read every pair anew.
+
+Example:
+    For the context ["Hi!", "Do you like tea?"] and the response "Yes.", the BERT tokenizer gives ``[CLS] yes
+    . [SEP] hi ! do you like tea ? [SEP]``.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +26,27 @@ if TYPE_CHECKING:
 _TASK = "ForSequenceClassification"
 
 First = Literal["response", "context"]
-"""Which of the two texts the model reads first."""
+"""The text of a pair that the model reads first."""
 
 
 class CrossEncoder(EncoderRanker):
-    """A sequence classifier over a pair of texts, response and context.
+    """A sequence classifier over pairs of response and context.
 
-    Its folder is read by ``transformers`` and by sentence-transformers' ``CrossEncoder`` alike. What is
-    trained here reads the response ``first``, which is learned sooner: it always stands in the same
-    place. A model that was trained elsewhere, and says nothing of it, gets the context first. Turns
-    are joined by blanks, as running text: separators between them cost encoders of sentences much of what
-    they know. What is longer than ``max_tokens`` is cut from the context's beginning: its last turns
-    say most about a response. A response that leaves no room at all for a context loses its end.
+    ``transformers`` and sentence-transformers' ``CrossEncoder`` can load its folder. Models that are trained
+    here read the response first: it is then always in the same position, which speeds up learning. Models
+    from elsewhere are assumed to read the context first, unless their ``config.json`` says otherwise.
+
+    Turns are joined by blanks into running text, because separators between them make pretrained encoders of
+    sentences considerably worse. An input of more than ``max_tokens`` tokens is truncated at the beginning of
+    the context, since the last turns matter most for a response. A response that leaves no room for a context
+    is truncated at its end.
+
+    Attributes:
+        model: The encoder with its head.
+        tokenizer: The tokenizer.
+        max_tokens: Maximum length of the input in tokens.
+        batch: Number of pairs per forward pass.
+        first: The text that the model reads first.
     """
 
     kind: ClassVar[str] = CROSS_ENCODER
@@ -44,6 +61,15 @@ class CrossEncoder(EncoderRanker):
         batch: int = 64,
         first: First | None = None,
     ) -> None:
+        """Initialize a ranker with a loaded model.
+
+        Args:
+            model: The encoder with its head.
+            tokenizer: The tokenizer.
+            max_tokens: Maximum length of the input in tokens; lowered to what the model can read.
+            batch: Number of pairs per forward pass.
+            first: The text that the model reads first, or None for the default of the class.
+        """
         self.model = model
         self.first = first or self.reads_first
         self.tokenizer = tokenizer
@@ -63,14 +89,23 @@ class CrossEncoder(EncoderRanker):
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
+        """Create a ranker to train from an encoder and a new head of one class.
 
-        ``frozen`` are beginnings of parameters' names that do not learn, ``embeddings`` say: on a CPU that
-        and ``dropout`` 0 train three times as fast.
+        A missing or unsuitable encoder raises `ModelError`. A name in ``frozen`` that fits no parameter
+        raises `InputError`.
 
-        Raises:
-            ModelError: there is no such encoder, or none of which this kind can be made.
-            InputError: no parameter's name begins with one of ``frozen``.
+        Args:
+            model: Path or hub id of the encoder.
+            seed: Seed of the head's parameters.
+            max_tokens: Maximum length of the input in tokens.
+            frozen: Prefixes of parameters that are not trained, such as ``embeddings``. On a CPU, this and a
+                dropout of 0 make training three times as fast.
+            dropout: Dropout rate, or None for that of the encoder.
+            device: The torch device, or None to choose one.
+            offline: Do not download the encoder.
+
+        Returns:
+            The untrained ranker.
         """
         network, tokenizer = new_classifier(model, seed=seed, dropout=dropout, offline=offline)
         cls._prepare(network, tokenizer, seed, frozen)
@@ -79,6 +114,20 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
+        """Load the ranker of a folder on the CPU.
+
+        Args:
+            folder: The folder.
+            config: The content of its ``config.json``.
+            max_tokens: Maximum length of the input in tokens, or None for the length in training.
+            batch: Number of pairs per forward pass.
+
+        Returns:
+            The ranker.
+
+        Raises:
+            ModelError: The folder has no classifier with one or two classes, or another kind of ranker.
+        """
         tasks = [str(task) for task in config.get("architectures") or ()]
         if not any(task.endswith(_TASK) for task in tasks):
             given = ", ".join(tasks) or "a model"
@@ -95,12 +144,21 @@ class CrossEncoder(EncoderRanker):
         return cls(network, tokenizer, max_tokens=limit, batch=batch, first=noted.get("first", "context"))
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
-        """Tokens of the pairs, shape (pairs, tokens), padded to the longest, at most ``max_tokens``."""
+        """Tokenize pairs of a context and a response.
+
+        Args:
+            contexts: The contexts.
+            responses: One response per context.
+
+        Returns:
+            Tensors of shape (pairs, tokens), padded to the longest pair.
+        """
         texts = [" ".join(turns) for turns in contexts]
         answers = [self._shortened(response) for response in responses]
         pairs = (answers, texts) if self.first == "response" else (texts, answers)
         return self.tokenizer(
             *pairs,
+            # Only the context is truncated, on the left.
             truncation="only_second" if self.first == "response" else "only_first",
             max_length=self.max_tokens,
             padding=True,
@@ -108,13 +166,23 @@ class CrossEncoder(EncoderRanker):
         )
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """See `Ranker.score`; pairs of like length are read together."""
+        """Score pairs; see `Ranker.score`. Pairs of similar length share a batch.
+
+        Args:
+            contexts: The contexts, each a list of turns, oldest first.
+            responses: One response per context.
+
+        Returns:
+            One score per pair, from 0 (does not fit) to 1 (fits).
+        """
         import torch
 
         def run(pairs: Sequence[tuple[Sequence[str], str]]) -> list[float]:
+            """Score a batch of pairs."""
             rows = self.encode([context for context, _ in pairs], [response for _, response in pairs])
             with torch.inference_mode():
                 logits = self.model(**rows.to(self.model.device)).logits.float()
+            # A head of two classes has the class "fits" second.
             fits = logits.sigmoid()[:, 0] if logits.shape[1] == 1 else logits.softmax(dim=1)[:, 1]
             return fits.tolist()
 
@@ -123,19 +191,24 @@ class CrossEncoder(EncoderRanker):
         return longest_first(pairs, lambda pair: sum(map(len, pair[0])) + len(pair[1]), self.batch, run)
 
     def save(self, folder: str | Path) -> None:
-        """Write model and tokenizer into a folder that ``from_pretrained`` reads."""
+        """Save model and tokenizer.
+
+        Args:
+            folder: The folder to write, which `from_pretrained` can read.
+        """
         self.model.config.graphneg = {"kind": self.kind, "max_tokens": self.max_tokens, "first": self.first}
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Make of a new classifier what this kind needs, and freeze what does not learn."""
+        """Adapt a new classifier to this kind of ranker, and freeze parameters."""
         freeze(network, frozen)
 
     def _shortened(self, response: str) -> str:
-        """The response, or its beginning where it leaves no room for a context's token."""
+        """Truncate a response that leaves no room for a token of the context."""
         room = self.max_tokens - self.tokenizer.num_special_tokens_to_add(pair=True) - 1
+        # A token has at least one byte, so a short text needs no tokenization.
         if len(response.encode("utf-8", "surrogatepass")) <= room:
             return response
         tokens: Any = self.tokenizer(response, add_special_tokens=False, return_offsets_mapping=True)

@@ -1,6 +1,10 @@
-"""The network of a poly-encoder: its towers, its codes, and the attention that joins them.
+"""Implement the network of a poly-encoder: its encoders, its codes, and the attention between them.
 
-Of the modules of rankers this one alone imports torch at its top, so it is imported inside functions.
+This module imports torch at its top, unlike the other modules of rankers. Import it inside functions only.
+
+Example:
+    With 16 codes and a hidden size of 384, a batch of 8 contexts gives vectors of shape (8, 16, 384), and 8
+    responses give vectors of shape (8, 384). ``crossed_logits`` of both has the shape (8, 8).
 """
 
 from __future__ import annotations
@@ -20,16 +24,20 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Pooling = Literal["first", "mean"]
+"""How token states become one vector: the first state, or their mean."""
 _QUICK = 100.0
-"""How many times faster than an encoder's parameters the scale and the bias move: one number each."""
+"""Factor on the learning rate of the scale and the bias, which are single numbers."""
 
 
 @dataclass
 class PolyOutput(ModelOutput):
-    """What a batch of pairs gives.
+    """The output of the network for a batch of pairs.
 
-    ``logits`` (pairs, 1) are of the pairs; ``crossed`` (pairs, pairs) of each one's context with each one's
-    response; ``same_context`` and ``same_response`` (pairs, pairs) say which pairs have the same tokens.
+    Attributes:
+        logits: Logits of the pairs, of shape (pairs, 1).
+        crossed: Logits of each pair's context with each pair's response, of shape (pairs, pairs).
+        same_context: Whether two pairs have the same context, of shape (pairs, pairs).
+        same_response: Whether two pairs have the same response, of shape (pairs, pairs).
     """
 
     logits: Tensor | None = None
@@ -39,16 +47,32 @@ class PolyOutput(ModelOutput):
 
 
 class PolyNetwork(nn.Module):
-    """Humeau et al. 2020, section 4: ``codes`` learned vectors attend over a context's token states, and the
-    response's vector attends over what they found.
+    """The network of a poly-encoder (Humeau et al. 2020, section 4).
 
-    Without codes a context has one vector, pooled like a response's: a bi-encoder (section 4.2). Unlike
-    theirs, attention and scores are divided by the root of the states' size, and a logit has a learned
-    scale and bias, so that its sigmoid is a score. ``encoders`` are one that
-    both sides share, or one for contexts and one for responses.
+    Learned code vectors attend over the token states of a context. The response's vector then attends over
+    the results. Without codes, a context has one vector that is pooled like a response's: a bi-encoder
+    (section 4.2). There are two departures from the paper: attention weights and scores are divided by the
+    square root of the hidden size, and a logit has a learned scale and bias, so that its sigmoid can serve as
+    a score.
+
+    Attributes:
+        encoder: The encoder of contexts, or of both sides.
+        response_encoder: The encoder of responses, or None if it is shared.
+        pooling: How token states become one vector.
+        size: The hidden size.
+        codes: The codes, of shape (codes, size).
+        log_scale: Logarithm of the scale of logits, divided by `_QUICK`.
+        bias: Bias of logits, divided by `_QUICK`.
     """
 
     def __init__(self, encoders: Sequence[PreTrainedModel], codes: int, pooling: Pooling) -> None:
+        """Initialize the network with random codes.
+
+        Args:
+            encoders: One encoder for both sides, or one for contexts and one for responses.
+            codes: Number of codes; 0 for a bi-encoder.
+            pooling: How token states become one vector.
+        """
         super().__init__()
         self.encoder = encoders[0]
         self.response_encoder = encoders[1] if len(encoders) == 2 else None
@@ -60,18 +84,28 @@ class PolyNetwork(nn.Module):
 
     @property
     def config(self) -> Any:
-        """The first encoder's."""
+        """The configuration of the first encoder."""
         return self.encoder.config
 
     @property
     def device(self) -> torch.device:
-        """Where the network is."""
+        """The device of the parameters."""
         return self.bias.device
 
     def forward(
         self, context_ids: Tensor, context_mask: Tensor, response_ids: Tensor, response_mask: Tensor
     ) -> PolyOutput:
-        """Logits of pairs; ids and masks have shape (pairs, tokens)."""
+        """Compute the logits of pairs, within and across pairs.
+
+        Args:
+            context_ids: Token ids of contexts, of shape (pairs, tokens).
+            context_mask: Attention mask of the same shape.
+            response_ids: Token ids of responses, of shape (pairs, tokens).
+            response_mask: Attention mask of the same shape.
+
+        Returns:
+            The logits, and which pairs share contexts and responses.
+        """
         contexts = self.context_vectors(context_ids, context_mask)
         responses = self.response_vectors(response_ids, response_mask)
         crossed = self.crossed_logits(contexts, responses)
@@ -79,7 +113,15 @@ class PolyNetwork(nn.Module):
         return PolyOutput(crossed.diagonal()[:, None], crossed, *same)
 
     def context_vectors(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Shape (contexts, vectors, size): a vector for each code, or one where there are none."""
+        """Encode contexts.
+
+        Args:
+            ids: Token ids, of shape (contexts, tokens).
+            mask: Attention mask of the same shape.
+
+        Returns:
+            Vectors of shape (contexts, vectors, size): one vector per code, or one without codes.
+        """
         states: Tensor = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
         if not len(self.codes):
             return _pooled(states, mask, self.pooling)[:, None]
@@ -88,40 +130,74 @@ class PolyNetwork(nn.Module):
         return torch.einsum("nmt,nts->nms", attention.softmax(dim=-1), states)
 
     def response_vectors(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Shape (responses, size)."""
+        """Encode responses.
+
+        Args:
+            ids: Token ids, of shape (responses, tokens).
+            mask: Attention mask of the same shape.
+
+        Returns:
+            Vectors of shape (responses, size).
+        """
         encoder: Any = self.response_encoder or self.encoder
         states = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
         return _pooled(states, mask, self.pooling)
 
     def pair_logits(self, contexts: Tensor, responses: Tensor) -> Tensor:
-        """Logits (pairs,) of contexts (pairs, vectors, size) and responses (pairs, size)."""
+        """Compute the logits of pairs.
+
+        Args:
+            contexts: Vectors of contexts, of shape (pairs, vectors, size).
+            responses: Vectors of responses, of shape (pairs, size).
+
+        Returns:
+            Logits of shape (pairs,).
+        """
         return self._logits(torch.einsum("nvs,ns->nv", contexts, responses))
 
     def crossed_logits(self, contexts: Tensor, responses: Tensor) -> Tensor:
-        """Logits (contexts, responses) of each of contexts (contexts, vectors, size) with each response."""
+        """Compute the logits of each context with each response.
+
+        Args:
+            contexts: Vectors of contexts, of shape (contexts, vectors, size).
+            responses: Vectors of responses, of shape (responses, size).
+
+        Returns:
+            Logits of shape (contexts, responses).
+        """
         return self._logits(torch.einsum("nvs,rs->nrv", contexts, responses))
 
     def _logits(self, products: Tensor) -> Tensor:
-        """From the products (..., vectors) of a context's vectors with a response's. The product with the
-        attended sum is the attended sum of the products."""
+        """Compute logits from the products (..., vectors) of a context's vectors with a response."""
         products = products.float() / sqrt(self.size)
+        # The dot product with the attended sum of vectors equals the attended sum of the dot products.
         joined = (products.softmax(dim=-1) * products).sum(dim=-1)
         return (_QUICK * self.log_scale).exp() * joined + _QUICK * self.bias
 
 
 def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """`weighted_cross_entropy`, and that of each right pair's response among all of the batch.
+    """Compute the loss of pairs, plus the loss of each right response among all responses of the batch.
 
-    The second part is the loss of Humeau et al. 2020, section 4: the responses of the batch's other pairs
-    are wrong ones, here right and wrong pairs' alike. What is a right response of the same context
-    does not count among them. The first part makes of 0.5 the border between right and wrong.
+    The second part is the loss of Humeau et al. (2020), section 4: the responses of the other pairs in the
+    batch are wrong, whether their own pairs are right or wrong. Other right responses of the same context are
+    masked. The first part makes 0.5 the threshold between right and wrong scores.
+
+    Args:
+        outputs: The output of the network.
+        labels: Label and weight of each pair, in the first two columns.
+        num_items_in_batch: Number of items in the optimization step, as the ``Trainer`` passes it.
+
+    Returns:
+        The loss, a scalar.
     """
     right = labels[:, 0] == 1
     loss = weighted_cross_entropy(outputs, labels, num_items_in_batch)
+    # Without a right pair there is nothing to rank among the responses.
     if not right.any():
         return loss
     same_context = cast(Tensor, outputs.same_context).float()
     fits = same_context @ (right.float()[:, None] * cast(Tensor, outputs.same_response).float()) > 0
+    # A pair's own response stays on the diagonal.
     others = fits & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     crossed = cast(Tensor, outputs.crossed).masked_fill(others, -torch.inf)
     losses = -crossed.log_softmax(dim=1).diagonal() * labels[:, 1]
@@ -129,7 +205,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
 
 
 def _pooled(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
-    """The first state, or the mean of those that ``mask`` shows."""
+    """Return the first state, or the mean of the states that ``mask`` selects."""
     if pooling == "first":
         return states[:, 0]
     shown = mask[:, :, None].to(states.dtype)

@@ -1,4 +1,12 @@
-"""A ranker that reads contexts and responses apart, so that responses can be read once and kept."""
+"""Rank responses with a poly-encoder, which encodes contexts and responses separately.
+
+Responses can be encoded once and stored, see `graphneg.rankers.response_bank`. Scoring a stored response with
+a new context is then only a few dot products.
+
+Example:
+    With 16 codes and a hidden size of 384, ``context_vectors([["Hi!"]])`` has the shape (1, 16, 384) and
+    ``response_vectors(["Hello."])`` the shape (1, 384).
+"""
 
 from __future__ import annotations
 
@@ -24,24 +32,33 @@ if TYPE_CHECKING:
     from graphneg.rankers.poly_attention import PolyNetwork, Pooling
 
 Towers = Literal["shared", "separate"]
+"""Whether contexts and responses share one encoder or have one each."""
 Objective = Literal["pairs", "in-batch"]
+"""The training objective: each pair by itself, or in-batch negatives in addition."""
 HEAD = "poly_encoder.safetensors"
+"""The file with the parameters that belong to no encoder."""
 RESPONSES = "response"
+"""The folder of the encoder of responses, if there are two."""
 _POOLING = "1_Pooling"
 _MODULES = "sentence_transformers.models"
 
 
 class PolyEncoder(EncoderRanker):
-    """An encoder for both sides, or one for each, and codes that attend over the context.
+    """A poly-encoder (Humeau et al. 2020, "Poly-encoders", section 4), or a bi-encoder without codes.
 
-    Humeau et al. 2020, "Poly-encoders", section 4; without codes a bi-encoder. Turns are joined by
-    blanks; a context longer than ``max_tokens`` loses its beginning, a response longer than
-    ``response_tokens`` its end. Its folder is read by transformers' ``AutoModel`` and by
-    sentence-transformers' ``SentenceTransformer``, whose vector of a response is this one's: the encoder,
-    of contexts where there are two, and that of responses in the folder ``response`` then.
+    Turns are joined by blanks. A context longer than ``max_tokens`` is truncated at its beginning, a response
+    longer than ``response_tokens`` at its end. transformers' ``AutoModel`` and sentence-transformers'
+    ``SentenceTransformer`` can load the folder and give the same vectors of responses. With two encoders, the
+    folder has the encoder of contexts, and its subfolder ``response`` has that of responses.
 
-    ``objective`` is what it learns by: ``pairs`` (each pair is right or wrong) or ``in-batch`` (the
-    responses of the batch's other pairs are wrong ones too).
+    Attributes:
+        model: The network.
+        tokenizer: The tokenizer.
+        max_tokens: Maximum length of a context in tokens.
+        response_tokens: Maximum length of a response in tokens.
+        batch: Number of texts per forward pass.
+        objective: The training objective. ``pairs``: each pair is right or wrong. ``in-batch``: in addition,
+            the responses of other pairs in the batch are wrong.
     """
 
     kind: ClassVar[str] = POLY_ENCODER
@@ -56,6 +73,16 @@ class PolyEncoder(EncoderRanker):
         batch: int = 64,
         objective: Objective = "in-batch",
     ) -> None:
+        """Initialize a ranker with a network.
+
+        Args:
+            model: The network.
+            tokenizer: The tokenizer.
+            max_tokens: Maximum length of a context in tokens; lowered to what the model can read.
+            response_tokens: Maximum length of a response in tokens; lowered to what the model can read.
+            batch: Number of texts per forward pass.
+            objective: The training objective.
+        """
         most = min(positions(model.encoder), tokenizer.model_max_length)
         self.model = model
         self.tokenizer = tokenizer
@@ -90,16 +117,33 @@ class PolyEncoder(EncoderRanker):
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """An encoder by path or hub id with new ``codes``, drawn by ``seed``; with none, a bi-encoder.
+        """Create a ranker to train from an encoder and new codes.
 
-        ``pooling`` makes a response's vector: ``first`` (the first token's state, as Humeau et al.) or
-        ``mean``. ``towers``: one encoder reads both sides, or each has its own, which begin alike.
-        ``frozen`` are beginnings of parameters' names that do not learn.
+        A missing encoder raises `ModelError`. A name in ``frozen`` that fits no parameter raises
+        `InputError`.
+
+        Args:
+            model: Path or hub id of the encoder.
+            codes: Number of codes; 0 for a bi-encoder.
+            seed: Seed of the codes.
+            max_tokens: Maximum length of a context in tokens.
+            response_tokens: Maximum length of a response in tokens.
+            pooling: How the vector of a response is made: ``first`` (state of the first token, as in the
+                paper) or ``mean``.
+            towers: ``shared`` (one encoder for both sides) or ``separate`` (one each, with equal parameters
+                at the start).
+            objective: The training objective.
+            frozen: Prefixes of parameters that are not trained.
+            dropout: Dropout rate, or None for that of the encoder.
+            device: The torch device, or None to choose one.
+            offline: Do not download the encoder.
+
+        Returns:
+            The untrained ranker.
 
         Raises:
-            ModelError: there is no such encoder.
-            InputError: a negative number of codes, no such pooling, towers or objective, or no
-                parameter's name begins with one of ``frozen``.
+            InputError: The number of codes is negative, or pooling, towers or objective is unknown.
+            ModelError: The model has a decoder.
         """
         if codes < 0:
             raise InputError(f"{codes} codes: give 1 or more, or 0 for a bi-encoder")
@@ -122,7 +166,8 @@ class PolyEncoder(EncoderRanker):
             tokenizer = tokenizer_of(folder)
         if encoders[0].config.is_encoder_decoder:
             raise ModelError(f"{folder}: an encoder with a decoder; a poly-encoder needs an encoder alone")
-        set_seed(seed)  # the codes are the same whatever reading the towers drew
+        # Loading the encoders may draw random numbers: reset the seed, so that the codes depend on it alone.
+        set_seed(seed)
         network = PolyNetwork(encoders, codes, pooling)
         freeze(network, frozen)
         network.to(choose_device(device))
@@ -132,6 +177,20 @@ class PolyEncoder(EncoderRanker):
 
     @classmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
+        """Load the ranker of a folder on the CPU.
+
+        Args:
+            folder: The folder.
+            config: The content of its ``config.json``.
+            max_tokens: Maximum length of a context in tokens, or None for the length in training.
+            batch: Number of texts per forward pass.
+
+        Returns:
+            The ranker.
+
+        Raises:
+            ModelError: The folder has no poly-encoder.
+        """
         if kind_of(config) != POLY_ENCODER:
             raise ModelError(
                 f"{folder}: no poly-encoder; graphneg train ranker --kind {POLY_ENCODER} trains one"
@@ -158,26 +217,49 @@ class PolyEncoder(EncoderRanker):
 
     @property
     def loss(self) -> Callable[..., Tensor]:
-        """The loss of its objective, of the output and labels (pairs, 3): label and weight come first."""
+        """The loss function of the objective.
+
+        It takes the output of the network and labels of shape (pairs, 3), which begin with label and weight.
+        """
         from graphneg.rankers.poly_attention import in_batch_loss
 
         return in_batch_loss if self.objective == "in-batch" else weighted_cross_entropy
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> Mapping[str, Tensor]:
-        """Tokens of both sides, each of shape (pairs, tokens) and padded to its longest."""
+        """Tokenize contexts and responses.
+
+        Args:
+            contexts: The contexts.
+            responses: One response per context.
+
+        Returns:
+            Tensors of shape (pairs, tokens) by name, each side padded to its longest text.
+        """
         return {**self._contexts(contexts), **self._responses(responses)}
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """See `Ranker.score`."""
+        """Score pairs; see `Ranker.score`.
+
+        Args:
+            contexts: The contexts.
+            responses: One response per context.
+
+        Returns:
+            One score per pair, from 0 to 1.
+
+        Raises:
+            ValueError: The numbers of contexts and responses differ.
+        """
         if len(contexts) != len(responses):
             raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
         import torch
 
         scores: list[float] = []
+        # A chunk of several batches: repeated contexts are encoded once, and batches can be formed by length.
         size, device = self.batch * 16, self.model.device
         for start in range(0, len(responses), size):
             some, answers = contexts[start : start + size], responses[start : start + size]
-            # Each context and each response of a window is read once.
+            # Encode each distinct context and response of a chunk once.
             turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, some)))}
             texts = {key: index for index, key in enumerate(dict.fromkeys(answers))}
             left = torch.from_numpy(self.context_vectors(list(turns)))
@@ -189,15 +271,37 @@ class PolyEncoder(EncoderRanker):
         return scores
 
     def context_vectors(self, contexts: Sequence[Sequence[str]]) -> NDArray[float32]:
-        """Shape (contexts, vectors, size): a vector for each code, or one where there are none."""
+        """Encode contexts.
+
+        Args:
+            contexts: The contexts.
+
+        Returns:
+            Vectors of shape (contexts, vectors, size): one vector per code, or one without codes.
+        """
         return self._vectors(contexts, self._contexts, self.model.context_vectors)
 
     def response_vectors(self, responses: Sequence[str]) -> NDArray[float32]:
-        """Shape (responses, size)."""
+        """Encode responses.
+
+        Args:
+            responses: The responses.
+
+        Returns:
+            Vectors of shape (responses, size).
+        """
         return self._vectors(responses, self._responses, self.model.response_vectors)
 
     def score_vectors(self, context: NDArray[float32], responses: NDArray[float32]) -> list[float]:
-        """Scores of one context's vectors (vectors, size) with responses' (responses, size)."""
+        """Score responses for one context from their vectors.
+
+        Args:
+            context: Vectors of the context, of shape (vectors, size).
+            responses: Vectors of responses, of shape (responses, size).
+
+        Returns:
+            One score per response, from 0 to 1.
+        """
         import torch
 
         with torch.inference_mode():
@@ -205,7 +309,7 @@ class PolyEncoder(EncoderRanker):
             return self.model.crossed_logits(*sides)[0].sigmoid().tolist()
 
     def digest(self) -> str:
-        """A name of all that makes responses' vectors: the same where the vectors are."""
+        """Return a hash of everything that the vectors of responses depend on."""
         tower = self.model.response_encoder or self.model.encoder
         digest = hashlib.blake2b(f"{self.model.pooling} {self.response_tokens}".encode(), digest_size=8)
         for name, tensor in sorted(tower.state_dict().items()):
@@ -214,7 +318,11 @@ class PolyEncoder(EncoderRanker):
         return digest.hexdigest()
 
     def save(self, folder: str | Path) -> None:
-        """Write towers, tokenizer, codes and scale into a folder that ``from_pretrained`` reads."""
+        """Save encoders, tokenizer, codes and scale.
+
+        Args:
+            folder: The folder to write, which `from_pretrained` can read.
+        """
         from safetensors.torch import save_file
 
         out = Path(folder)
@@ -226,11 +334,11 @@ class PolyEncoder(EncoderRanker):
         save_file(head, str(out / HEAD), metadata={"format": "pt"})
 
     def _save_tower(self, encoder: Any, folder: Path, tokens: int) -> None:
-        """An encoder that reads ``tokens`` tokens, as a folder of sentence-transformers: its pooling, too.
-        The names are those that all versions of sentence-transformers know."""
+        """Save an encoder, with its pooling, in the format of sentence-transformers."""
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
+        # These module names are known to all versions of sentence-transformers.
         files: dict[str, Any] = {
             "modules.json": [
                 {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},
@@ -249,13 +357,16 @@ class PolyEncoder(EncoderRanker):
             (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
     def _contexts(self, contexts: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+        """Tokenize contexts."""
         texts = [" ".join(turns) for turns in contexts]
         return self._tokens("context", texts, self.max_tokens, "left")
 
     def _responses(self, responses: Sequence[str]) -> dict[str, Tensor]:
+        """Tokenize responses."""
         return self._tokens("response", responses, self.response_tokens, "right")
 
     def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
+        """Tokenize texts, truncated on the given side."""
         self.tokenizer.truncation_side = cut
         result: Any = self.tokenizer(
             list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"
@@ -268,10 +379,11 @@ class PolyEncoder(EncoderRanker):
         tokens: Callable[[Sequence[Any]], dict[str, Tensor]],
         read: Callable[..., Tensor],
     ) -> NDArray[float32]:
-        """Vectors of items, read in batches of like length."""
+        """Encode items in batches of similar length."""
         import torch
 
         def run(batch: Sequence[Any]) -> Sequence[Tensor]:
+            """Encode a batch."""
             rows = [tensor.to(self.model.device) for tensor in tokens(batch).values()]
             with torch.inference_mode():
                 return list(read(*rows).float().cpu())
@@ -282,5 +394,5 @@ class PolyEncoder(EncoderRanker):
 
 
 def _head(network: Any) -> dict[str, Tensor]:
-    """What is no tower's."""
+    """Return the parameters that belong to no encoder."""
     return {"codes": network.codes, "log_scale": network.log_scale, "bias": network.bias}

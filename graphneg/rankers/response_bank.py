@@ -1,8 +1,17 @@
-"""A bank of responses: texts in, read once by a poly-encoder; the best of them for a context out, by FAISS.
+"""Build and search a bank of responses with a poly-encoder and FAISS.
 
-A bank is a folder: ``texts.jsonl`` (a text a line, as JSON), ``index.faiss`` (their vectors, whole) and
-``manifest.json`` (what made it), which is written last. While it is built the vectors grow in
-``vectors.part``, so that a build that was stopped goes on.
+Each response is encoded once. For a context, FAISS finds the responses with the nearest vectors, and the
+ranker scores them.
+
+A bank is a folder with ``texts.jsonl`` (one JSON string per line), ``index.faiss`` (the index with all
+vectors) and ``manifest.json`` (what the bank was built from). The manifest is written last, so a folder
+without one is incomplete. During the build, vectors are appended to ``vectors.part``, so that an interrupted
+build can continue.
+
+Example:
+    A bank of the responses "Yes, green tea." and "It rains." is searched for the context ["Do you like
+    tea?"]: ``bank.search([["Do you like tea?"]], k=1)`` returns one list with the best response and its
+    score.
 """
 
 from __future__ import annotations
@@ -30,18 +39,30 @@ if TYPE_CHECKING:
     from graphneg.rankers.poly_encoder import PolyEncoder
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
+"""The kinds of FAISS indexes: exact search, inverted lists, and a graph of neighbours."""
 Retrieval = Literal["mean", "codes"]
+"""The query of the index: the mean of a context's vectors, or each of them."""
 OwnTurns = Literal["left-out", "kept"]
+"""Whether turns of the context may be returned as responses."""
 RETRIEVED = 100
+"""Default number of responses that the index retrieves for the ranker."""
 _MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
 _BUILDING, _VECTORS = "building.json", "vectors.part"
 _FILES = (_MANIFEST, _BUILDING, _VECTORS, _INDEX, _TEXTS)
+# Responses between two writes of vectors to disk.
 _CHUNK = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a bank is made of: the digest of the model, how many responses, their vectors' size, the index."""
+    """What a bank was built from.
+
+    Attributes:
+        model: A hash of the model.
+        count: Number of responses.
+        size: Size of their vectors.
+        index: The kind of index.
+    """
 
     model: str
     count: int
@@ -51,30 +72,55 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class RankedResponse:
-    """A response of a bank, and its score by the whole ranker, from 0 to 1."""
+    """A response and its score.
+
+    Attributes:
+        text: The text.
+        score: The score of the ranker, from 0 to 1.
+    """
 
     text: str
     score: float
 
 
 class ResponseBank:
-    """A bank that is open for one ranker."""
+    """An open bank of responses.
+
+    Attributes:
+        texts: The responses.
+    """
 
     def __init__(self, ranker: PolyEncoder, texts: Sequence[str], index: Any) -> None:
+        """Initialize a bank with a loaded index; use `open` instead.
+
+        Args:
+            ranker: The ranker whose vectors the index has.
+            texts: The responses.
+            index: The FAISS index.
+        """
         self.texts = texts
         self._ranker = ranker
         self._index = index
 
     def __len__(self) -> int:
+        """Return the number of responses."""
         return len(self.texts)
 
     @classmethod
     def open(cls, folder: str | Path, ranker: PolyEncoder) -> Self:
-        """The bank in a folder.
+        """Open the bank in a folder.
+
+        If FAISS is missing, `ModelError` is raised.
+
+        Args:
+            folder: The folder.
+            ranker: The ranker that built the bank.
+
+        Returns:
+            The bank.
 
         Raises:
-            InputError: there is none, it is not finished, it can't be read, or another model made it.
-            ModelError: FAISS is not installed.
+            InputError: The folder has no complete bank, the bank is damaged, or another model built it.
         """
         faiss = import_faiss("a bank of responses")
         path = Path(folder)
@@ -86,6 +132,7 @@ class ResponseBank:
             raise InputError(f"{path}: no bank of responses; graphneg bank makes one") from error
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"{path / _MANIFEST}: not what a bank holds; build it anew") from error
+        # Vectors of different models cannot be compared.
         if manifest.model != ranker.digest():
             raise InputError(f"{path}: another model made this bank; build it anew with this one")
         try:
@@ -94,6 +141,7 @@ class ResponseBank:
             index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(f"{path}: the bank can't be read; build it anew") from error
+        # The files may come from different builds.
         if not len(texts) == index.ntotal == manifest.count:
             raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it anew")
         return cls(ranker, texts, index)
@@ -107,14 +155,22 @@ class ResponseBank:
         retrieved: int = RETRIEVED,
         own_turns: OwnTurns = "left-out",
     ) -> list[list[RankedResponse]]:
-        """For each context (its turns' texts, oldest first) the ``k`` best responses, best first.
+        """Find the best responses for contexts.
 
-        The index gives the ``retrieved`` nearest, and the ranker scores them. ``by`` is what they are near
-        to: ``mean``, the mean of a context's vectors, or ``codes``, any of them (so many for each). A turn of
-        the context is near to it, and no answer: its text, case and white space aside, is no response of
-        that context unless ``own_turns`` are ``kept``.
+        Args:
+            contexts: The contexts, each a list of turns, oldest first.
+            k: Number of responses to return per context.
+            by: The query of the index. ``mean``: the mean of a context's vectors. ``codes``: each of its
+                vectors.
+            retrieved: Number of responses that the index retrieves per query for the ranker.
+            own_turns: ``left-out`` removes responses that equal a turn of the context, ignoring case and
+                white space; ``kept`` keeps them.
 
-        Raises `InputError`: another way is asked for.
+        Returns:
+            The responses to each context, best first.
+
+        Raises:
+            InputError: ``by`` or ``own_turns`` is unknown.
         """
         for name, value, known in (("retrieval by", by, Retrieval), ("own turns", own_turns, OwnTurns)):
             if value not in get_args(known):
@@ -122,10 +178,14 @@ class ResponseBank:
         best: list[list[RankedResponse]] = []
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         for turns, context in zip(contexts, vectors, strict=True):
+            # A turn of the context is very similar to the context, but it is no answer to it.
             never = set(map(match_key, turns)) if own_turns == "left-out" else set[str]()
             queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
+            # Retrieve more than needed, because turns of the context are dropped. FAISS returns -1 if it
+            # finds fewer.
             _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
             nearest = {int(index) for index in indices.flat if index >= 0}
+            # Sorted by index, so that the order of the bank breaks ties.
             near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
             scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near)) if near else []
             best.append([RankedResponse(self.texts[near[at]], scores[at]) for at in by_score(scores)[:k]])
@@ -141,15 +201,25 @@ def build_bank(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> ResponseBank:
-    """Make a bank of responses in a folder; each text counts once, case and white space aside.
+    """Build a bank of responses in a folder.
 
-    ``flat`` finds the nearest exactly; ``ivf`` and ``hnsw`` find nearly all of them, and quicker where there
-    are millions. A build that was stopped goes on when the same call is made again, to the same bytes.
+    An interrupted build continues if the call is repeated, and gives the same files. A folder with other
+    content raises `InputError`. If FAISS is missing, `ModelError` is raised.
+
+    Args:
+        ranker: The ranker that encodes the responses.
+        responses: The responses. Texts that differ only in case and white space count once.
+        folder: The folder of the bank.
+        index: The kind of index. ``flat`` is exact; ``ivf`` and ``hnsw`` miss a few neighbours and are faster
+            with millions of responses.
+        overwrite: Replace an existing bank.
+        progress: Receives progress updates.
+
+    Returns:
+        The bank.
 
     Raises:
-        InputError: there are no responses, the folder holds a bank, another build or other files, or there
-            is no such index.
-        ModelError: FAISS is not installed.
+        InputError: The kind of index is unknown, or there are no responses.
     """
     if index not in get_args(IndexKind):
         raise InputError(f"index {index!r}: choose {', '.join(get_args(IndexKind))}")
@@ -172,10 +242,17 @@ def build_bank(
 
 
 def unique(texts: Iterable[str]) -> list[str]:
-    """Each text once, as it came up first; case and white space do not count, and empty ones are left out.
+    """Remove duplicates, ignoring case and white space.
 
-    >>> unique(["Oh, really?", " oh,  really?", "", "No."])
-    ['Oh, really?', 'No.']
+    Args:
+        texts: The texts.
+
+    Returns:
+        The first form of each text, on one line. Empty texts are dropped.
+
+    Example:
+        >>> unique(["Oh, really?", " oh,  really?", "", "No."])
+        ['Oh, really?', 'No.']
     """
     first: dict[str, str] = {}
     for text in texts:
@@ -185,9 +262,16 @@ def unique(texts: Iterable[str]) -> list[str]:
 
 
 def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
-    """The responses of files: of negatives (.jsonl, .parquet) the right ones, of others each line.
+    """Read responses from files.
 
-    Raises `InputError`: a file can't be read, or is none of negatives.
+    A file that cannot be read raises `InputError`.
+
+    Args:
+        paths: Files of negatives (``.jsonl``, ``.parquet``), whose right responses are read, or text files
+            with one response per line.
+
+    Yields:
+        The responses.
     """
     for path in map(Path, paths):
         if path.suffix in (".jsonl", ".parquet"):
@@ -199,7 +283,17 @@ def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
 def rank_candidates(
     ranker: Ranker, candidates: Sequence[str], contexts: Iterable[Sequence[str]], k: int
 ) -> list[list[RankedResponse]]:
-    """For each context the ``k`` candidates that score highest, best first."""
+    """Rank the same candidates for each context.
+
+    Args:
+        ranker: The ranker.
+        candidates: The candidates.
+        contexts: The contexts.
+        k: Number of candidates to return per context.
+
+    Returns:
+        The best candidates for each context, best first.
+    """
     ranked: list[list[RankedResponse]] = []
     for turns in contexts:
         scores = ranker.score([turns] * len(candidates), candidates)
@@ -208,9 +302,16 @@ def rank_candidates(
 
 
 def read_candidates(path: Path) -> list[str]:
-    """The responses of a text file, one a line.
+    """Read candidates from a text file with one response per line.
 
-    Raises `InputError`: it can't be read, or there is none.
+    Args:
+        path: The file.
+
+    Returns:
+        The candidates.
+
+    Raises:
+        InputError: The file has no candidate.
     """
     texts = _lines(read_text(path))
     if not texts:
@@ -219,9 +320,17 @@ def read_candidates(path: Path) -> list[str]:
 
 
 def contexts_of(text: str, name: str) -> list[list[str]]:
-    """The contexts of a text: a turn a line, empty lines between contexts.
+    """Parse contexts from a text with one turn per line and empty lines between contexts.
 
-    Raises `InputError`: there is none; the text is called ``name``.
+    Args:
+        text: The text.
+        name: The name of the text for error messages.
+
+    Returns:
+        The contexts.
+
+    Raises:
+        InputError: The text has no context.
     """
     contexts = [turns for block in re.split(r"\n\s*\n", text) if (turns := _lines(block))]
     if not contexts:
@@ -230,11 +339,12 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
 
 
 def _lines(text: str) -> list[str]:
+    """Return the lines of a text that are not empty."""
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
 def _check_folder(folder: Path, overwrite: bool) -> None:
-    """A folder that holds anything but a bank is never touched."""
+    """Check that a folder is missing, empty or contains a bank; other folders are never changed."""
     if folder.is_file():
         raise InputError(f"{folder}: a file is in the folder's place; name another")
     if not folder.is_dir():
@@ -247,7 +357,7 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
-    """Write the texts and what is going to be built; a build of the same is left as it is."""
+    """Write the texts and start a build, or keep an interrupted build of the same bank."""
     building = RunNote(folder / _BUILDING, fingerprint([asdict(manifest), texts]))
     if building.state == "same":
         return
@@ -264,10 +374,12 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
 
 
 def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Progress) -> None:
-    """Add the vectors of the texts that are not in the file yet, a chunk after another."""
+    """Append the vectors of all texts that are not in the file yet."""
+    # Vectors are stored as 4-byte floats.
     row = 4 * ranker.model.size
     progress.start("embedding", len(texts), "responses")
     with path.open("ab") as file:
+        # Keep complete chunks only: batches then contain the same texts as in an uninterrupted build.
         done = min(file.tell() // row, len(texts)) // _CHUNK * _CHUNK
         file.truncate(done * row)
         progress.advance(done)
@@ -275,29 +387,35 @@ def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Prog
             some = texts[start : start + _CHUNK]
             file.write(ranker.response_vectors(some).astype("<f4").tobytes())
             file.flush()
+            # A chunk must survive a power cut, since it is not computed again.
             os.fsync(file.fileno())
             progress.advance(len(some))
     progress.finish()
 
 
 def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
-    """The index of the vectors in the file. One thread makes it: several would make another each time."""
+    """Build the index of the vectors in a file."""
     import numpy
 
     vectors = numpy.memmap(path, dtype="<f4", mode="r", shape=(manifest.count, manifest.size))
+    # FAISS wants at least 39 training vectors per cell.
     cells = max(1, min(4 * int(manifest.count**0.5), manifest.count // 39))
     form = {"flat": "Flat", "ivf": f"IVF{cells},Flat", "hnsw": "HNSW32,Flat"}[manifest.index]
     made = faiss.index_factory(manifest.size, form, faiss.METRIC_INNER_PRODUCT)
     threads = faiss.omp_get_max_threads()
+    # Several threads would build a different index each time.
     faiss.omp_set_num_threads(1)
     try:
         if not made.is_trained:
             made.train(vectors)
+        # Add the vectors in parts, so that they are never all copied to memory at once.
         for start in range(0, manifest.count, 64 * _CHUNK):
             made.add(numpy.ascontiguousarray(vectors[start : start + 64 * _CHUNK]))
     finally:
         faiss.omp_set_num_threads(threads)
     if manifest.index == "ivf":
+        # The search reconstructs vectors by index, which inverted lists need a map for. An eighth of the
+        # cells is searched.
         made.make_direct_map()
         made.nprobe = max(1, cells // 8)
     return made

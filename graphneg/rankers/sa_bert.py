@@ -1,9 +1,14 @@
-"""Speaker-aware BERT: a cross-encoder that knows where turns end and who says them.
+"""Rank responses with speaker-aware BERT, a cross-encoder that knows turns and speakers.
 
-Gu et al. 2020, Speaker-Aware BERT for Multi-Turn Response Selection in Retrieval-Based Chatbots, CIKM,
-sections 3.1 and 3.2. Their model adds an embedding of the speaker to each token beside that of the
-segment. A sum of two tables is one table: here the encoder's own table of segments gets a row for each
-segment and speaker, so that the model is one that transformers loads as it is.
+Gu et al. (2020), "Speaker-Aware BERT for Multi-Turn Response Selection in Retrieval-Based Chatbots", CIKM,
+sections 3.1 and 3.2. The paper adds a speaker embedding to each token, in addition to the segment embedding.
+Here, the encoder's own segment table gets one row for each pair of segment and speaker instead. The sum of
+two tables is again a table, and the model can be loaded by transformers without extra code.
+
+Example:
+    The context ["Hi!", "Do you like tea?"] and the response "Yes." become ``[CLS] hi ! [EOU] [EOT] do you
+    like tea ? [EOU] [EOT] [SEP] yes . [SEP]``. The tokens of "Hi!" have type 0, those of the second turn type
+    2, and those of the response type 1.
 """
 
 from __future__ import annotations
@@ -23,18 +28,26 @@ if TYPE_CHECKING:
 END_OF_UTTERANCE = "[EOU]"
 END_OF_TURN = "[EOT]"
 MARKERS = (END_OF_UTTERANCE, END_OF_TURN)
+"""The special tokens after each utterance and after each turn."""
 SPEAKERS = 2
 SEGMENTS = 2
 _TABLE = "token_type_embeddings"
+# A token type is segment + 2 * speaker.
 _TYPES = SEGMENTS * SPEAKERS
-_FAINT = 0.1  # speakers begin faint: a trained encoder goes on reading as it did
+# Speaker vectors start small, so that they hardly disturb the pretrained encoder.
+_FAINT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One pair as tokens. A token's type is ``segment + 2 * speaker``.
+    """A tokenized pair.
 
-    Segment 1 is the response. Speaker 0 is the one who responds, 1 the one who said the last turn.
+    The type of a token is ``segment + 2 * speaker``. Segment 1 is the response. Speaker 0 is the responder,
+    speaker 1 the other one.
+
+    Attributes:
+        tokens: Token ids.
+        types: Token types.
     """
 
     tokens: list[int]
@@ -42,20 +55,28 @@ class Row:
 
 
 class SpeakerInputs:
-    """Makes rows of pairs, of at most ``max_tokens`` tokens.
+    """Convert pairs to token ids and types.
 
-    A context is the texts of its turns, oldest first, and the speakers take turns. A line of a turn's
-    text is one utterance. As Gu et al. 2020 (Speaker-Aware BERT, section 3.1) have it, ``[EOU]`` stands
-    behind each utterance and ``[EOT]`` behind each turn of the context. What is too long loses its
-    oldest turns, each as a whole; a last turn that is too long alone, its beginning; and
-    a response that is too long alone, its end. ``special`` tokens stand for no text: those around context and
-    response, and the markers.
+    A context is the texts of its turns, oldest first; the speakers alternate. Each line of a turn is an
+    utterance. ``[EOU]`` follows each utterance and ``[EOT]`` each turn of the context (Gu et al. 2020,
+    section 3.1). If a pair is too long, the oldest turns are dropped as a whole. A last turn that is too long
+    by itself is truncated at its beginning, and a response that is too long by itself at its end.
+
+    Attributes:
+        special: Ids of tokens that stand for no text: the markers, and those that the tokenizer adds.
     """
 
     def __init__(self, tokenizer: Any, max_tokens: int) -> None:
+        """Initialize the conversion.
+
+        Args:
+            tokenizer: A tokenizer that knows the markers.
+            max_tokens: Maximum length of a pair in tokens.
+        """
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
         self._utterance, self._turn = (tokenizer.convert_tokens_to_ids(item) for item in MARKERS)
+        # Tokenize a pair of markers to find the special tokens before, between and after the texts.
         pair: list[int] = tokenizer(*MARKERS)["input_ids"]
         first, second = pair.index(self._utterance), pair.index(self._turn)
         self._start, self._between, self._end = pair[:first], pair[first + 1 : second], pair[second + 1 :]
@@ -63,7 +84,15 @@ class SpeakerInputs:
         self.special = frozenset((*around, self._utterance, self._turn))
 
     def rows(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[Row]:
-        """A row of each pair."""
+        """Tokenize pairs.
+
+        Args:
+            contexts: The contexts.
+            responses: One response per context.
+
+        Returns:
+            One row per pair.
+        """
         lines = {turn: turn.splitlines() or [""] for context in contexts for turn in context}
         tokens = self._tokens(line for some in lines.values() for line in some)
         turns = {
@@ -77,17 +106,26 @@ class SpeakerInputs:
         ]
 
     def batch(self, rows: Sequence[Row]) -> Any:
-        """Rows as tensors of shape (rows, tokens), padded to the longest."""
+        """Pad rows to tensors.
+
+        Args:
+            rows: The rows.
+
+        Returns:
+            Tensors of shape (rows, tokens) by name, padded to the longest row.
+        """
         names = {"input_ids": [row.tokens for row in rows], "token_type_ids": [row.types for row in rows]}
         return self._tokenizer.pad(names, padding=True, return_attention_mask=True, return_tensors="pt")
 
     def _row(self, turns: Sequence[list[int]], response: list[int]) -> Row:
+        """Join the tokens of turns and response, truncated to the maximum length."""
         room = self._max_tokens - len(self._start) - len(self._between) - len(self._end)
         response = response[:room]
         kept = last_turns(turns, room - len(response))
         tokens, types = list(self._start), [0] * len(self._start)
         for back, turn in zip(range(len(kept), 0, -1), kept, strict=True):
             tokens += turn
+            # Counted from the end, odd turns are those of the other speaker: the last turn has back = 1.
             types += [SEGMENTS * (back % SPEAKERS)] * len(turn)
         tokens += self._between
         types += [0] * len(self._between)
@@ -96,7 +134,7 @@ class SpeakerInputs:
         return Row(tokens, types)
 
     def _tokens(self, texts: Iterable[str]) -> dict[str, list[int]]:
-        """The tokens of each text, which is read once however often it comes up."""
+        """Tokenize each distinct text once."""
         different = list(dict.fromkeys(texts))
         if not different:
             return {}
@@ -105,10 +143,18 @@ class SpeakerInputs:
 
 
 def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
-    """The last turns that fit into ``room`` tokens together; of a last one too long alone, its end.
+    """Return the last turns that fit into a number of tokens.
 
-    >>> last_turns([[1, 1], [2, 2], [3]], 4), last_turns([[1], [2, 3, 4]], 2)
-    ([[2, 2], [3]], [[3, 4]])
+    Args:
+        turns: The token ids of each turn.
+        room: Maximum number of tokens.
+
+    Returns:
+        The turns. If the last turn alone is too long, its end.
+
+    Example:
+        >>> last_turns([[1, 1], [2, 2], [3]], 4), last_turns([[1], [2, 3, 4]], 2)
+        ([[2, 2], [3]], [[3, 4]])
     """
     kept: list[list[int]] = []
     for turn in reversed(turns):
@@ -122,27 +168,44 @@ def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
 
 
 class SpeakerAwareBert(CrossEncoder):
-    """A sequence classifier over context and response that is told speakers and ends of turns.
+    """A sequence classifier over context and response with markers of turns and speaker types.
 
-    How a pair is read, and what is cut of a long one: `SpeakerInputs`. The context's last turn is said by
-    the one who does not respond. A new one gets speakers, markers and a head; an encoder that has speakers
-    already, from `graphneg.training.domain_adaptation.adapt` say, keeps them. Speakers learn where
-    ``frozen`` names ``embeddings``, too: they are new. To freeze them, name ``token_type_embeddings``.
+    `SpeakerInputs` describes the input. The last turn of the context belongs to the speaker who does not
+    respond. A new ranker gets speaker types, markers and a head. An encoder that has speaker types already,
+    such as one from `graphneg.training.domain_adaptation.adapt`, keeps them. Speaker types are new
+    parameters, so they are trained even if ``frozen`` has ``embeddings``. To freeze them, add
+    ``token_type_embeddings`` to ``frozen``.
     """
 
     kind: ClassVar[str] = SA_BERT
     reads_first: ClassVar[First] = "context"
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, **options: Any) -> None:
+        """Initialize a ranker with a loaded model.
+
+        Args:
+            model: The encoder with its head.
+            tokenizer: The tokenizer.
+            **options: Options of `CrossEncoder`.
+        """
         super().__init__(model, tokenizer, **options)
         self._inputs = SpeakerInputs(tokenizer, self.max_tokens)
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> BatchEncoding:
-        """Tokens of the pairs and their types, shape (pairs, tokens), padded to the longest."""
+        """Tokenize pairs of a context and a response.
+
+        Args:
+            contexts: The contexts.
+            responses: One response per context.
+
+        Returns:
+            Tensors of shape (pairs, tokens) by name, token types included, padded to the longest pair.
+        """
         return self._inputs.batch(self._inputs.rows(contexts, responses))
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
+        """Add speaker types and markers to a new classifier, and freeze parameters."""
         add_speakers(network, tokenizer, seed)
         super()._prepare(network, tokenizer, seed, frozen)
         if _TABLE not in frozen:
@@ -150,12 +213,15 @@ class SpeakerAwareBert(CrossEncoder):
 
 
 def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
-    """Give an encoder a row of types for each segment and speaker, and its tokenizer the markers.
+    """Add speaker types to an encoder and markers to its tokenizer.
 
-    A new row is the segment's row and a small speaker's row; a marker starts near the separator. What
-    is there already stays.
+    A new type starts as the row of its segment plus a small random speaker vector. A marker starts near the
+    separator. Existing types and markers are kept. An encoder without a segment table raises `ModelError`.
 
-    Raises `ModelError`: the encoder has no table of segments, or one of another size.
+    Args:
+        network: The encoder, changed in place.
+        tokenizer: The tokenizer, changed in place.
+        seed: Seed of the new parameters.
     """
     import torch
 
@@ -165,17 +231,20 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     if table.num_embeddings == _TYPES:
         return
     rows = table.weight.detach()
+    # RoBERTa has a single segment: both segments start from it.
     segments = rows if len(rows) == SEGMENTS else rows.expand(SEGMENTS, -1)
     speakers = _FAINT * _drawn(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
+        # The sum has the shape (speakers, segments, size); flattened, row segment + 2 * speaker is the
+        # type's.
         wider.weight.copy_((speakers + segments).flatten(0, 1))
     setattr(parent, name, wider)
     network.config.type_vocab_size = _TYPES
 
 
 def _table(network: Any) -> tuple[Any, str, Any]:
-    """The module that has the table of segments, the table's name in it, and the table."""
+    """Return the module with the segment table, the name of the table in it, and the table."""
     for path, module in network.named_modules():
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
             above, _, name = path.rpartition(".")
@@ -188,6 +257,7 @@ def _table(network: Any) -> tuple[Any, str, Any]:
 
 
 def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
+    """Add the markers to the tokenizer and their embeddings to the network."""
     import torch
 
     known = tokenizer.get_vocab()
@@ -196,6 +266,7 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
         return
     tokenizer.add_special_tokens({"extra_special_tokens": new}, replace_extra_special_tokens=False)
     old = network.get_input_embeddings().num_embeddings
+    # Many encoders have spare rows in their embedding table, which may be enough for the markers.
     if len(tokenizer) > old:
         network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     rows = network.get_input_embeddings().weight
@@ -208,7 +279,7 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
 
 
 def _drawn(network: Any, shape: Sequence[int], generator: Any) -> Any:
-    """Weights as the architecture draws its own at their start."""
+    """Draw parameters with the standard deviation that the architecture uses for initialization."""
     import torch
 
     return torch.randn(*shape, generator=generator) * getattr(network.config, "initializer_range", 0.02)

@@ -1,1 +1,5 @@
-"""Scorers of dialogues: coherence (DEAM), and contradictions (Sato et al. 2024)."""
+"""Score dialogues and responses.
+
+The package has scorers of coherence (DEAM) and of contradictions (Sato et al. 2024), and chooses negatives by
+score.
+"""

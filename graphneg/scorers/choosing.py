@@ -1,12 +1,17 @@
-"""Overgenerate, then choose: wrong responses are scored, and the best of each context are kept.
+"""Choose the best negatives of each context from a larger set ("overgenerate, then choose").
 
-Records of wrong responses go in; those that are chosen come out, with what was found among their scores:
+Each record of a wrong response gets up to three scores:
 
-- ``clash`` and ``fit``: see `graphneg.records.scores`.
-- ``answers``: how well it would do as a reply, by a judge: any `graphneg.rankers.base.Ranker`, such as a
-  cross-encoder of sentence-transformers. None is needed.
+- ``clash`` and ``fit``: model-free scores, see `graphneg.records.scores`.
+- ``answers``: how well the response would do as a reply, by a judge. A judge is any
+  `graphneg.rankers.base.Ranker`, such as a cross-encoder of sentence-transformers. It is optional.
 
-Margins are named and meant as in sentence-transformers' ``mine_hard_negatives``.
+`Choice` sets limits on the scores and quotas for transforms and categories. The margins have the names and
+the meaning of those in sentence-transformers' ``mine_hard_negatives``.
+
+Example:
+    The judge gives the right response of a context 0.9 and two negatives 0.85 and 0.3. With
+    ``absolute_margin=0.2``, only the second negative is chosen, because the first scores above 0.7.
 """
 
 from __future__ import annotations
@@ -32,8 +37,11 @@ from graphneg.records.shards import numbered
 from graphneg.shards import Shard, shard_of
 
 ANSWERS = "answers"
+"""The name of the judge's score."""
 BATCH = 32
+"""Default number of dialogues per call of the judge."""
 
+# Reasons for not choosing a record, as "code: explanation".
 RIGHT = "right: its label is 1"
 UNRELATED = "no-clash: it says too little of what the context says"
 UNFIT = "no-fit: its nouns are seldom with these predicates"
@@ -46,13 +54,16 @@ RANKED_OUT = "ranked-out: others of the same context score better"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is chosen. ``least`` has, by score, what a record needs; ``quotas``, by transform or category, the
-    largest share of all that is kept.
+    """The criteria for choosing negatives.
 
-    ``max_score``: a judge's highest score of a wrong response. ``absolute_margin``: so far its score lies
-    below the right response's; ``relative_margin``: it is at most ``1 - relative_margin`` times that.
-
-    Raises `InputError` for values out of range.
+    Attributes:
+        per_context: Maximum number of negatives per context, or None for no maximum.
+        least: Minimum scores, by name of the score (``clash``, ``fit``).
+        quotas: Maximum shares of the chosen negatives, by transform or category.
+        max_score: Maximum score that the judge may give to a negative.
+        absolute_margin: Minimum margin below the judge's score of the right response.
+        relative_margin: Minimum margin as a share of the right response's score: a negative scores at most
+            ``1 - relative_margin`` times that score.
     """
 
     per_context: int | None = None
@@ -63,6 +74,11 @@ class Choice:
     relative_margin: float | None = None
 
     def __post_init__(self) -> None:
+        """Check that the values are in range.
+
+        Raises:
+            InputError: A value is out of range, or ``least`` names an unknown score.
+        """
         if self.per_context is not None and self.per_context < 1:
             raise InputError(f"per_context {self.per_context}: at least one of each context, please")
         if unknown := sorted(set(self.least) - {CLASH, FIT}):
@@ -82,12 +98,19 @@ class Choice:
 
     @property
     def compares(self) -> bool:
-        """Whether a judge scores right responses as well."""
+        """Whether the judge must also score the right responses."""
         return self.absolute_margin is not None or self.relative_margin is not None
 
     def refusal(self, scores: Mapping[str, float], right: float | None) -> str | None:
-        """Why a record of such scores is not chosen, whose right response a judge scores so; None if it may
-        be."""
+        """Return why a record is not chosen.
+
+        Args:
+            scores: The scores of the record.
+            right: The judge's score of the right response, if known.
+
+        Returns:
+            The reason, or None if the scores are within all limits.
+        """
         for name, reason in ((CLASH, UNRELATED), (FIT, UNFIT)):
             if scores.get(name, 1.0) < self.least.get(name, 0.0):
                 return reason
@@ -102,17 +125,18 @@ class Choice:
             return NO_RIGHT
         limits = [
             right - (self.absolute_margin or 0.0),
+            # abs() keeps the limit below the score for judges whose scores can be negative.
             right - abs(right) * (self.relative_margin or 0.0),
         ]
         return NEAR_RIGHT if answers > min(limits) else None
 
 
 class Chosen(NegativeStream):
-    """What is chosen of a file of records. ``summary`` counts what was kept, and what was not and why.
+    """A stream of the negatives that are chosen from a file.
 
-    Records of one dialogue that follow each other are looked at together. Those of a context are ranked by
-    the judge (the lower, the more surely wrong), then by how well they fit, then by how much they clash; of
-    equals the seed decides.
+    Records of the same dialogue must follow each other. The candidates of a context are ranked by the judge's
+    score (lowest first), then by ``fit`` and ``clash`` (highest first). The seed breaks ties. The stream's
+    ``summary`` counts the chosen records, and the others by reason.
     """
 
     def __init__(
@@ -127,8 +151,25 @@ class Chosen(NegativeStream):
         shard: Shard | str | None = None,
         progress: Progress | None = None,
     ) -> None:
+        """Initialize the stream; the file is read later.
+
+        Args:
+            records: The file of negatives.
+            choice: The criteria.
+            judge: The judge, if the criteria need one.
+            judge_name: The name of the judge. The output depends on it.
+            seed: Seed for breaking ties.
+            batch: Number of dialogues that are scored together.
+            shard: The part of the dialogues to read, or None for all.
+            progress: Receives progress updates.
+
+        Raises:
+            InputError: The criteria need a judge and none is given, the batch is empty, or quotas are
+                combined with a shard.
+        """
         super().__init__()
         self._shard = shard_of(shard)
+        # A quota is a share of all chosen records, which one shard does not know.
         if self._shard is not None and choice.quotas:
             raise InputError("quotas go by all that was kept before: choose by them after the merge")
         if batch < 1:
@@ -139,9 +180,18 @@ class Chosen(NegativeStream):
         self._seed, self._batch, self._progress = seed, batch, progress or NoProgress()
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
-        """The batches of dialogues behind the first ``skip``, each with the records that are chosen."""
+        """Choose records, batch by batch.
+
+        Args:
+            skip: Number of dialogues that an earlier run has finished.
+            written: Returns the records that an earlier run has written.
+
+        Yields:
+            The chosen records of each batch of dialogues.
+        """
         self._progress.start("selection", None, "dialogues")
         self._progress.advance(skip)
+        # Quotas must count what an interrupted run has chosen already.
         kept = Counter(name for record in written() for name in _names(record))
         grouped = (list(group) for _, group in groupby(read_negatives(self._path), lambda one: one.dialogue))
         dialogues, done = islice(numbered(grouped, self._shard), skip, None), skip
@@ -154,7 +204,7 @@ class Chosen(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """What the output depends on; the batch is not part of it."""
+        """Return the settings that the output depends on; the size of a batch is not one of them."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice
@@ -170,17 +220,19 @@ class Chosen(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The part of the dialogues whose records are looked at."""
+        """The part of the dialogues that is read."""
         return self._shard
 
     @property
     def asked(self) -> str:
-        """What is asked for, in words."""
+        """A description of the request for messages."""
         return f"of {self._path}"
 
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:
+        """Yield the chosen records of a batch, and count the others by reason."""
         fine: dict[tuple[str, ...], list[Negative]] = {}
         wrong = [record for record in records if self._passes(record, RIGHT if record.label == 1 else None)]
+        # Right responses are refused before the judge, which is the slow part, scores anything.
         for record, right in self._scored(wrong):
             if self._passes(record, self._choice.refusal(record.scores, right)):
                 context = (record.dialogue, *(turn["text"] for turn in record.context))
@@ -198,13 +250,14 @@ class Chosen(NegativeStream):
                     yield record
 
     def _scored(self, records: Sequence[Negative]) -> Iterator[tuple[Negative, float | None]]:
-        """The records with their scores, and what the judge says of the right response, where it is asked."""
+        """Yield the records with their scores, and the judge's score of the right response if needed."""
         contexts = [[turn["text"] for turn in record.context] for record in records]
         answers: list[float] = []
         rights: dict[int, float] = {}
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
+            # Only an edited response has an original to compare with.
             at = [index for index, record in enumerate(records) if record.original.get("response")]
             texts = [str(records[index].original["response"]) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []
@@ -216,29 +269,32 @@ class Chosen(NegativeStream):
             yield replace(record, scores=scores), rights.get(index)
 
     def _order(self, record: Negative) -> tuple[float, float, float, int]:
+        """Return the sort key of a record within its context."""
         scores = record.scores
         drawn = number(self._seed, "choice", record.id)
         return scores.get(ANSWERS, 0.0), -scores.get(FIT, 1.0), -scores[CLASH], drawn
 
     def _is_over(self, record: Negative, kept: Counter[str]) -> bool:
-        """Whether one more of its transform or category would be over a quota. The first may always come."""
+        """Return whether choosing a record would exceed a quota of its transforms or categories."""
         after = kept[_ALL] + 1
         return any(
+            # Always allow the first record of a name: a quota below 1 would refuse it, whatever comes later.
             kept[name] and kept[name] + 1 > self._choice.quotas[name] * after
             for name in _names(record)
             if name in self._choice.quotas
         )
 
     def _passes(self, record: Negative, reason: str | None) -> bool:
-        """Whether there is no reason to leave a record out; a reason is counted."""
+        """Return whether there is no reason against a record; count the reason if there is one."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
 
 
+# The name under which all records count.
 _ALL = ""
 
 
 def _names(record: Negative) -> set[str]:
-    """What quotas may count a record as: its transforms and categories, and ``""``, as which all count."""
+    """Return the names under which a record counts for quotas: its transforms, its categories, and all."""
     return {_ALL, *record.categories, *(edit["transform"] for edit in record.edits)}

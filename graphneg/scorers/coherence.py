@@ -1,8 +1,17 @@
-"""Coherence of whole dialogues: in go their turns, out comes a number from 0 to 1 (DEAM).
+"""Score the coherence of whole dialogues from 0 to 1, as DEAM does (Ghazarian et al. 2022).
 
-A scorer is any encoder with one class on top, 1 for coherent dialogues. A long dialogue is cut by turns
-into windows that are each short enough for the encoder. It is trained on edited dialogues, which
-`read_dialogues` reads from files of negatives.
+A scorer is an encoder with a classification head of one class: 1 for coherent dialogues. A dialogue that is
+too long for the encoder is split at turns into windows, and the scores of the windows are combined. Scorers
+are trained on edited dialogues, which `read_dialogues` reads from files of negatives.
+
+Example:
+    >>> talk = [("Ann", "I have a dog."), ("Ben", "What is its name?"), ("Ann", "I have no pets.")]
+    >>> marks(talk)
+    ['A', 'B', 'A']
+
+    The encoder reads "A: I have a dog.", "B: What is its name?" and "A: I have no pets." with separators
+    between them. ``scorer.score([talk])`` returns one number, which is low if the scorer finds the
+    contradiction.
 """
 
 from __future__ import annotations
@@ -33,44 +42,62 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Talk = Sequence[tuple[str, str]]
-"""A dialogue: speaker and text of each turn, in order. A speaker who is not known is ''."""
+"""A dialogue: speaker and text of each turn, in order. An unknown speaker is an empty string."""
 Over = Literal["mean", "minimum"]
 OVER: tuple[Over, ...] = ("mean", "minimum")
+"""The ways to combine the scores of windows."""
 KIND = "coherence"
+"""The kind of model that the ``config.json`` of a scorer names."""
 MAX_TOKENS = 256
+"""Default maximum length of a window in tokens."""
 Turns = tuple[Turn, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cutter:
-    """Cuts dialogues into windows, ranges of turns, of at most ``room`` tokens; turns are never cut.
+    """Split dialogues into windows: ranges of turns that fit into a number of tokens.
 
-    ``lengths`` of turns count all that a turn adds, separator and all; none is longer than ``room``.
-    A window repeats the last ``overlap`` turns of the one before it, as long as it gets further.
+    Turns are never split. A window repeats the last turns of the one before it if this leaves room for a new
+    turn.
 
-    Raises `InputError`: the overlap is negative.
+    Attributes:
+        room: Maximum number of tokens per window.
+        overlap: Number of turns that a window repeats.
     """
 
     room: int
     overlap: int = 0
 
     def __post_init__(self) -> None:
+        """Check that the overlap is not negative.
+
+        Raises:
+            InputError: The overlap is negative.
+        """
         if self.overlap < 0:
             raise InputError(f"overlap {self.overlap}: windows share 0 turns or more")
 
     def windows(self, lengths: Sequence[int]) -> list[range]:
-        """Windows that hold all turns, in order; the last one reaches back as far as it has room.
+        """Return windows that cover all turns.
 
-        >>> Cutter(10).windows([4, 4, 4, 4, 4])
-        [range(0, 2), range(2, 4), range(3, 5)]
-        >>> Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])
-        [range(0, 3), range(2, 5)]
+        Args:
+            lengths: Number of tokens of each turn, its separator included. None exceeds ``room``.
+
+        Returns:
+            The windows in order. The last one is extended backwards as far as it fits.
+
+        Example:
+            >>> Cutter(10).windows([4, 4, 4, 4, 4])
+            [range(0, 2), range(2, 4), range(3, 5)]
+            >>> Cutter(12, overlap=1).windows([4, 4, 4, 4, 4])
+            [range(0, 3), range(2, 5)]
         """
         windows: list[range] = []
         first, last = 0, 0
         while last < len(lengths):
             end = first + self._fitting(lengths[first:])
-            if end == last:  # the repeated turns leave no room for a new one
+            # The repeated turns leave no room for a new one: repeat one turn less.
+            if end == last:
                 first += 1
                 continue
             last = end
@@ -78,14 +105,22 @@ class Cutter:
             first = max(first + 1, last - self.overlap)
         if windows:
             earliest = len(lengths) - self._fitting(lengths[::-1])
+            # A short window would judge the last turns without their context.
             windows[-1] = range(min(windows[-1].start, earliest), len(lengths))
         return windows
 
     def all(self, lengths: Sequence[int]) -> list[range]:
-        """Every window that can't be made longer, in order: one for a dialogue that is short enough.
+        """Return all windows that cannot be extended.
 
-        >>> Cutter(10).all([4, 4, 4, 4])
-        [range(0, 2), range(1, 3), range(2, 4)]
+        Args:
+            lengths: Number of tokens of each turn, its separator included. None exceeds ``room``.
+
+        Returns:
+            The windows in order; a single one if the whole dialogue fits.
+
+        Example:
+            >>> Cutter(10).all([4, 4, 4, 4])
+            [range(0, 2), range(1, 3), range(2, 4)]
         """
         windows: list[range] = []
         for first in range(len(lengths)):
@@ -95,19 +130,26 @@ class Cutter:
         return windows
 
     def _fitting(self, lengths: Sequence[int]) -> int:
-        """How many turns from the first on fit into a window."""
+        """Return how many of the first turns fit into a window."""
         return bisect_right(list(accumulate(lengths)), self.room)
 
 
 class CoherenceScorer:
-    """Says how coherent whole dialogues are, from 0 to 1 (Ghazarian et al. 2022, section 4).
+    """Score the coherence of whole dialogues from 0 to 1 (Ghazarian et al. 2022, section 4).
 
-    Turns are joined by the tokenizer's separator, each behind a mark of who speaks: ``A:`` for the first
-    speaker of the dialogue, ``B:`` for the second. A dialogue of more than ``max_tokens`` is cut by turns
-    into windows, which may share ``overlap`` turns; its score is the ``mean`` or the ``minimum`` over
-    them. Only a single turn that is longer than a window loses its end; ``cut_turns`` counts those.
+    Turns are joined by the tokenizer's separator. Each begins with a mark of its speaker: ``A:`` for the
+    first speaker of the dialogue, ``B:`` for the second. A dialogue of more than ``max_tokens`` tokens is
+    split into windows. A single turn that is longer than a window is truncated and counted.
 
-    ``categories`` are those of the errors that it was trained on (``C-cont``).
+    Attributes:
+        model: The encoder with its head.
+        tokenizer: The tokenizer.
+        categories: The error categories that the scorer was trained on, such as ``C-cont``.
+        max_tokens: Maximum length of a window in tokens.
+        overlap: Number of turns that consecutive windows share.
+        over: How the scores of windows are combined: ``mean`` or ``minimum``.
+        batch: Number of windows per forward pass.
+        cut_turns: Number of truncated turns so far.
     """
 
     def __init__(
@@ -121,6 +163,20 @@ class CoherenceScorer:
         over: Over = "mean",
         batch: int = 32,
     ) -> None:
+        """Initialize a scorer with a loaded model.
+
+        Args:
+            model: The encoder with its head.
+            tokenizer: The tokenizer.
+            categories: The error categories that the scorer was trained on.
+            max_tokens: Maximum length of a window in tokens; lowered to what the model can read.
+            overlap: Number of turns that consecutive windows share.
+            over: How the scores of windows are combined.
+            batch: Number of windows per forward pass.
+
+        Raises:
+            InputError: ``over`` is unknown.
+        """
         if over not in OVER:
             raise InputError(f"over {over!r}: choose one of {', '.join(OVER)}")
         self.model = model
@@ -134,13 +190,19 @@ class CoherenceScorer:
 
     @classmethod
     def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
-        """An encoder by path or hub id with a new head of one class, drawn by ``seed``.
+        """Create a scorer to train from an encoder and a new head.
 
-        ``options`` are those of `graphneg.rankers.cross_encoder.CrossEncoder.new`.
+        A missing encoder raises `ModelError`. A name in ``frozen`` that fits no parameter raises
+        `InputError`.
 
-        Raises:
-            ModelError: there is no such encoder.
-            InputError: no parameter's name begins with one of ``frozen``.
+        Args:
+            model: Path or hub id of the encoder.
+            max_tokens: Maximum length of a window in tokens.
+            **options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of the
+                head.
+
+        Returns:
+            The untrained scorer.
         """
         encoder = CrossEncoder.new(model, max_tokens=max_tokens, **options)
         return cls(encoder.model, encoder.tokenizer, max_tokens=max_tokens)
@@ -157,11 +219,22 @@ class CoherenceScorer:
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """A trained scorer by path or hub id; windows are as long as in training unless ``max_tokens`` says.
+        """Load a trained scorer.
+
+        Args:
+            model: Path or hub id of the scorer.
+            max_tokens: Maximum length of a window in tokens. Defaults to the length in training.
+            overlap: Number of turns that consecutive windows share.
+            over: How the scores of windows are combined.
+            batch: Number of windows per forward pass.
+            device: The torch device, or None to choose one.
+            offline: Do not download the model.
+
+        Returns:
+            The scorer.
 
         Raises:
-            ModelError: torch or transformers is missing, there is no such model, or it is another kind.
-            InputError: another ``over``.
+            ModelError: The model is not a coherence scorer.
         """
         check_packages()
         folder = locate(model, offline=offline)
@@ -184,9 +257,17 @@ class CoherenceScorer:
         )
 
     def score(self, dialogues: Sequence[Talk], progress: Progress | None = None) -> list[float]:
-        """One number for each dialogue, in order, from 0 (incoherent) to 1 (coherent).
+        """Score dialogues.
 
-        Raises `InputError`: a dialogue has no turns.
+        Args:
+            dialogues: The dialogues.
+            progress: Receives progress updates.
+
+        Returns:
+            One score per dialogue, from 0 (incoherent) to 1 (coherent).
+
+        Raises:
+            InputError: A dialogue has no turns.
         """
         import torch
 
@@ -202,6 +283,7 @@ class CoherenceScorer:
         self.model.eval()
 
         def run(batch: Sequence[tuple[int, list[int]]]) -> list[float]:
+            """Score a batch of windows."""
             rows = self.batch_of([ids for _, ids in batch])
             with torch.inference_mode():
                 on_device = {name: item.to(self.model.device) for name, item in rows.items()}
@@ -217,7 +299,11 @@ class CoherenceScorer:
         return [min(some) if self.over == "minimum" else sum(some) / len(some) for some in scores]
 
     def save(self, folder: str | Path) -> None:
-        """Write model and tokenizer into a folder that ``from_pretrained`` reads, and transformers too."""
+        """Save model and tokenizer.
+
+        Args:
+            folder: The folder to write. `from_pretrained` and transformers can read it.
+        """
         config: Any = self.model.config
         config.graphneg = {"kind": KIND, "categories": [*self.categories], "max_tokens": self.max_tokens}
         self.model.save_pretrained(str(folder))
@@ -225,15 +311,30 @@ class CoherenceScorer:
 
     @property
     def cutter(self) -> Cutter:
-        """Cuts what ``encode_turns`` gives, by :meth:`lengths`."""
+        """The cutter for turns of `encode_turns`, with the room that special tokens leave."""
         return Cutter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
 
     def lengths(self, turns: Sequence[Sequence[int]]) -> list[int]:
-        """How many tokens each encoded turn adds to a window, its separator too."""
+        """Return the number of tokens that each turn adds to a window.
+
+        Args:
+            turns: The token ids of each turn.
+
+        Returns:
+            The lengths, each with a separator.
+        """
         return [len(turn) + len(self._separator) for turn in turns]
 
     def encode_turns(self, talk: Talk) -> list[list[int]]:
-        """Each turn's tokens, the mark of its speaker first; one longer than a window is cut, and counted."""
+        """Tokenize the turns of a dialogue.
+
+        Args:
+            talk: The dialogue.
+
+        Returns:
+            The token ids of each turn, beginning with the mark of the speaker. A turn longer than a window is
+            truncated at its end, and counted in ``cut_turns``.
+        """
         room = self.cutter.room - len(self._separator)
         texts = [f"{mark}: {text}" for mark, (_, text) in zip(marks(talk), talk, strict=True)]
         rows: list[list[int]] = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
@@ -241,7 +342,15 @@ class CoherenceScorer:
         return [row[:room] for row in rows]
 
     def tokens(self, turns: Sequence[Sequence[int]], window: range) -> list[int]:
-        """The model's input for some encoded turns: separators between them, special tokens around."""
+        """Build the model input for a window.
+
+        Args:
+            turns: The token ids of each turn.
+            window: The turns of the window.
+
+        Returns:
+            The token ids with separators between turns and special tokens around them.
+        """
         before, after = self._frame
         ids = list(before)
         for turn in window:
@@ -249,31 +358,48 @@ class CoherenceScorer:
         return ids + list(after)
 
     def batch_of(self, rows: Sequence[list[int]]) -> dict[str, Tensor]:
-        """``input_ids`` and ``attention_mask`` of shape (rows, tokens), padded to the longest."""
+        """Pad token ids to tensors.
+
+        Args:
+            rows: The token ids of each window.
+
+        Returns:
+            ``input_ids`` and ``attention_mask`` of shape (rows, tokens), padded to the longest row.
+        """
         padded: Any = self.tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
         return {"input_ids": padded["input_ids"], "attention_mask": padded["attention_mask"]}
 
     @cached_property
     def _separator(self) -> tuple[int, ...]:
+        """The token between turns, if the tokenizer has one."""
+        # Some tokenizers have no separator, but an end token.
         ids = (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
         return next(((item,) for item in ids if isinstance(item, int)), ())
 
     @cached_property
     def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Special tokens that the tokenizer puts before and after a text."""
+        """The special tokens that the tokenizer adds before and after a text."""
         whole: list[int] = self.tokenizer("a")["input_ids"]  # pyright: ignore[reportAssignmentType]
         bare: list[int] = self.tokenizer("a", add_special_tokens=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
+        # Find the text inside its tokenization with special tokens.
         at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
         return tuple(whole[:at]), tuple(whole[at + len(bare) :])
 
 
 def marks(talk: Talk) -> list[str]:
-    """Who speaks, by the order in which they come up; turns of nobody known alternate.
+    """Return a letter for the speaker of each turn.
 
-    >>> marks([("User", "Hi."), ("System", "Hello."), ("User", "Bye.")])
-    ['A', 'B', 'A']
-    >>> marks([("", "Hi."), ("", "Hello.")])
-    ['A', 'B']
+    Args:
+        talk: The dialogue.
+
+    Returns:
+        Letters in order of appearance. Turns of unknown speakers alternate between A and B.
+
+    Example:
+        >>> marks([("User", "Hi."), ("System", "Hello."), ("User", "Bye.")])
+        ['A', 'B', 'A']
+        >>> marks([("", "Hi."), ("", "Hello.")])
+        ['A', 'B']
     """
     known: dict[str, str] = {}
     return [
@@ -284,7 +410,15 @@ def marks(talk: Talk) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class EditedDialogue:
-    """An incoherent dialogue: who said what, and which turns were edited."""
+    """An edited, incoherent dialogue.
+
+    Attributes:
+        id: The id of the record.
+        turns: The turns after the edit.
+        edited: The indices of the edited turns.
+        recipe: The recipe or generator.
+        categories: The error categories.
+    """
 
     id: str
     turns: Turns
@@ -294,13 +428,19 @@ class EditedDialogue:
 
     @property
     def names(self) -> set[str]:
-        """What a mix may call it by: its recipe and its categories."""
+        """The names by which a mix can select the dialogue: its recipe and its categories."""
         return {self.recipe, *self.categories}
 
 
 @dataclass(slots=True)
 class Versions:
-    """One dialogue as it is, and edited ones that were made of it."""
+    """A dialogue and its edited versions.
+
+    Attributes:
+        id: The dialogue and the position of its last turn.
+        original: The original turns.
+        edited: The edited versions.
+    """
 
     id: str
     original: Turns
@@ -309,9 +449,12 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class EditedDialogues:
-    """What files of negatives give; ``responses`` records were left out, as they edit no dialogue.
+    """The dialogues of files of negatives.
 
-    ``unchanged`` edited dialogues were left out, as they say what the original says.
+    Attributes:
+        dialogues: The dialogues with their edited versions.
+        responses: Number of records that were left out because only their response was edited.
+        unchanged: Number of edited dialogues that were left out because they have the text of the original.
     """
 
     dialogues: list[Versions]
@@ -320,16 +463,31 @@ class EditedDialogues:
 
 
 def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
-    """Dialogues and their edited versions from files of negatives (.jsonl, .parquet).
+    """Read dialogues and their edited versions from files of negatives.
 
-    Raises `InputError`: a file can't be read or is none of negatives, a label is neither 0 nor 1, or no
-    record has the target ``dialogue``.
+    A file that cannot be read and the errors of `dialogues_of` raise `InputError`.
+
+    Args:
+        paths: Files of negatives (``.jsonl``, ``.parquet``).
+
+    Returns:
+        The dialogues, and counts of what was left out.
     """
     return dialogues_of(read_negatives(*paths))
 
 
 def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
-    """Records with the target ``dialogue``, by the place where their last turn stands."""
+    """Group records with the target ``dialogue`` by their original.
+
+    Args:
+        records: The records.
+
+    Returns:
+        The dialogues, and counts of what was left out.
+
+    Raises:
+        InputError: A label is neither 0 nor 1, or no record is an edited dialogue.
+    """
     versions: dict[str, Versions] = {}
     responses = unchanged = 0
     for record in records:
@@ -357,19 +515,29 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
 
 
 def original_turns(item: Negative) -> Turns:
-    """The dialogue of a negative, as it was before it was edited."""
+    """Return the dialogue of a negative before it was edited.
+
+    Args:
+        item: The negative.
+
+    Returns:
+        The turns, the response last.
+    """
     context, response = item.original.get("context"), item.original.get("response")
     context = item.context if context is None else context
+    # The noted speaker belongs to the edited dialogue. If the edit added or removed turns, somebody else may
+    # have spoken last.
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _whole(context, response or item.response, speaker)
 
 
 def _said(turns: Turns) -> list[str]:
-    """Return what is said, turn by turn, in the normal form of `match_key`."""
+    """Return the normalised text of each turn."""
     return [match_key(turn.text) for turn in turns]
 
 
 def _whole(context: Iterable[Mapping[str, str]], response: str, speaker: str) -> Turns:
-    """All turns; where a record does not say who speaks last, it is who would."""
+    """Return the context and the response as turns."""
     said = [Turn(turn["speaker"], turn["text"]) for turn in context]
+    # Infer an unknown last speaker from the turns before.
     return (*said, Turn(speaker or (answering(said) if said else ""), response))

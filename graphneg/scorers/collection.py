@@ -1,9 +1,18 @@
-"""Collecting responses that may contradict (Sato et al. 2024): contexts, then responses to them.
+"""Collect responses that may be contradictory (Sato et al. 2024).
 
-Contexts that end in a question about what was said are scored and the best kept; then generators, files and
-language models respond. Each step writes JSON lines, and goes on where it was stopped: a context's line has
-the fields of `graphneg.generators.base.Context`, ``referent`` and ``log_fqness``; a response's line a
-context, its ``generator`` and its ``response``. `graphneg.evaluation.review.contradictory` comes next.
+Models contradict themselves most when they are asked about something that they said before.
+`collect_contexts` scores contexts that end in such a question and keeps the best. `collect_responses` writes
+the responses of generators, language models and files to these contexts. Both write JSON lines and continue
+where an earlier run stopped. The next step is `graphneg.evaluation.review.contradictory`, in which people
+label the responses.
+
+A line of contexts has the fields of `graphneg.generators.base.Context`, ``referent`` (the index of the turn
+that is asked about) and ``log_fqness`` (the score). A line of responses has a context, a ``generator`` and a
+``response``.
+
+Example:
+    The context "A: I sail every weekend." "B: Nice! Where do you sail?" ends in a question about A's first
+    turn. A model may respond "I have never sailed.", which is contradictory.
 """
 
 from __future__ import annotations
@@ -36,21 +45,32 @@ if TYPE_CHECKING:
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 Line = TypeVar("Line")
 Item = TypeVar("Item")
+# Contexts between two checkpoints of a run.
 BATCH = 16
 LONGEST = 64
-"""Tokens of a language model's response, at most."""
+"""Maximum length of a language model's response in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextChoice:
-    """The ``top`` contexts by score, at most ``per_dialogue`` of each dialogue; referents are among the
-    last ``furthest`` turns of the one who answers."""
+    """The criteria for choosing contexts.
+
+    Attributes:
+        top: Number of contexts to choose.
+        per_dialogue: Maximum number of contexts per dialogue.
+        furthest: How many of the answerer's last turns a question may refer to.
+    """
 
     top: int = 1000
     per_dialogue: int = 1
     furthest: int = 3
 
     def __post_init__(self) -> None:
+        """Check that all numbers are positive.
+
+        Raises:
+            InputError: A number is less than 1.
+        """
         if min(self.top, self.per_dialogue, self.furthest) < 1:
             raise InputError("top, per_dialogue and furthest must each be at least 1")
 
@@ -65,12 +85,25 @@ def collect_contexts(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> list[FollowUp]:
-    """Score all follow-ups of contexts, write the best ones, best first, and return them.
+    """Score the follow-up questions of contexts and write the contexts with the best ones.
 
-    ``facts`` (what JSON can hold: the model, where contexts are from) decide whether a run that was
-    stopped is gone on with; scores so far are in a file beside ``out``.
+    The scores are kept in a file beside ``out`` until the end. An interrupted run continues if it is repeated
+    with the same facts. An existing ``out``, or one that cannot be written, raises `InputError`.
 
-    Raises `InputError`: ``out`` is there already, or can't be written; no context ends in a question.
+    Args:
+        contexts: The contexts.
+        model: The language model that scores the questions.
+        out: The file to write (``.jsonl``).
+        choice: The criteria.
+        facts: JSON values that identify the model and the contexts.
+        overwrite: Replace an existing file.
+        progress: Receives progress updates.
+
+    Returns:
+        The chosen contexts, best first.
+
+    Raises:
+        InputError: No context ends in a question.
     """
     choice = choice or ContextChoice()
     path = _destination(out, overwrite)
@@ -81,6 +114,7 @@ def collect_contexts(
     asked = followups(contexts, choice.furthest)
 
     def lines(some: Sequence[FollowUp]) -> Iterable[str]:
+        """Return the lines of scored follow-ups."""
         return map(context_line, fqness(model, some))
 
     done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)
@@ -104,15 +138,27 @@ def collect_responses(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> int:
-    """Write the responses of each generator to each context; returns how many there are.
+    """Write the responses of each generator to each context.
 
-    Responses that a generator lacks are not made up for. Text that stands twice for one context is written
-    for the first generator alone.
+    A generator may have fewer responses than requested. If two generators give the same response to a
+    context, it is written once, for the first. An interrupted run continues if it is repeated. An existing
+    ``out`` of another run raises `InputError`. A generator that does not answer for each context raises
+    `GeneratorError`.
+
+    Args:
+        contexts: The contexts.
+        generators: The generators.
+        out: The file to write (``.jsonl``).
+        per_context: Maximum number of responses per generator and context.
+        seed: Seed of the generators.
+        overwrite: Replace an existing file.
+        progress: Receives progress updates.
+
+    Returns:
+        The number of responses.
 
     Raises:
-        InputError: ``out`` is there already, not written by this call, or no generator or two of one name
-            are given.
-        GeneratorError: a generator answers with too few lists.
+        InputError: There are no generators, or two have the same name.
     """
     names = [item.name for item in generators]
     if not names or len(set(names)) < len(names):
@@ -126,6 +172,7 @@ def collect_responses(
     }
 
     def lines(some: Sequence[FollowUp]) -> Iterator[str]:
+        """Yield the lines of responses to some contexts."""
         for item in _responses(some, generators, per_context, seed):
             names = {"id": item.id, "generator": item.generator, "response": item.response}
             yield json_line({**names, "context": _context_fields(item.followup)})
@@ -145,11 +192,23 @@ def _collect(
     bar: Progress,
     overwrite: bool,
 ) -> tuple[int, int]:
-    """Write the lines of all items, some at a time, where a stopped run of these settings ended. Returns how
-    many items and lines there are in all."""
+    """Write the lines of all items, or of those that an earlier run has not finished.
+
+    Args:
+        path: The file to write.
+        settings: What the lines depend on; a run with other settings is not continued.
+        items: The items.
+        lines: Returns the lines of some items.
+        bar: Receives progress updates.
+        overwrite: Replace an existing file.
+
+    Returns:
+        The numbers of items and of lines, those of the earlier run included.
+    """
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
+        # The items come in the same order in each run, so finished ones are skipped by number.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):
@@ -163,9 +222,14 @@ def _collect(
 
 
 def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite: bool = False) -> None:
-    """Write labelled responses as JSON lines, in the form that `read_labelled` reads.
+    """Write labelled responses as JSON lines, which `read_labelled` can read.
 
-    Raises `InputError`: ``out`` is there already, or can't be written.
+    An existing file, or one that cannot be written, raises `InputError`.
+
+    Args:
+        labelled: The labelled responses.
+        out: The file to write (``.jsonl``).
+        overwrite: Replace an existing file.
     """
     _write(_destination(out, overwrite), labelled_lines(labelled))
 
@@ -173,6 +237,7 @@ def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite:
 def _responses(
     some: Sequence[FollowUp], generators: Sequence[Generator], per_context: int, seed: int
 ) -> Iterable[Responded]:
+    """Yield the responses of all generators to some contexts."""
     contexts = [item.context for item in some]
     given: list[list[tuple[str, str]]] = [[] for _ in some]
     for generator in generators:
@@ -189,28 +254,39 @@ def _responses(
             text = text.strip()
             if text and text not in texts:
                 texts.add(text)
-                # The id does not tell an annotator who made the response.
+                # The id is a hash of the response, so that it does not reveal the generator to annotators.
                 digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
                 yield Responded(f"{item.context.id}~{digest}", item, name, text)
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
+    """Return the path of an output file after checking that it can be written."""
     path = check_output(out, (".jsonl",))
     check_new(path, overwrite)
     return path
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
+    """Write lines to a file in one step."""
     write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
 class FileResponses:
-    """Responses that some program wrote: JSON lines with ``id`` (of a context) and ``response``.
+    """A generator that returns responses from a file.
 
-    Raises `InputError`: the file can't be read, or a line is none of these.
+    The file has JSON lines with the ``id`` of a context and a ``response``. Any program can write it.
+
+    Attributes:
+        name: The name of the generator.
     """
 
     def __init__(self, name: str, path: str | Path) -> None:
+        """Read the responses; a file that cannot be read raises `InputError`.
+
+        Args:
+            name: The name of the generator.
+            path: The file of responses.
+        """
         self.name = name
         self._path = Path(path)
         self._by_context: dict[str, list[str]] = {}
@@ -220,28 +296,56 @@ class FileResponses:
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """The file's responses to each context, in its order."""
+        """Return the responses of the file to each context.
+
+        Args:
+            contexts: The contexts.
+            per_context: Maximum number of responses per context.
+            seed: Ignored.
+
+        Returns:
+            The responses to each context, in the order of the file.
+        """
         return [
             [Candidate(text, ()) for text in self._by_context.get(item.id, ())[:per_context]]
             for item in contexts
         ]
 
     def settings(self) -> Mapping[str, object]:
-        """What decides the responses."""
+        """Return the settings that the responses depend on: a hash of the file."""
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 
 class Replies:
-    """A causal language model that goes on with the dialogue, a line drawn from its likelier words."""
+    """A generator that continues the dialogue with a causal language model.
+
+    Attributes:
+        name: The name of the generator.
+    """
 
     def __init__(self, name: str, model: CausalLM) -> None:
+        """Initialize the generator.
+
+        Args:
+            name: The name of the generator.
+            model: The language model.
+        """
         self.name = name
         self._model = model
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """``per_context`` replies of one line to each context; an empty one is left out."""
+        """Sample replies of one line to each context.
+
+        Args:
+            contexts: The contexts.
+            per_context: Number of replies per context.
+            seed: Seed of the samples.
+
+        Returns:
+            The replies to each context. Empty replies are left out.
+        """
         from graphneg.nn.generation import Sampling
         from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt
 
@@ -253,19 +357,37 @@ class Replies:
         return [[Candidate(one.text, ()) for one in each if one.text] for each in texts]
 
     def settings(self) -> Mapping[str, object]:
-        """What decides the responses."""
+        """Return the settings that the replies depend on."""
         return {"model": str(self._model.path), "longest": LONGEST}
 
 
 class TurnLine(msgspec.Struct):
-    """A turn of a context."""
+    """A turn of a context in a JSON line.
+
+    Attributes:
+        speaker: The speaker.
+        text: The text.
+    """
 
     speaker: Text
     text: Text
 
 
 class ContextLine(msgspec.Struct):
-    """A context, the turn that its question may ask about, and how sure that is."""
+    """A scored context in a JSON line.
+
+    Attributes:
+        id: The id of the context.
+        corpus: The corpus.
+        split: The split.
+        dialogue: The id of the dialogue.
+        speaker: The speaker of the response.
+        turn: The position of the response in the dialogue.
+        turns: The turns of the context.
+        positives: The right responses.
+        referent: The index of the turn that the question may refer to.
+        log_fqness: The natural logarithm of the FQness.
+    """
 
     id: Text
     corpus: Text
@@ -279,12 +401,18 @@ class ContextLine(msgspec.Struct):
     log_fqness: float
 
     def __post_init__(self) -> None:
+        """Check that the referent is a turn before the question.
+
+        Raises:
+            ValueError: The referent is the question or no turn.
+        """
         if not 0 <= self.referent < len(self.turns) - 1:
+            # msgspec reports a ValueError with the path of the field.
             raise ValueError(f'"referent" {self.referent} is none of the turns before the question')
 
     @property
     def followup(self) -> FollowUp:
-        """The line's values as the rest of this package has them."""
+        """The context as a `FollowUp`."""
         turns = tuple(Turn(turn.speaker, turn.text) for turn in self.turns)
         place = (self.id, self.corpus, self.split, self.dialogue, self.turn)
         context = Context(*place, turns, self.speaker, tuple(self.positives))
@@ -292,7 +420,14 @@ class ContextLine(msgspec.Struct):
 
 
 class ResponseLine(msgspec.Struct):
-    """A generator's response to a context."""
+    """A response to a context in a JSON line.
+
+    Attributes:
+        id: The id of the response.
+        generator: The name of the generator.
+        response: The text.
+        context: The context.
+    """
 
     id: Text
     generator: Text
@@ -301,7 +436,12 @@ class ResponseLine(msgspec.Struct):
 
 
 class GivenLine(msgspec.Struct):
-    """A response that some program wrote, to the context of that id."""
+    """A response of another program in a JSON line.
+
+    Attributes:
+        id: The id of the context.
+        response: The text.
+    """
 
     id: str
     response: Text
@@ -309,8 +449,14 @@ class GivenLine(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Responded:
-    """A generator's response to a context. ``id`` is the context's and a digest of the response: it does not
-    say who made it."""
+    """A response of a generator to a context.
+
+    Attributes:
+        id: The id of the context and a hash of the response, which do not reveal the generator.
+        followup: The context with its question.
+        generator: The name of the generator.
+        response: The text.
+    """
 
     id: str
     followup: FollowUp
@@ -319,28 +465,50 @@ class Responded:
 
 
 def context_line(item: FollowUp) -> str:
-    """A scored context as one line of JSON."""
+    """Return a scored context as a JSON line.
+
+    Args:
+        item: The context.
+
+    Returns:
+        One line of JSON.
+    """
     return json_line(_context_fields(item))
 
 
 def _context_fields(item: FollowUp) -> dict[str, object]:
-    """The values of a `ContextLine`, in its order."""
+    """Return the fields of a `ContextLine`, in its order."""
     values = asdict(item) | asdict(item.context) | {"turns": [turn._asdict() for turn in item.context.turns]}
     return {name: values[name] for name in ContextLine.__struct_fields__}
 
 
 def read_contexts_file(path: str | Path) -> list[FollowUp]:
-    """The contexts that `collect_contexts` wrote.
+    """Read contexts that `collect_contexts` wrote.
 
-    Raises `InputError`: the file can't be read, or a line is none; file and line are named.
+    A file that cannot be read, or an invalid line, raises `InputError`.
+
+    Args:
+        path: The file of contexts.
+
+    Returns:
+        The contexts in the order of the file.
     """
     return [line.followup for line in read_lines_as(ContextLine, path)]
 
 
 def read_responses_file(path: str | Path) -> list[Responded]:
-    """The responses that `collect_responses` wrote.
+    """Read responses that `collect_responses` wrote.
 
-    Raises `InputError`: the file can't be read, a line is none, or an id comes twice.
+    A file that cannot be read, or an invalid line, raises `InputError`.
+
+    Args:
+        path: The file of responses.
+
+    Returns:
+        The responses in the order of the file.
+
+    Raises:
+        InputError: Two responses have the same id.
     """
     responses: dict[str, Responded] = {}
     for number, line in enumerate(read_lines_as(ResponseLine, path), 1):
@@ -351,9 +519,19 @@ def read_responses_file(path: str | Path) -> list[Responded]:
 
 
 def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
-    """The lines of a JSON Lines file, each checked to be of a kind (a `msgspec.Struct`).
+    """Read a JSON Lines file and check the type of each line.
 
-    Raises `InputError`: the file can't be read or is empty, or a line is none; file and line are named.
+    A file that cannot be read raises `InputError`.
+
+    Args:
+        kind: The type of the lines, a ``msgspec.Struct``.
+        path: The file.
+
+    Returns:
+        The lines.
+
+    Raises:
+        InputError: A line has another type, or the file is empty.
     """
     lines: list[Line] = []
     for item in accepted(json_lines(Path(path), NoProgress())):
@@ -367,9 +545,15 @@ def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
 
 
 def read_dialogues_file(path: str | Path) -> Iterator[Context]:
-    """Contexts of a file of dialogues (as the loader ``dialogues`` reads them): one before each turn.
+    """Read dialogues and yield the context of each turn but the first.
 
-    Raises `InputError`: the file can't be read, or a dialogue in it; its place is named.
+    The loader ``dialogues`` reads the file. An invalid file or dialogue raises `InputError` with its place.
+
+    Args:
+        path: The file of dialogues.
+
+    Yields:
+        The contexts.
     """
     for record in accepted(get_loader("dialogues").read([Path(path)], LoadOptions())):
         if isinstance(record, Dialogue):

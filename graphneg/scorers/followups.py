@@ -1,8 +1,13 @@
-"""Contexts that end in a question about what its answerer said before, and how sure that is: FQness.
+"""Find questions that follow up an earlier turn of the answerer, and score them by FQness.
 
-Sato et al. 2024 found that models contradict themselves most where they are asked about
-something that they said. Whether a question follows up an earlier segment shows in its probability: without
-the turns in between it hardly falls, without the segment it does.
+Sato et al. (2024) found that models contradict themselves most when they are asked about something that they
+said before. FQness measures whether a question refers to an earlier turn. If it does, the question stays
+probable without the turns in between, but becomes improbable without that turn.
+
+Example:
+    "A: I sail every weekend." "B: It's cold today." "A: Yes." "B: Where do you sail?" The question follows
+    from A's first turn alone, but not from the other turns. Therefore its FQness is high for A's first turn
+    and low for "Yes."
 """
 
 from __future__ import annotations
@@ -19,14 +24,19 @@ from graphneg.generators.base import Context, Turn
 if TYPE_CHECKING:
     from graphneg.nn.language_models import LanguageModel
 
+# A question mark may be followed by a quotation mark, bracket or exclamation mark.
 _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A context whose last turn asks, and the place of the answerer's turn that it may ask about.
+    """A context whose last turn asks a question, and a turn that it may refer to.
 
-    ``log_fqness`` is the logarithm (base e) of its FQness, once it is scored: above 0, it asks about it.
+    Attributes:
+        context: The context.
+        referent: The index of the answerer's turn that the question may refer to.
+        log_fqness: The natural logarithm of the FQness, once it is computed. Above 0, the question refers to
+            that turn.
     """
 
     context: Context
@@ -35,36 +45,49 @@ class FollowUp:
 
     @property
     def question(self) -> Turn:
-        """The turn that asks."""
+        """The turn with the question."""
         return self.context.turns[-1]
 
     @property
     def without_between(self) -> tuple[Turn, ...]:
-        """The turns up to the referent, that one too."""
+        """The turns up to the referent, which is included."""
         return self.context.turns[: self.referent + 1]
 
     @property
     def without_referent(self) -> tuple[Turn, ...]:
-        """The turns before the question but the referent."""
+        """The turns before the question without the referent."""
         turns = self.context.turns
         return (*turns[: self.referent], *turns[self.referent + 1 : -1])
 
 
 def asks(text: str) -> bool:
-    """Whether a sentence of the text is a question.
+    """Return whether a text has a question.
 
-    >>> asks("Oh really? I have not travelled much."), asks("I wonder why.")
-    (True, False)
+    Args:
+        text: The text.
+
+    Returns:
+        True if a word ends in a question mark, which quotation marks or brackets may follow.
+
+    Example:
+        >>> asks("Oh really? I have not travelled much."), asks("I wonder why.")
+        (True, False)
     """
     return any(word.endswith(_QUESTION) for word in text.split())
 
 
 def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[FollowUp]:
-    """The follow-ups of contexts that end in a question of the other speaker.
+    """Find the follow-up questions of contexts.
 
-    Referents are the last ``furthest`` turns of the one who has to answer; the nearest comes first.
+    Args:
+        contexts: The contexts. Those that do not end in a question of the other speaker are skipped.
+        furthest: How many of the answerer's last turns a question may refer to.
+
+    Yields:
+        One follow-up for each of these turns, the nearest first.
     """
     for context in contexts:
+        # Speakers who ask a question and go on talking are not answering it.
         if not context.turns or context.turns[-1].speaker == context.speaker:
             continue
         if asks(context.turns[-1].text):
@@ -73,14 +96,22 @@ def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[Follow
 
 
 def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
-    """Follow-ups with their FQness, in order (Sato et al. 2024).
+    """Compute the FQness of follow-up questions (Sato et al. 2024).
 
-    P(question | context without the turns between referent and question) over P(question | context without
-    the referent), the probabilities of the same tokens under a causal language model: exact, not
-    averaged over the length. The context is written a turn a line with its speaker. Where the referent
-    stands right before the question nothing is between them, and the numerator has the whole context. A
-    question that is longer than the model reads counts as far as it reads.
+    FQness is P(question | context without the turns between referent and question), divided by P(question |
+    context without the referent). Both are probabilities of the same tokens under a causal language model,
+    not averaged over the length. The context is written as one line per turn, with its speaker. If the
+    referent comes right before the question, the numerator has the whole context. Of a question longer than
+    the model can read, only the first tokens count.
+
+    Args:
+        model: The language model.
+        some: The follow-ups.
+
+    Returns:
+        The follow-ups with their scores, in order.
     """
+    # Each question is scored twice: after each of the two shortened contexts.
     texts = [_spoken(item.question.text) for item in some for _ in range(2)]
     given = [
         written(turns, item.question.speaker)
@@ -90,7 +121,8 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     losses = model.score(texts, given) if texts else []
     scored: list[FollowUp] = []
     for followup, text, near, far in zip(some, texts[::2], losses[::2], losses[1::2], strict=True):
-        # The model's loss is the mean over as many tokens as it reads, the end token left out.
+        # The loss is a mean over the tokens that the model reads, without the end token. Multiply it by their
+        # number to get the log probability of the whole question.
         tokens = len(model.target_tokens(text)) - 1
         tokens = tokens if model.longest is None else min(tokens, model.longest - 1)
         ratio = tokens * (far - near) if math.isfinite(near) else 0.0
@@ -99,20 +131,38 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
 
 
 def written(turns: Sequence[Turn], speaker: str) -> str:
-    """What a model reads before it says what ``speaker`` says next.
+    """Return a context as text for a language model that continues with a speaker's turn.
 
-    >>> print(written([Turn("A", "I sail."), Turn("B", "Where?")], "A"))
-    A: I sail.
-    B: Where?
-    A:
+    Args:
+        turns: The turns of the context.
+        speaker: The speaker of the next turn.
+
+    Returns:
+        One line per turn, and the beginning of the next one.
+
+    Example:
+        >>> print(written([Turn("A", "I sail."), Turn("B", "Where?")], "A"))
+        A: I sail.
+        B: Where?
+        A:
     """
     return "\n".join([*(f"{turn.speaker}:{_spoken(turn.text)}" for turn in turns), f"{speaker}:"])
 
 
 def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[FollowUp]:
-    """The ``top`` follow-ups by score, at most ``per_dialogue`` of one dialogue, one of each context."""
+    """Return the follow-ups with the highest scores, one per context.
+
+    Args:
+        scored: The scored follow-ups.
+        top: Number of follow-ups to return.
+        per_dialogue: Maximum number of follow-ups per dialogue.
+
+    Returns:
+        The follow-ups, best first.
+    """
     taken: Counter[str] = Counter()
     chosen: dict[str, FollowUp] = {}
+    # Ids break ties, so the result does not depend on the order of the input.
     for candidate in sorted(scored, key=lambda item: (-item.log_fqness, item.context.id, item.referent)):
         context = candidate.context
         if len(chosen) < top and context.id not in chosen and taken[context.dialogue] < per_dialogue:
@@ -122,4 +172,5 @@ def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[Fo
 
 
 def _spoken(text: str) -> str:
+    """Return a text on one line after a blank."""
     return " " + one_line(text)

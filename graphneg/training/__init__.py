@@ -1,1 +1,5 @@
-"""Training: what runs of transformers' ``Trainer`` share, and rankers trained on negatives."""
+"""Train rankers, coherence scorers, contradiction detectors, decoders and encoders on negatives.
+
+All of them use the ``Trainer`` of transformers. A training run that was interrupted continues from its last
+checkpoint.
+"""

@@ -1,4 +1,13 @@
-"""Training a coherence scorer: dialogues as they are against edited ones, a window of each at a time."""
+"""Train a coherence scorer to tell original dialogues from edited ones.
+
+A training example is one window of a dialogue that fits into the encoder. Each window of an edited dialogue
+has an edited turn, and is paired with the window of the original at the same place. So the position of the
+edits gives nothing away.
+
+Example:
+    In the edited dialogue, turn 7 of 20 is changed. Windows have about 8 turns. One example may be turns 2 to
+    9 of the edited dialogue with label 0, and another one turns 2 to 9 of the original with label 1.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +29,25 @@ from graphneg.scorers.coherence import CoherenceScorer, Turns, Versions
 from graphneg.training.rankers import starting_point
 
 ORIGINAL = "original"
+"""The source of windows of original dialogues."""
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
+"""Default arguments of ``transformers.TrainingArguments``."""
 LEAST_WORDS = 5
-"""A turn of fewer words, such as a greeting, tells no held-out dialogue."""
+"""Minimum number of words of a turn that identifies a held-out dialogue.
+
+Shorter turns, such as greetings, occur in many dialogues.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CoherenceReport(Trained):
-    """What a run did: ``windows`` over all epochs, the coherent ones as ``original``, others by recipe.
+    """The report on a training run.
 
-    ``shortfall`` is that of one epoch, of dialogues and their versions. ``cut_turns`` is how often a turn
-    that is longer than a window lost its end.
+    Attributes:
+        windows: Number of windows over all epochs, by recipe; windows of original dialogues are under
+            ``original``.
+        shortfall: Dialogues and edited versions that one epoch lacked.
+        cut_turns: How often a turn was truncated because it is longer than a window.
     """
 
     windows: Mapping[str, int]
@@ -51,16 +68,26 @@ def train_coherence(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> CoherenceReport:
-    """Train ``scorer`` in place to tell dialogues from edited ones, and save it into ``out``.
+    """Train a scorer in place and save it.
 
-    ``mix`` says how many edited versions of each dialogue an epoch has, by recipe, generator or error
-    category; one of each recipe and generator if it is not given. Of each drawn version an epoch has one
-    window that holds an edited turn, and next to it the dialogue as it is at the same place, so that where
-    edits fall tells nothing. No dialogue with a turn of ``held_out`` is learned. What ``seed``, ``overwrite``
-    and ``arguments`` do: `graphneg.training.rankers.train_ranker`.
+    An interrupted run continues if the call is repeated. An unusable mix, no data, a folder that contains a
+    model or another run, and unknown training arguments raise `InputError`.
 
-    Raises `InputError`: there is nothing to learn from, a name of the mix is not there, ``out`` holds a model
-    or another run, or the arguments are none of ``TrainingArguments``.
+    Args:
+        scorer: The scorer.
+        dialogues: Dialogues with their edited versions.
+        out: The folder for the trained scorer.
+        mix: Number of edited versions of each dialogue per epoch, by recipe, generator or error category.
+            Defaults to one per recipe and generator.
+        epochs: Number of epochs.
+        held_out: Texts of turns. Dialogues with one of them are not used.
+        seed: Seed of samples and training.
+        overwrite: Replace a model or another run in ``out``.
+        progress: Receives progress updates.
+        **arguments: Keyword arguments of ``transformers.TrainingArguments``.
+
+    Returns:
+        The report on the run.
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
@@ -72,6 +99,7 @@ def train_coherence(
         facts.append([pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))])
     run = open_run(out, facts, overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
+    # Count the truncated turns of this run only.
     scorer.cut_turns = 0
     trained = fit(
         run, scorer, picks, partial(_collate, scorer), seed=seed, progress=progress,
@@ -85,9 +113,15 @@ def train_coherence(
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """One window to be drawn of a dialogue by ``number``: one with a turn of ``places``, where any has.
+    """A dialogue of which one window is used for training.
 
-    ``label`` is 1 where the dialogue is as it was; ``source`` is what made it (``original``, ``deam``).
+    Attributes:
+        turns: The turns of the dialogue.
+        places: Indices of the edited turns. The window contains one of them if possible.
+        label: 1 for an original dialogue, 0 for an edited one.
+        source: ``original``, or the recipe of the edit.
+        categories: The error categories of the edit.
+        number: A random number that selects the window. The original and its edited version have the same.
     """
 
     turns: Turns
@@ -99,11 +133,28 @@ class Pick:
 
 
 class WindowSampler:
-    """Picks for an epoch: the same seed and epoch give the same ones in the same order."""
+    """Select the dialogues of each epoch.
+
+    The same seed and epoch give the same dialogues in the same order.
+
+    Attributes:
+        shortfall: Dialogues and edited versions that the last epoch lacked.
+    """
 
     def __init__(
         self, dialogues: Sequence[Versions], mix: Mapping[str, int], seed: int, held_out: Collection[str]
     ) -> None:
+        """Check the mix and remove held-out dialogues.
+
+        Args:
+            dialogues: Dialogues with their edited versions.
+            mix: Number of edited versions of each dialogue per epoch, by recipe, generator or error category.
+            seed: Seed of the samples.
+            held_out: Texts of turns. Dialogues with one of them are removed.
+
+        Raises:
+            InputError: The mix is empty or has an unknown name, or no dialogue is left.
+        """
         if not mix or min(mix.values()) < 1:
             raise InputError("a mix needs at least one edited version of each dialogue")
         known = {name for item in dialogues for edited in item.edited for name in edited.names}
@@ -127,35 +178,48 @@ class WindowSampler:
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[Pick]:
-        """What an epoch learns from; counts its ``shortfall`` anew."""
+        """Return the dialogues of an epoch, and update ``shortfall``.
+
+        Args:
+            epoch: The number of the epoch, from 0.
+
+        Returns:
+            The dialogues. An edited version and its original are neighbours.
+        """
         self.shortfall = Shortfall(held_out=self.shortfall.held_out, unused=self.shortfall.unused)
         picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
     def _of(self, item: Versions, epoch: int) -> Iterator[Pick]:
+        """Yield the picks of one dialogue."""
         for name, amount in self._mix.items():
             some = [edited for edited in item.edited if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", item.id, name, edited.id))
             if len(some) < amount:
                 self.shortfall.contexts[name] += 1
                 self.shortfall.responses[name] += amount - len(some)
+            # Later epochs continue where the last one stopped, so that all versions are used in turn.
             for i, drawn in enumerate(in_turn(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
+                # The same places and number select the corresponding window of the original.
                 yield Pick(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any]:
+    """Convert picks to a batch of windows with labels and weights."""
     import torch
 
     rows: list[list[int]] = []
     for pick in picks:
         turns = scorer.encode_turns(pick.turns)
         windows = scorer.cutter.all(scorer.lengths(turns))
+        # If a shorter original has no turn at these places, any window is used.
         edited = [window for window in windows if not pick.places.isdisjoint(window)] or windows
         rows.append(scorer.tokens(turns, edited[pick.number % len(edited)]))
     return {**scorer.batch_of(rows), "labels": torch.tensor([(float(pick.label), 1.0) for pick in picks])}
 
 
 def _says(turns: Turns, held_out: HeldOut) -> bool:
+    """Return whether a turn has a held-out text."""
     return any(turn.text in held_out for turn in turns)

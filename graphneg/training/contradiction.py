@@ -1,4 +1,13 @@
-"""Training a detector of contradictions on labelled responses."""
+"""Train a contradiction detector on labelled responses.
+
+Each training pair is an earlier utterance and a response, with label 1 for a contradiction. A graph-made
+contradiction and its consistent counterpart follow each other in the training data, so that the loss can
+compare them.
+
+Example:
+    The response "I hate fish." after "Fish is my favourite food." has label 1. Its counterpart, "I love
+    fish." after the same utterance, has label 0.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +30,31 @@ from graphneg.scorers.edited_contradictions import SOURCE
 from graphneg.training.rankers import labelled_batch, starting_point
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
+"""Default arguments of ``transformers.TrainingArguments``."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorReport(Trained):
-    """What a run did: ``pairs`` of one epoch by generator; ``held_out`` were left out."""
+    """The report on a training run.
+
+    Attributes:
+        pairs: Number of pairs per epoch, by generator.
+        held_out: Number of pairs that were left out because of held-out texts.
+    """
 
     pairs: Mapping[str, int]
     held_out: int
 
 
 def pairs_of(labelled: Iterable[Labelled], weights: Mapping[str, float] | None = None) -> list[Pair]:
-    """Labelled responses as pairs: the context is the earlier utterance, label 1 is contradictory.
+    """Convert labelled responses to training pairs.
 
-    ``weights`` are those of generators; 1 where none is given.
+    Args:
+        labelled: Labelled responses. Those without a label are skipped.
+        weights: Weights of pairs by generator; 1 if missing.
+
+    Returns:
+        The pairs. The context is the earlier utterance, and label 1 means contradictory.
     """
     weights = weights or {}
     return [
@@ -57,14 +77,28 @@ def train_detector(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> DetectorReport:
-    """Train ``detector`` in place and save it into ``out``.
+    """Train a detector in place and save it.
 
-    Beside each pair's own loss a graph-made contradiction is compared with its counterpart.
-    No pair with a text of ``held_out`` is learned. What ``seed``, ``overwrite`` and ``arguments`` do:
-    `graphneg.training.rankers.train_ranker`.
+    The loss has two parts: one for each pair by itself, and one that compares a graph-made contradiction with
+    its counterpart. An interrupted run continues if the call is repeated. A folder that contains a model or
+    another run, and unknown training arguments, raise `InputError`.
 
-    Raises `InputError`: there are not both classes to learn from, a label is not 0 or 1, ``out`` holds a
-    model or another run, or the arguments are none of ``TrainingArguments``.
+    Args:
+        detector: The detector.
+        pairs: The training pairs.
+        out: The folder for the trained detector.
+        epochs: Number of epochs.
+        held_out: Texts. Pairs with one of them are not used.
+        seed: Seed of order and training.
+        overwrite: Replace a model or another run in ``out``.
+        progress: Receives progress updates.
+        **arguments: Keyword arguments of ``transformers.TrainingArguments``.
+
+    Returns:
+        The report on the run.
+
+    Raises:
+        InputError: A label is neither 0 nor 1, or one of the classes is missing.
     """
     texts = {match_key(text) for text in held_out}
     kept = [pair for pair in pairs if texts.isdisjoint(map(match_key, (pair.response, *pair.context)))]
@@ -79,7 +113,8 @@ def train_detector(
     facts.append([(pair.context, pair.response, pair.label, pair.weight) for pair in kept])
     run = open_run(out, facts, overwrite)
     rows: list[Pair] = []
-    for epoch in map(str, range(epochs)):  # a response and its counterpart stay side by side
+    # Shuffle by the common key of a response and its counterpart, so that they stay side by side.
+    for epoch in map(str, range(epochs)):
         rows += sorted(kept, key=lambda item: (number(seed, "pair", epoch, *_together(item)), item.id))
     trained = fit(
         run, detector, rows, partial(labelled_batch, detector.encoder, _together, 1.0), seed=seed,
@@ -90,5 +125,5 @@ def train_detector(
 
 
 def _together(item: Pair) -> tuple[str, ...]:
-    """The same for a graph-made response and its counterpart, so that a step sees what tells them apart."""
+    """Return a key that a graph-made response shares with its counterpart only."""
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

@@ -1,8 +1,12 @@
-"""Training a decoder: graphs and texts of a store in, a language model that writes texts of graphs out.
+"""Train a language model to write the texts of AMR graphs.
 
-What is held out is held out by text, so that no text that is measured was learned with another graph. A
-graph is written on one line, as amrlib's generators read it, and amrlib reads the folder of a
-sequence-to-sequence model; a causal model's target stands behind the graph and ``Text:``.
+The training data are the texts of a store with their graphs. Pairs are held out by text, so that no text of
+the test data is trained on with another graph. A graph is written on one line, in the format of amrlib's
+generators. amrlib can load the folder of a trained sequence-to-sequence model. A causal model reads the graph
+followed by ``Text:`` and continues with the text.
+
+Example:
+    Input: ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))``. Target: "The boy wants to go."
 """
 
 from __future__ import annotations
@@ -27,16 +31,25 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues, read_graphs
 
 HELD_OUT = "held_out.amr"
-"""The file in a decoder's folder that has the pairs it did not learn, as PENMAN blocks with ``::snt``."""
+"""The file in a decoder's folder with the held-out pairs, as PENMAN blocks with ``::snt``."""
 _AMRLIB = "amrlib_meta.json"
+# Concepts of graphs without meaning: the text was empty, or could not be understood.
 _NO_MEANING = {"amr-empty", "amr-unintelligible"}
+# Dialogues per query of the store.
 _DIALOGUES = 50
+# At most one in this many texts is held out.
 _HELD_OUT_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A text and its graph on one line; ``id`` is the graph's."""
+    """A text and its graph.
+
+    Attributes:
+        id: The id of the graph.
+        graph: The graph on one line.
+        text: The text on one line.
+    """
 
     id: str
     graph: str
@@ -44,13 +57,17 @@ class Meaning:
 
     @property
     def block(self) -> str:
-        """As a PENMAN file has it."""
+        """The pair as a block of a PENMAN file."""
         return f"# ::id {self.id}\n# ::snt {self.text}\n{self.graph}\n"
 
 
 @dataclass(frozen=True, slots=True)
 class DecoderReport(TrainingReport):
-    """A run: ``too_long`` pairs were left out, having more tokens than are read or written."""
+    """The report on a training run.
+
+    Attributes:
+        too_long: Number of pairs that were left out because they have too many tokens.
+    """
 
     too_long: int
 
@@ -58,10 +75,17 @@ class DecoderReport(TrainingReport):
 def meanings_of(
     store: Store, selection: Selection | None = None, *, gold_only: bool = False
 ) -> Iterator[Meaning]:
-    """The texts of a store's utterances with their graphs, each pair once, in the order of dialogues.
+    """Read the texts of a store with their graphs.
 
-    Of an utterance's graphs a gold one goes before a parser's; with ``gold_only`` no parsed one is taken.
-    Texts without words, and graphs that say nothing (``amr-empty``), are left out.
+    Args:
+        store: The store.
+        selection: The dialogues to read. Defaults to all.
+        gold_only: Use gold graphs only. Otherwise, an utterance with a gold graph and a parsed one gives the
+            gold one.
+
+    Yields:
+        Each pair once, in the order of the dialogues. Texts without words and graphs without meaning are
+        skipped.
     """
     ids, seen = dialogue_ids(store, selection or Selection()), set[tuple[str, str]]()
     while page := list(islice(ids, _DIALOGUES)):
@@ -82,13 +106,22 @@ def meanings_of(
 
 
 def held_out(meanings: Sequence[Meaning], amount: int, seed: int = 0) -> tuple[list[Meaning], list[Meaning]]:
-    """Those to learn, and ``amount`` to measure (a tenth of the texts at most), drawn by text and seed.
+    """Split pairs into training and held-out pairs by text.
 
-    Of a text that is held out nothing is learned, whatever its case and white space.
+    Texts that differ only in case and white space count as one text.
+
+    Args:
+        meanings: The pairs.
+        amount: Number of texts to hold out, limited to a tenth of the texts.
+        seed: Seed of the split.
+
+    Returns:
+        The training pairs, and one held-out pair per held-out text.
     """
     keys = {one.id: text_key(one.text.casefold()) for one in meanings}
     order = sorted(set(keys.values()), key=lambda key: number(seed, "held-out", key))
     out = set(order[: min(amount, len(order) // _HELD_OUT_SHARE)])
+    # In reverse, so that the first pair of each text is kept.
     measured = {key: one for one in reversed(meanings) if (key := keys[one.id]) in out}
     return [one for one in meanings if keys[one.id] not in out], [
         measured[key] for key in order if key in out
@@ -104,17 +137,30 @@ def train_decoder(
     max_tokens: int = 512,
     **arguments: Any,
 ) -> DecoderReport:
-    """Train ``model`` in place to write the texts of graphs, and save it into ``out``.
+    """Train a language model in place and save it.
 
-    A graph has ``max_tokens`` at most, a text half as many, and both no more than the model reads;
-    longer pairs are left out. The folder also holds ``measured`` as `HELD_OUT`. ``arguments`` are those of
-    `graphneg.nn.fine_tuning.fine_tune`.
+    The folder also gets the held-out pairs as `HELD_OUT`. A folder that contains another model raises
+    `InputError`.
 
-    Raises `InputError`: there is nothing to learn, or ``out`` is taken.
+    Args:
+        model: The language model.
+        meanings: The training pairs.
+        out: The folder for the trained model.
+        measured: The held-out pairs.
+        max_tokens: Maximum length of a graph in tokens. A text may have half as many. Both are lowered to
+            what the model can read; longer pairs are left out.
+        **arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
+
+    Returns:
+        The report on the run.
+
+    Raises:
+        InputError: There are no pairs, or all of them are too long.
     """
     if not meanings:
         raise InputError("no text with an AMR graph to learn from: graphneg parse makes graphs")
     causal = isinstance(model, CausalLM)
+    # A causal model must read graph and text together: two thirds of its length are for the graph.
     read = min(max_tokens, (model.longest or max_tokens) * 2 // (3 if causal else 2))
     written = read // 2
     asks, answers = (ASKS, ANSWERS) if causal else ("", "")
@@ -131,7 +177,8 @@ def train_decoder(
             "raise max_tokens, or take a model that reads more"
         )
     known = getattr(model.model.config, "task_specific_params", None) or {}
-    folder = str(Path(out).resolve())  # amrlib looks for a tokenizer there
+    # amrlib looks for the tokenizer at the path that the configuration names.
+    folder = str(Path(out).resolve())
     limits = {"max_in_len": read, "max_out_len": written}
     model.model.config.task_specific_params = {**known, AMR_TO_TEXT: {"model_name_or_path": folder, **limits}}
     beside = {HELD_OUT: "\n".join(one.block for one in measured)}
@@ -142,7 +189,7 @@ def train_decoder(
 
 
 def _amrlib_meta(model: LanguageModel) -> dict[str, Any]:
-    """How ``amrlib.load_gtos_model`` finds its class for a folder."""
+    """Return the metadata by which ``amrlib.load_gtos_model`` finds its class for a folder."""
     return {
         "model_type": "gtos",
         "inference_module": ".generate_xfm.inference",

@@ -1,9 +1,13 @@
-"""Domain-adaptive post-training: an encoder and dialogues in, an encoder that has read such dialogues out.
+"""Adapt an encoder to dialogues before it is trained as a ranker.
 
-Gu et al. 2020, Speaker-Aware BERT, section 3.4: before an encoder is trained to rank, it learns BERT's two
-tasks together on dialogues of the domain, speakers and markers included. Next sentence
-is here a dialogue's own reply, or in half of the examples any other one's. Words are masked anew
-in each epoch (Devlin et al. 2019, BERT, section 3.1).
+Gu et al. (2020), "Speaker-Aware BERT", section 3.4: the encoder is trained on dialogues of the domain with
+BERT's two tasks, with speaker types and markers of turns in the input. For next-sentence prediction, half of
+the contexts get their own response and the others a response of another context. For masked language
+modelling, words are masked anew in each epoch (Devlin et al. 2019, "BERT", section 3.1).
+
+Example:
+    The context "Hi!" with its response "Hello, Ann." may become "hi ! [EOU] [EOT]" with "hello , [MASK] ."
+    The encoder predicts "ann", and that the response is the next sentence.
 """
 
 from __future__ import annotations
@@ -29,28 +33,47 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
 
+# BERT's labels: 0 if the second text follows the first, 1 if it does not.
 _NEXT, _OTHER = 0, 1
+# The label that torch's cross-entropy ignores.
 _NOT_MASKED = -100
+# Of the selected tokens, 80% become the mask and 10% a random token; 10% stay.
 _AS_MASK, _AS_ANY = 0.8, 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Adaptation(Trained):
-    """A post-trained encoder: ``examples`` of one epoch, ``loss`` of both tasks together over the run."""
+    """The report on an adaptation.
+
+    The ``loss`` is that of both tasks over the run.
+
+    Attributes:
+        examples: Number of examples per epoch.
+    """
 
     examples: int
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptableEncoder:
-    """An encoder with BERT's two heads, speakers and markers, and its tokenizer."""
+    """An encoder with BERT's two heads, speaker types and markers.
+
+    Attributes:
+        model: The encoder with its heads.
+        tokenizer: The tokenizer.
+        start: Path or hub id of the original encoder.
+    """
 
     model: Any
     tokenizer: Any
     start: str
 
     def save(self, folder: str | Path) -> None:
-        """Write model and tokenizer into a folder that transformers reads."""
+        """Save model and tokenizer.
+
+        Args:
+            folder: The folder to write, which transformers can read.
+        """
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
 
@@ -58,10 +81,21 @@ class AdaptableEncoder:
 def new_adaptable(
     model: str | Path, *, seed: int = 0, device: str | None = None, offline: bool = False
 ) -> AdaptableEncoder:
-    """An encoder by path or hub id, ready for `adapt`; what is new in it is drawn by ``seed``.
+    """Load an encoder and prepare it for `adapt`.
 
-    Raises `ModelError`: there is no such encoder, it is none of BERT's family (which have a head for the next
-    sentence), or its tokenizer has no mask.
+    A missing encoder raises `ModelError`.
+
+    Args:
+        model: Path or hub id of the encoder.
+        seed: Seed of new parameters.
+        device: The torch device, or None to choose one.
+        offline: Do not download the encoder.
+
+    Returns:
+        The encoder with speaker types and markers.
+
+    Raises:
+        ModelError: The encoder has no head for next-sentence prediction, or its tokenizer has no mask token.
     """
     check_packages()
     folder = locate(model, offline=offline)
@@ -101,15 +135,30 @@ def adapt(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> Adaptation:
-    """Train ``encoder`` in place on contexts and their right responses, and save it into ``out``.
+    """Train an encoder in place on contexts and their right responses, and save it.
 
-    The folder is an encoder from which a speaker-aware ranker starts, with its speakers, and a
-    ``BertForPreTraining`` to transformers. ``masked`` is the share of words that are masked;
-    no text of ``held_out`` is ever a response. What ``seed``, ``overwrite`` and ``arguments`` do:
-    `graphneg.training.rankers.train_ranker`.
+    A speaker-aware ranker can be trained from the folder and keeps the speaker types. transformers loads it
+    as a ``BertForPreTraining``. An interrupted run continues if the call is repeated. No data, a folder that
+    holds a model or another run, and unknown training arguments raise `InputError`.
 
-    Raises `InputError`: there is nothing to learn from, ``out`` holds a model or another run, or the
-    arguments are none of ``TrainingArguments``.
+    Args:
+        encoder: The encoder.
+        groups: Contexts with their right responses.
+        out: The folder for the adapted encoder.
+        epochs: Number of epochs.
+        max_tokens: Maximum length of the input in tokens.
+        masked: Share of tokens that are masked, between 0 and 1.
+        held_out: Texts that are never used as a response.
+        seed: Seed of samples and training.
+        overwrite: Replace a model or another run in ``out``.
+        progress: Receives progress updates.
+        **arguments: Keyword arguments of ``transformers.TrainingArguments``.
+
+    Returns:
+        The report on the run.
+
+    Raises:
+        InputError: ``masked`` is not between 0 and 1.
     """
     check_epochs(epochs, arguments)
     if not 0 < masked < 1:
@@ -127,7 +176,14 @@ def adapt(
 
 
 def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
-    """What a store's contexts teach: each with its right responses; those without any are left out."""
+    """Convert the contexts of a store to groups.
+
+    Args:
+        contexts: The contexts. Those without right responses are skipped.
+
+    Returns:
+        The contexts with their right responses.
+    """
     return [
         Group(
             item.id,
@@ -140,16 +196,29 @@ def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
 
 
 class AdaptationExamples:
-    """The examples of all epochs, ``size`` of each: each right response, or in its place another.
+    """The examples of all epochs, as a sequence of pairs.
 
-    The label is BERT's: 0 for the context's own response, 1 for another.
+    In each epoch, each right response of a context gives an example: the response itself (label 0), or a
+    response of another context (label 1).
 
-    Raises `InputError`: there is no right response, or only one.
+    Attributes:
+        size: Number of examples per epoch.
     """
 
     def __init__(
         self, groups: Sequence[Group], epochs: int, seed: int, held_out: Collection[str] = ()
     ) -> None:
+        """Collect the right responses.
+
+        Args:
+            groups: Contexts with their right responses.
+            epochs: Number of epochs.
+            seed: Seed of order and choices.
+            held_out: Texts that are never used as a response.
+
+        Raises:
+            InputError: There are fewer than two different right responses.
+        """
         out = HeldOut(held_out)
         self._pairs = [
             (group, answer.text)
@@ -166,21 +235,33 @@ class AdaptationExamples:
         self._order: list[int] = []
 
     def facts(self) -> list[Any]:
-        """What decides a run."""
+        """Return what the examples depend on, except for seed and epochs."""
         return [(group.id, group.context, text) for group, text in self._pairs]
 
     def __len__(self) -> int:
+        """Return the number of examples over all epochs."""
         return self._epochs * self.size
 
     def __getitem__(self, index: int) -> Pair:
+        """Return an example.
+
+        Args:
+            index: The index over all epochs.
+
+        Returns:
+            The context, a response and the label.
+        """
         epoch, at = divmod(index, self.size)
         if epoch != self._epoch:
             self._epoch = epoch
             self._order = shuffled(range(self.size), self._seed, "order", str(epoch))
         group, text = self._pairs[self._order[at]]
         id = f"{epoch}~{self._order[at]}"
+        # Half of the examples get a response of another context.
         if number(self._seed, "next", id) % 2:
             right = NearTexts(answer.text for answer in group.positives)
+            # Another response may be right here, too: "Yes, sure." Try several, then fall back to the right
+            # one.
             for k in range(20):
                 other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
                 if other not in right:
@@ -190,10 +271,17 @@ class AdaptationExamples:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """Masks ``share`` of a row's tokens, at least one; never markers or the tokens around texts.
+    """Mask tokens for masked language modelling.
 
-    Of the chosen tokens eight in ten become the mask, one any token, one stays. The choice depends on seed
-    and example alone, so that a run that was stopped goes on with the same masks.
+    Markers and special tokens are never masked; at least one token of a row is. The choice depends only on
+    the seed and the id of the example, so that a continued run has the same masks.
+
+    Attributes:
+        inputs: Knows the special tokens.
+        vocabulary: Size of the vocabulary.
+        mask: Id of the mask token.
+        share: Share of tokens to mask.
+        seed: The seed.
     """
 
     inputs: SpeakerInputs
@@ -203,7 +291,15 @@ class Masking:
     seed: int
 
     def masked(self, row: Row, id: str) -> tuple[Row, list[int]]:
-        """The row of the example ``id`` with masks, and what stood at each of them (-100 elsewhere)."""
+        """Mask the tokens of a row.
+
+        Args:
+            row: The row.
+            id: The id of the example.
+
+        Returns:
+            The masked row, and the labels: the original token where one was selected, -100 elsewhere.
+        """
         special = self.inputs.special
         draw = Random(number(self.seed, "mask", id))
         maskable = [at for at, token in enumerate(row.tokens) if token not in special]
@@ -217,17 +313,27 @@ class Masking:
         return Row(tokens, row.types), labels
 
     def batch(self, rows: Sequence[Row], ids: Sequence[str]) -> dict[str, Any]:
-        """Masked rows of examples as tensors of shape (rows, tokens), and their ``labels``."""
+        """Mask rows and convert them to tensors.
+
+        Args:
+            rows: The rows.
+            ids: The ids of the examples.
+
+        Returns:
+            Tensors of shape (rows, tokens) by name, ``labels`` included.
+        """
         import torch
 
         masked = [self.masked(row, id) for row, id in zip(rows, ids, strict=True)]
         batch = self.inputs.batch([row for row, _ in masked])
         labels = torch.full(batch["attention_mask"].shape, _NOT_MASKED)
+        # Padding keeps the label that the loss ignores.
         labels[batch["attention_mask"].bool()] = torch.tensor([label for _, some in masked for label in some])
         return {**batch, "labels": labels}
 
 
 def _collate(masking: Masking, examples: Sequence[Pair]) -> dict[str, Any]:
+    """Convert pairs to a batch for both tasks."""
     import torch
 
     rows = masking.inputs.rows([e.context for e in examples], [e.response for e in examples])

@@ -1,8 +1,13 @@
-"""Training a ranker: in go groups of right and wrong responses, out comes a folder with the trained ranker.
+"""Train a ranker on groups of right and wrong responses.
 
-The loss is binary cross-entropy of each pair, right and wrong ones in balance, and beside it cross-entropy
-of each right response against the wrong ones of its context in the batch: what makes a response right is
-learned sooner where the context is the same. A part of the contexts may be held back for early stopping.
+The loss is the binary cross-entropy of each pair, with right and wrong pairs in balance. In addition, it has
+the cross-entropy of each right response against the wrong responses of the same context in the batch. This
+contrast makes learning faster. A part of the contexts can be held back for early stopping.
+
+Example:
+    A group has the context "Do you like tea?", the right response "Yes." and the wrong responses "I hate
+    you." and "It rains." Three pairs of it are in one batch. The second part of the loss is the cross-entropy
+    of "Yes." among the three.
 """
 
 from __future__ import annotations
@@ -24,33 +29,64 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import Trainable
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
+"""Default arguments of ``transformers.TrainingArguments``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """``fraction`` of the contexts are held back, chosen by their words.
+    """The settings of early stopping.
 
-    Their loss is taken once an epoch, or every ``eval_steps``. After ``patience`` times without a lower
-    one the run stops, and the best model is kept.
+    The loss on the held-back contexts is computed once per epoch, or every ``eval_steps`` steps. The best
+    model is kept.
+
+    Attributes:
+        fraction: Share of the contexts that are held back, between 0 and 1.
+        patience: Number of evaluations without a lower loss after which training stops.
     """
 
     fraction: float = 0.1
     patience: int = 2
 
     def __post_init__(self) -> None:
+        """Check that the values are in range.
+
+        Raises:
+            InputError: The fraction or the patience is out of range.
+        """
         if not 0 < self.fraction < 1 or self.patience < 1:
             raise InputError("validation takes a fraction between 0 and 1, and patience of 1 or more")
 
     def holds_back(self, group: Group) -> bool:
-        """Whether a context is of the part that is held back: the same one in whatever data it comes."""
+        """Return whether a context is held back.
+
+        Args:
+            group: The context with its responses.
+
+        Returns:
+            A decision that depends on the texts of the context only, so it is the same in all data.
+        """
         return number(0, "validation", *group.context) < self.fraction * 2**64
 
     def learns(self, group: Group) -> bool:
-        """Whether a context is of the other part."""
+        """Return whether a context is used for training.
+
+        Args:
+            group: The context with its responses.
+
+        Returns:
+            The opposite of `holds_back`.
+        """
         return not self.holds_back(group)
 
     def check(self, groups: Sequence[Group]) -> None:
-        """Raises `InputError` where one of the parts is empty."""
+        """Check that neither part is empty.
+
+        Args:
+            groups: The contexts.
+
+        Raises:
+            InputError: One of the parts is empty.
+        """
         held_back = sum(map(self.holds_back, groups))
         if not 0 < held_back < len(groups):
             raise InputError(
@@ -59,9 +95,18 @@ class Validation:
             )
 
     def arguments(self, pairs: int, given: Mapping[str, Any]) -> dict[str, Any]:
-        """``TrainingArguments`` for a run whose epochs have so many pairs; ``given`` are the caller's."""
+        """Return the training arguments for early stopping.
+
+        Args:
+            pairs: Number of pairs per epoch.
+            given: The caller's arguments.
+
+        Returns:
+            The caller's arguments, and those that evaluate and save at the same steps.
+        """
         batch = int(given.get("per_device_train_batch_size", 8))
         step = batch * int(given.get("gradient_accumulation_steps", 1))
+        # By default, evaluate once per epoch.
         every = given.get("eval_steps", max(1, -(-pairs // step)))
         return {
             "per_device_eval_batch_size": batch,
@@ -72,15 +117,20 @@ class Validation:
             "load_best_model_at_end": True,
             "metric_for_best_model": "loss",
             "greater_is_better": False,
+            # A continued run must remember how long the loss has not improved.
             "restore_callback_states_from_checkpoint": True,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class RankerReport(Trained):
-    """What a run did: ``pairs`` by source that it learned from, and the ``shortfall`` of the first epoch.
+    """The report on a training run.
 
-    ``planned`` is how many pairs its epochs have: more than it learned from, if it stopped early.
+    Attributes:
+        pairs: Number of pairs that were used for training, by source.
+        shortfall: Responses that the first epoch lacked.
+        planned: Number of pairs of all epochs, which is larger than the sum of ``pairs`` if training stopped
+            early.
     """
 
     pairs: Mapping[str, int]
@@ -102,17 +152,28 @@ def train_ranker(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> RankerReport:
-    """Train ``ranker`` in place to tell right responses from wrong ones, and save it into ``out``.
+    """Train a ranker in place and save it.
 
-    ``data`` are groups, of which ``mix`` is drawn and no text of ``held_out`` ever, or pairs, which have
-    both of their own. Each epoch draws anew. The pairs of a context share a batch. With ``validation`` the
-    run may stop early, and the best model is kept. ``arguments`` go to transformers'
-    ``TrainingArguments``. A run that was stopped goes on from its last checkpoint when the same call is
-    made again; on a CPU the same seed gives the same model.
+    Each epoch draws new pairs from the groups. The pairs of a context share a batch. An interrupted run
+    continues from its last checkpoint if the call is repeated. On a CPU, the same seed gives the same model.
+    No data, an unknown source in the mix, a folder that contains a model or another run, and unknown training
+    arguments raise `InputError`.
 
-    Raises `InputError`: there is nothing to learn from, a source of the mix is not there, ``out`` holds a
-    model or another run and nothing says to ``overwrite`` it, or the arguments are none of
-    ``TrainingArguments``.
+    Args:
+        ranker: The ranker.
+        data: Groups of right and wrong responses, or pairs, which have a mix and held-out texts of their own.
+        out: The folder for the trained ranker.
+        mix: Number of right and wrong responses per context and epoch, by source.
+        epochs: Number of epochs.
+        held_out: Texts that are never used as a response.
+        validation: Settings of early stopping, or None for no early stopping.
+        seed: Seed of samples and training.
+        overwrite: Replace a model or another run in ``out``.
+        progress: Receives progress updates.
+        **arguments: Keyword arguments of ``transformers.TrainingArguments``.
+
+    Returns:
+        The report on the run.
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
@@ -129,6 +190,7 @@ def train_ranker(
         progress=progress, arguments={**settings, **IN_ORDER},
         callbacks=[EarlyStoppingCallback(validation.patience)] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
+        # A poly-encoder has a loss of its own, with in-batch negatives.
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )  # fmt: skip
     sources = rows.sources_of(round(trained.share * len(rows)))
@@ -142,7 +204,7 @@ def _parts(
     seed: int,
     validation: Validation | None,
 ) -> tuple[Draws, Draws | None]:
-    """What is learned, and what is held back for validation."""
+    """Return the pairs for training and for validation."""
     if isinstance(data, Pairs):
         if mix is not None or held_out:
             raise InputError(
@@ -165,11 +227,16 @@ def _parts(
 
 
 def starting_point(learner: Any) -> list[Any]:
-    """What a run starts from: the kind of learner, its settings, and which weights learn.
+    """Return what a training run starts from.
 
-    The weights themselves are left out, so that a run that was stopped goes on with the object that it
-    has trained so far, too.
+    Args:
+        learner: The model to train.
+
+    Returns:
+        The kind of model, its settings, and the names of the parameters that are trained.
     """
+    # The values of the parameters are not included: an interrupted run can also continue with the object that
+    # was partly trained.
     config: Any = getattr(learner.model, "config", None)
     learning = [name for name, weights in learner.model.named_parameters() if weights.requires_grad]
     settings = (config.to_dict(), config.name_or_path) if config is not None else None
@@ -179,9 +246,17 @@ def starting_point(learner: Any) -> list[Any]:
 def labelled_batch(
     learner: Trainable, group: Callable[[Pair], Hashable], balance: float, pairs: Sequence[Pair]
 ) -> Mapping[str, Any]:
-    """Tokens, and ``labels`` of shape (pairs, 3): label, weight, the number of the pair's group in the batch.
+    """Convert pairs to a batch with labels.
 
-    A right pair weighs ``balance`` times as much.
+    Args:
+        learner: The model to train.
+        group: Returns the group of a pair.
+        balance: Factor on the weight of right pairs.
+        pairs: The pairs.
+
+    Returns:
+        The tensors by name. ``labels`` has the shape (pairs, 3): label, weight, and number of the pair's
+        group in the batch.
     """
     import torch
 

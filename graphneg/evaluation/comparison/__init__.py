@@ -1,1 +1,1 @@
-"""Comparing sources of wrong responses: the same ranker trained on each."""
+"""Compare sources of negatives by training the same ranker on each of them."""

@@ -1,8 +1,15 @@
-"""Several sources of wrong responses compared: the same ranker trained on each, with several seeds.
+"""Compare sources of negatives: train the same ranker on each, with several seeds, and test it.
 
-In: contexts to learn from and to be tested on, and a plan. Out: a row of figures for each source, with
-intervals of a bootstrap over contexts and seeds: each draw takes as many contexts as there are, the same ones
-for all runs, and as many seeds of each source as it has.
+The result has one row of measures per source. Intervals come from a bootstrap over contexts and seeds. Each
+bootstrap sample draws as many contexts as there are, the same ones for all runs, and as many seeds of each
+source as it has.
+
+The gap between training on random and on human-written adversarial responses serves as a scale: a row states
+the share of this gap that a source closes.
+
+Example:
+    Recall at 1 on adversarial responses is 0.60 after training on ``random``, 0.80 on ``human`` and 0.75 on
+    ``contradiction``. The source ``contradiction`` closes 75% of the gap.
 """
 
 from __future__ import annotations
@@ -39,17 +46,26 @@ if TYPE_CHECKING:
 RECALL, BALANCED, AUC = "recall_at_1", "balanced_accuracy", "auc"
 MEASURES = (RECALL, BALANCED, AUC)
 GAPS = (RECALL, BALANCED)
-"""Measures of which the share of the gap is told."""
+"""The measures for which the closed share of the gap is reported."""
 RESAMPLES = 1000
+"""Number of bootstrap samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tallies:
-    """What one ranker got right, by context: arrays of shape (contexts,), ``wins`` of (contexts, contexts).
+    """Counts of correct decisions of one ranker, by context.
 
-    ``firsts`` counts right responses that score higher than each wrong one of their context, ``held``
-    those over the threshold, ``refused`` wrong ones under it; ``wins`` twice the pairs of a right response of
-    one context and a wrong one of another in which the right one scores higher, a tie as one.
+    All arrays have the shape (contexts,), except ``wins``.
+
+    Attributes:
+        right: Number of right responses.
+        wrong: Number of wrong responses.
+        firsts: Number of right responses that score higher than every wrong response of their context.
+        held: Number of right responses above the threshold.
+        refused: Number of wrong responses below the threshold.
+        wins: Shape (contexts, contexts). Twice the number of pairs of a right response of the row's context
+            and a wrong response of the column's context in which the right response scores higher. A tie
+            counts as one, so all values are integers.
     """
 
     right: NDArray[Any]
@@ -61,20 +77,35 @@ class Tallies:
 
 
 class Draws(NamedTuple):
-    """A figure over the draws (shape (draws,)), and as it is over all contexts."""
+    """A measure and its bootstrap distribution.
+
+    Attributes:
+        whole: The measure over all contexts.
+        drawn: The measure in each bootstrap sample, of shape (resamples,).
+    """
 
     whole: float
     drawn: NDArray[Any]
 
     def figure(self) -> Estimate:
-        """The figure with its interval."""
+        """Return the measure with its 95% interval."""
         return Estimate(self.whole, *interval(self.drawn))
 
 
 def tallies(
     contexts: Sequence[Choices], scores: Sequence[Sequence[float]], kind: str, threshold: float = THRESHOLD
 ) -> Tallies:
-    """What scores come to for one kind of wrong responses; contexts without any of it do not count."""
+    """Count the correct decisions of a ranker for one kind of wrong response.
+
+    Args:
+        contexts: The test contexts.
+        scores: For each context, one score per response.
+        kind: The kind of wrong response. Contexts without any of it count as empty.
+        threshold: Scores above it count as right, scores below it as wrong.
+
+    Returns:
+        The counts by context.
+    """
     import numpy as np
 
     pairs = [scores_of_kind(context, own, kind) for context, own in zip(contexts, scores, strict=True)]
@@ -82,6 +113,8 @@ def tallies(
     ends = np.cumsum([0, *(len(wrong) for _, wrong in pairs)])
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
     for at, (right, _) in enumerate(pairs):
+        # Count the wins of this context's right responses over every wrong response of the data, then sum
+        # them up for each context with differences of the cumulative sums.
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
         wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(
@@ -95,43 +128,76 @@ def tallies(
 
 
 class Bootstrap:
-    """Draws of contexts, the same for all that is measured with it."""
+    """Bootstrap samples of contexts, shared by all measures and runs.
+
+    Sharing the samples makes comparisons between sources paired.
+    """
 
     def __init__(self, contexts: int, seed: int = 0, resamples: int = RESAMPLES) -> None:
+        """Draw the samples.
+
+        Args:
+            contexts: Number of test contexts.
+            seed: Seed of the bootstrap.
+            resamples: Number of bootstrap samples.
+        """
         import numpy as np
 
         self._seed = seed
         self._resamples = resamples
         drawn = resampled_counts(contexts, resamples, number(seed, "contexts"))
+        # Row 0 counts every context once; each later row has the counts of one bootstrap sample.
         self._weights = np.concatenate([np.ones((1, contexts)), drawn])
 
     def measured(self, measure: str, runs: Mapping[int, Tallies]) -> Draws:
-        """The mean over seeds of a measure; ``runs`` has the tallies of one source by seed."""
+        """Compute a measure of one source, as the mean over its seeds.
+
+        Args:
+            measure: One of `MEASURES`.
+            runs: The counts of the source's runs, by seed.
+
+        Returns:
+            The measure and its bootstrap distribution.
+        """
         import numpy as np
 
         weights = self._weights
 
         def values(of: Tallies) -> NDArray[Any]:
-            """A measure over all contexts, then for each draw; NaN where a draw has none."""
+            """Return the measure over all contexts, then for each sample (NaN without responses)."""
+            # Multiplying the counts by the weights resamples contexts without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
+            # A sample without responses gives 0 / 0.
             with np.errstate(invalid="ignore"):
                 if measure == RECALL:
                     return (weights @ of.firsts) / right
                 if measure == BALANCED:
                     return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
+                # Both contexts of a pair are weighted. Wins are counted twice, so divide by 2.
                 return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
         each = np.stack(list(map(values, runs.values())))
+        # Resample the seeds, too: a source with few seeds gets wider intervals.
         seeds = resampled_counts(len(runs), self._resamples, number(self._seed, "seeds"))
         drawn = (each[:, 1:] * seeds.T).sum(axis=0) / len(runs)
         return Draws(float(each[:, 0].mean()), drawn)
 
 
 def closed(draws: Draws, nothing: Draws, everything: Draws) -> Estimate | None:
-    """The share of the gap between two sources that a third closes; none where there is no gap."""
+    """Return the share of the gap between two sources that a third one closes.
+
+    Args:
+        draws: The measure of the third source.
+        nothing: The measure of the source that counts as 0, such as ``random``.
+        everything: The measure of the source that counts as 1, such as ``human``.
+
+    Returns:
+        The share with its interval, or None if there is no gap. It can be negative or above 1.
+    """
     if everything.whole <= nothing.whole:
         return None
     gap = everything.drawn - nothing.drawn
+    # In samples without a gap the share is not defined.
     there = gap > 0
     shares = (draws.drawn - nothing.drawn)[there] / gap[there]
     whole = (draws.whole - nothing.whole) / (everything.whole - nothing.whole)
@@ -140,10 +206,15 @@ def closed(draws: Draws, nothing: Draws, everything: Draws) -> Estimate | None:
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """One source: figures by kind of wrong response and measure, and the shares of the gap by measure.
+    """The results of one source.
 
-    ``closed`` lacks what has no gap: without the sources random and human, say. ``shortfall`` counts
-    the wrong responses that an epoch had too few.
+    Attributes:
+        source: The name of the source.
+        seeds: The seeds of its runs.
+        figures: The measures, by kind of wrong response and measure.
+        closed: The closed share of the gap between ``random`` and ``human``, by measure. Empty for these two
+            sources, if one of them was not compared, or if there is no gap.
+        shortfall: Number of wrong responses that an epoch lacked, at most over the runs.
     """
 
     source: str
@@ -155,7 +226,14 @@ class SourceResult:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Rows in the order of the sources, over so many contexts each; ``runs`` by source and seed."""
+    """The results of a comparison.
+
+    Attributes:
+        train: Number of training contexts.
+        test: Number of test contexts.
+        rows: The results by source, in the order of the sources.
+        runs: The runs, by source and seed.
+    """
 
     train: int
     test: int
@@ -163,7 +241,7 @@ class Comparison:
     runs: Mapping[str, Mapping[int, RankerRun]] = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """The rows as plain values, for JSON."""
+        """Return the rows as plain values for JSON."""
         rows = [
             {
                 "source": row.source,
@@ -191,17 +269,25 @@ def compare(
     progress: Progress | None = None,
     on_run: Callable[[RankerRun], None] | None = None,
 ) -> Comparison:
-    """Train the plan's ranker on each source with each seed, test it, and compare.
+    """Train the plan's ranker on each source with each seed, test it, and compare the sources.
 
-    ``out`` keeps each result: stopped at any moment, the same call goes on, and one with more sources or
-    seeds adds them. Sources whose negatives are made need ``open_graph``, which is ``graphneg.open``: their
-    stores lie in ``out``. ``overwrite`` begins anew. ``on_run`` is told each run that was trained. On a CPU
-    the same plan gives the same figures.
+    Results are kept in ``out``. An interrupted call continues when it is repeated. A later call with more
+    sources or seeds adds them. On a CPU, the same plan gives the same results. Data without the needed
+    responses, a folder with another comparison, and negatives that cannot be made raise `InputError`; a
+    missing encoder raises `ModelError`.
 
-    Raises:
-        InputError: the data have no such responses, ``out`` holds another comparison or other files, or
-            negatives can't be made.
-        ModelError: there is no such encoder.
+    Args:
+        data: The training and test contexts.
+        plan: The sources, seeds and settings.
+        out: The folder for results, models and negatives.
+        open_graph: Opens a dialogue graph in a folder, such as ``graphneg.open``. Needed for generators and
+            recipes; their stores are in ``out``.
+        overwrite: Delete the results in ``out`` and start again.
+        progress: Receives progress updates.
+        on_run: Called after each training run.
+
+    Returns:
+        One row per source.
     """
     folder, bar = Path(out), progress or NoProgress()
     _open(RunNote(folder / "comparison.json", fingerprint([data.fingerprint, plan.facts()])), overwrite)
@@ -218,7 +304,7 @@ def compare(
             open_graph=open_graph,
             progress=bar,
         )
-        # Files are read first, so that a wrong one is told at once.
+        # Read all files before training, so that an unusable file is reported at once.
         at_hand = {source.name: groups_at_hand(data.train, source) for source in plan.sources}
         for source in plan.sources:
             groups = at_hand.pop(source.name)
@@ -232,7 +318,15 @@ def compare(
 
 
 def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Comparison:
-    """The table of runs, by source and seed."""
+    """Compute the table of a comparison from its runs.
+
+    Args:
+        data: The training and test contexts.
+        runs: The runs, by source and seed.
+
+    Returns:
+        One row per source.
+    """
     kinds = kinds_of(data.test)
     bootstrap = Bootstrap(len(data.test))
     draws: dict[str, dict[str, dict[str, Draws]]] = {}
@@ -257,8 +351,9 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 def _closed(
     name: str, adversarial: Mapping[str, Mapping[str, Draws] | None]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Shares of the gap that a source closes, by measure; ``adversarial`` has draws by source and measure."""
+    """Yield the closed shares of the gap by measure; ``adversarial`` has draws by source and measure."""
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
+    # The two ends of the gap close nothing, and without either end there is no gap.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:
@@ -267,9 +362,10 @@ def _closed(
 
 
 def _open(note: RunNote, overwrite: bool) -> None:
-    """Make the folder a comparison's, or find that it is this one's; refused where it is neither."""
+    """Prepare the folder of a comparison, or check that it belongs to this comparison."""
     folder, state = note.path.parent, note.state
     try:
+        # Never write into a folder with files of something else.
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: there is something else in it; choose another folder")
         if state == "other" and not overwrite:

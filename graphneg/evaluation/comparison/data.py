@@ -1,8 +1,12 @@
-"""Contexts to learn from and to be tested on, and what negatives are retrieved from.
+"""Read the training and test contexts of a comparison, and keep the test data out of the training data.
 
-In: files in the shape of DailyDialog++, and corpora that the user adds. Out: contexts, and records without
-anything of the test: a response of a test context, or one that was written to be wrong, is left out, and a
-dialogue ends before it.
+Contexts come from files in the DailyDialog++ format. The user may add banks: corpora that negatives are
+retrieved from. `LeakageFilter` removes from the banks each response of a test context and each response that
+people wrote to be wrong. A dialogue of a bank is cut before the first such turn.
+
+Example:
+    "I'd love to." is a response of a test context. A bank has the dialogue "Lunch?" - "Sure." - "When?" -
+    "I'd love to." The filter keeps "Lunch?" - "Sure." - "When?".
 """
 
 from __future__ import annotations
@@ -24,52 +28,73 @@ from graphneg.progress import Progress
 
 ADVERSARIAL, RANDOM = "adversarial", "random"
 SPLIT, SPLIT_SEED = 0.7, 7
+"""Default share of the contexts of a single file that are used for training, and the seed of the split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Contexts with right and wrong responses: those to learn from, and those to be tested on."""
+    """Training and test contexts with right and wrong responses.
+
+    Attributes:
+        train: The contexts to train on.
+        test: The contexts to test on.
+    """
 
     train: tuple[Choices, ...]
     test: tuple[Choices, ...]
 
     @property
     def tested(self) -> list[str]:
-        """The right responses of the contexts to be tested on, each once."""
+        """The right responses of the test contexts, each once, sorted."""
         return sorted({text for context in self.test for text in context.positives})
 
     @property
     def forbidden(self) -> frozenset[str]:
-        """What no bank may hold, as `match_key` has them: responses of test contexts, and `written_wrong`."""
+        """The texts that no bank may contain, normalised with `match_key`.
+
+        They are the responses of test contexts and the adversarial responses of all contexts.
+        """
         return self.written_wrong | {match_key(text) for context in self.test for text in context.responses}
 
     @property
     def written_wrong(self) -> frozenset[str]:
-        """What people wrote to be wrong, as `match_key` has them."""
+        """The adversarial responses of all contexts, normalised with `match_key`."""
         written = [context.negatives.get(ADVERSARIAL, ()) for context in (*self.train, *self.test)]
         return frozenset(match_key(text) for texts in written for text in texts)
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same contexts."""
+        """A hash of the contexts, equal for equal contexts."""
         return fingerprint([[astuple(context) for context in part] for part in (self.train, self.test)])
 
 
 def read_data(
     train: str | Path, test: str | Path | None = None, split: float = SPLIT, split_seed: int = SPLIT_SEED
 ) -> Data:
-    """The contexts of two files, or of one that is split: a share of its contexts, by hash, to learn from.
+    """Read training and test contexts from two files, or split one file.
 
-    Parts of one file are called ``train`` and ``test`` in the ids of their contexts.
+    A file that is split gets ``train`` and ``test`` as the splits in the ids of its contexts. A file in
+    another format raises `InputError`.
 
-    Raises `InputError`: a file is of another shape, a context has no right response (or, to be tested on, no
-    wrong one), a context is in both files, or a part is empty.
+    Args:
+        train: The file of training contexts, or of all contexts.
+        test: The file of test contexts, or None to split ``train``.
+        split: Share of the contexts for training, between 0 and 1. Used only if ``test`` is None.
+        split_seed: Seed of the split. The split depends only on the seed and the ids of the contexts.
+
+    Returns:
+        The training and test contexts.
+
+    Raises:
+        InputError: A file has unusable contexts, a context is in both parts, or a part is empty.
     """
     if test is not None:
         return _checked(Data(tuple(_read(train)), tuple(_read(test))), f"{train} and {test}")
     if not 0 < split < 1:
         raise InputError(f"split {split}: a share of the contexts, between 0 and 1")
+    # An id is CORPUS/SPLIT/NAME.
     order = [(context.id.split("/", 2)[2], context) for context in _read(train)]
+    # Sort by hash, so that the split does not depend on the order of the file.
     order.sort(key=lambda named: number(split_seed, named[0]))
     border = int(split * len(order))
     if not 0 < border < len(order):
@@ -82,11 +107,19 @@ def read_data(
 
 
 def context_key(turns: Sequence[str]) -> tuple[str, ...]:
-    """What two contexts have in common that say the same."""
+    """Return a key that is equal for contexts with the same text.
+
+    Args:
+        turns: The texts of the turns.
+
+    Returns:
+        The normalised texts.
+    """
     return tuple(map(match_key, turns))
 
 
 def _read(path: str | Path) -> list[Choices]:
+    """Read the contexts of a file; each must have a right response."""
     contexts: list[Choices] = []
     for place, context in placed_choices([path]):
         if not context.positives:
@@ -98,6 +131,7 @@ def _read(path: str | Path) -> list[Choices]:
 
 
 def _checked(data: Data, place: str) -> Data:
+    """Check that test contexts have wrong responses and that no context is in both parts."""
     known = {context_key(context.turns): context.id for context in data.train}
     for context in data.test:
         if not context.negatives:
@@ -111,21 +145,35 @@ def _checked(data: Data, place: str) -> Data:
 
 @dataclass(frozen=True, slots=True)
 class BankFile:
-    """A corpus to retrieve from: a path, and the loader that reads it."""
+    """A corpus to retrieve negatives from.
+
+    Attributes:
+        loader: The name of the loader that reads the corpus.
+        path: The file or folder of the corpus.
+    """
 
     loader: str
     path: Path
 
     def facts(self) -> list[object]:
-        """What tells it from another: its loader, and its files with their sizes."""
+        """Return the loader and the names and sizes of the files, to tell banks apart."""
         files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
         return [self.loader, [[file.name, file.stat().st_size] for file in files if file.is_file()]]
 
 
 def bank_of(text: str) -> BankFile:
-    """``LOADER=PATH``.
+    """Parse ``LOADER=PATH``.
 
-    Raises `InputError`: it is something else, there is no such loader, or nothing at that path.
+    An unknown loader raises `InputError`.
+
+    Args:
+        text: The name of a loader and a path, such as ``text=sentences.txt``.
+
+    Returns:
+        The bank.
+
+    Raises:
+        InputError: The text has another form, or the path does not exist.
     """
     loader, equals, path = text.partition("=")
     if not equals or not path:
@@ -137,7 +185,15 @@ def bank_of(text: str) -> BankFile:
 
 
 def context_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
-    """Contexts as dialogues: the first right response is the last turn, the others answer in its place."""
+    """Turn contexts into dialogues for generators.
+
+    Args:
+        train: Contexts with right responses.
+
+    Yields:
+        One dialogue per context. The first right response is its last turn; the other right responses are
+        alternative responses to the same turn.
+    """
     for context in train:
         corpus, split, _ = context.id.split("/", 2)
         first, *others = context.positives
@@ -151,28 +207,57 @@ def context_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
 
 
 def response_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
-    """Contexts as dialogues to be edited: each right response is the last turn of one of its own."""
+    """Turn contexts into dialogues for edits.
+
+    Args:
+        train: Contexts with right responses.
+
+    Yields:
+        One dialogue per right response, which is its last turn.
+    """
     for context in train:
         for at, response in enumerate(context.positives):
+            # The first dialogue keeps the id of the context; the others need ids of their own.
             id = f"{context.id}/{at}" if at else context.id
             yield from context_dialogues([replace(context, id=id, positives=(response,))])
 
 
 @dataclass(slots=True)
 class LeakageFilter:
-    """Lets through what a bank may hold; ``left_out`` counts the rest by kind."""
+    """Remove forbidden texts from the records of a bank.
+
+    Attributes:
+        forbidden: Normalised texts that a bank may not contain.
+        known: Ids of the training contexts, which are in the store already.
+        left_out: Number of removed records and turns, by kind.
+    """
 
     forbidden: Collection[str]
     known: Collection[str] = ()
     left_out: Counter[str] = field(default_factory=Counter[str])
 
     def read(self, bank: BankFile, progress: Progress) -> Iterator[Record]:
-        """The records of a bank that it may hold."""
+        """Read a bank and remove forbidden texts.
+
+        Args:
+            bank: The bank.
+            progress: Receives progress updates.
+
+        Returns:
+            The remaining records.
+        """
         records = get_loader(bank.loader).read([bank.path], LoadOptions(progress=progress))
         return self.through(records)
 
     def through(self, records: Iterable[Record]) -> Iterator[Record]:
-        """The records that a bank may hold, dialogues cut where they may not go on."""
+        """Remove forbidden texts from records.
+
+        Args:
+            records: Sentences and dialogues. Rejected records are dropped.
+
+        Yields:
+            The remaining records. A dialogue is cut before its first forbidden turn.
+        """
         for record in records:
             if isinstance(record, Sentence):
                 if self._allows(record.text, "sentences"):
@@ -184,23 +269,29 @@ class LeakageFilter:
                 yield record
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
-        """The dialogue up to what it may not say; nothing where less than an exchange is left."""
+        """Return the dialogue up to its first forbidden turn, or None if less than an exchange is left."""
+        # The bank may be the corpus that the contexts were taken from.
         if dialogue.id in self.known:
             self.left_out["contexts that are learned from"] += 1
             return None
         said = dialogue.utterances
+        # Without the forbidden turn, the following ones would answer something else. So cut the dialogue
+        # there.
         end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
-        # Right responses alone: wrong ones of a corpus were written by people, or are no responses.
+        # Drop the wrong responses of a corpus: people wrote them to be wrong, or they are no responses at
+        # all.
         responses = tuple(
             response
             for response in dialogue.responses
             if response.label == 1 and response.turn < end and self._allows(response.text, "responses")
         )
+        # One turn is an exchange only if it has an alternative response.
         if end < 2 and not (end and responses):
             return None
         return replace(dialogue, utterances=said[:end], responses=responses)
 
     def _allows(self, text: str, kind: str) -> bool:
+        """Return whether a text is allowed, and count it if not."""
         if match_key(text) not in self.forbidden:
             return True
         self.left_out[kind] += 1

@@ -1,4 +1,13 @@
-"""The plan of a comparison, and its runs: a ranker trained on a source with a seed, and its scores."""
+"""Plan a comparison of sources of negatives, and run it.
+
+A `ComparisonPlan` lists the sources, the seeds, the ranker and its budget. A run trains the ranker on one
+source with one seed and scores the test contexts. `Runs` keeps the results in a folder, so that an
+interrupted comparison continues where it stopped.
+
+Example:
+    A plan with the sources ``random`` and ``contradiction`` and the seeds 0, 1 and 2 has six runs. The result
+    of the first is ``results/random-0-HASH.json``.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +35,20 @@ if TYPE_CHECKING:
     from graphneg.datasets.groups import Group
 
 HeldOut = Literal["right", "nothing"]
+"""Which texts are never used for training: the right responses of test contexts, or none."""
 HELD_OUT: tuple[HeldOut, ...] = ("right", "nothing")
 
 
 @dataclass(frozen=True, slots=True)
 class RankerSettings:
-    """The ranker that every source trains: its ``kind``, the encoder to start from, and how it learns.
+    """The ranker that is trained on every source.
 
-    ``arguments`` are transformers' ``TrainingArguments``, ``options`` those of the kind of ranker.
+    Attributes:
+        model: Name or folder of the pretrained encoder.
+        kind: The kind of ranker.
+        options: Options of that kind of ranker.
+        arguments: Keyword arguments of ``transformers.TrainingArguments``.
+        offline: Do not download models.
     """
 
     model: str | Path
@@ -43,9 +58,12 @@ class RankerSettings:
     offline: bool = False
 
     def facts(self) -> list[object]:
-        """What tells it from another, the weights it starts from among them.
+        """Return what the results depend on, including a hash of the pretrained weights.
 
-        Raises `ModelError`: there is no such encoder.
+        A missing encoder raises `ModelError`.
+
+        Returns:
+            Plain values for a fingerprint.
         """
         folder = locate(self.model, offline=self.offline)
         files = [file for form in ("*.safetensors", "pytorch_model*.bin") for file in folder.glob(form)]
@@ -55,12 +73,18 @@ class RankerSettings:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPlan:
-    """What is compared: sources and seeds, the ranker and what it sees, and what negatives are made with.
+    """What to compare, and how.
 
-    ``options`` are those of generators and recipes, by source; ``banks`` what they may retrieve from beside
-    the contexts to learn from. ``held_out`` says which texts are never learned from: those of the ``right``
-    responses of test contexts, or ``nothing``, where what people say everywhere ("Yes, sure.") may stay.
-    Models of the runs are kept if ``keep_models`` is set.
+    Attributes:
+        sources: The sources of negatives.
+        ranker: The ranker to train.
+        seeds: The seeds; each source is trained once per seed.
+        budget: The number of responses that a ranker sees.
+        banks: Corpora that generators and recipes may retrieve from, in addition to the training contexts.
+        options: Options of generators and recipes, by source.
+        held_out: Texts that are never used for training: ``right`` (right responses of test contexts) or
+            ``nothing``, which keeps frequent responses such as "Yes, sure." in the training data.
+        keep_models: Keep the trained models of the runs.
     """
 
     sources: Sequence[NegativeSource]
@@ -73,6 +97,11 @@ class ComparisonPlan:
     keep_models: bool = False
 
     def __post_init__(self) -> None:
+        """Check that the plan is complete and consistent.
+
+        Raises:
+            InputError: Sources or seeds are missing, a source is named twice, or options belong to no source.
+        """
         names = [source.name for source in self.sources]
         if not names or not self.seeds:
             raise InputError("a comparison needs at least one source and one seed")
@@ -86,15 +115,29 @@ class ComparisonPlan:
                 raise InputError(f"options are given for {name!r}, which is no source of this comparison")
 
     def facts(self) -> list[object]:
-        """What two comparisons of one folder have in common; sources and seeds may come later."""
+        """Return what all comparisons in one folder must have in common.
+
+        Sources and seeds are not included because a later call may add some.
+
+        Returns:
+            Plain values for a fingerprint.
+        """
         return [self.ranker.facts(), asdict(self.budget), self.held_out]
 
 
 @dataclass(frozen=True, slots=True)
 class RankerRun:
-    """What one run came to. ``scores`` has for each test context a number for each of its responses.
+    """The result of training the ranker on one source with one seed.
 
-    ``pairs`` counts what was learned from by source, ``shortfall`` the responses that an epoch had too few.
+    Attributes:
+        source: The name of the source.
+        seed: The seed.
+        fingerprint: A hash of everything that the result depends on.
+        scores: For each test context, one score per response.
+        pairs: Number of training pairs, by source.
+        shortfall: Number of responses that an epoch lacked, by source.
+        loss: The training loss.
+        seconds: Duration of training and scoring in seconds.
     """
 
     source: str
@@ -108,13 +151,20 @@ class RankerRun:
 
 
 class Runs:
-    """The runs of a comparison in their folders: done ones are read, stopped ones go on.
+    """The runs of a comparison in a folder.
 
-    A result is a small JSON file of ``results``, named by source, seed and a fingerprint of all that it
-    depends on. Models lie in ``models`` while they are needed, or for good if the plan keeps them.
+    A result is a JSON file in ``results``, named by source, seed and fingerprint. Trained models are in
+    ``models``. They are deleted when the result is written, unless the plan keeps them.
     """
 
     def __init__(self, folder: Path, data: Data, plan: ComparisonPlan) -> None:
+        """Initialize the runs of a plan.
+
+        Args:
+            folder: The folder of the comparison.
+            data: The training and test contexts.
+            plan: The plan.
+        """
         self._folder, self._data, self._plan = folder, data, plan
         self._held_out = data.tested if plan.held_out == "right" else []
         facts = [data.fingerprint, plan.ranker.facts(), asdict(plan.budget), self._held_out]
@@ -123,7 +173,17 @@ class Runs:
     def of(
         self, source: NegativeSource, groups: Sequence[Group], seed: int, progress: Progress | None = None
     ) -> tuple[RankerRun, bool]:
-        """The run of a source and seed, and whether it is new; trained where it is not there."""
+        """Return the result of one run, and train the ranker if there is none.
+
+        Args:
+            source: The source.
+            groups: The training contexts with right responses and the source's wrong responses.
+            seed: The seed.
+            progress: Receives progress updates.
+
+        Returns:
+            The result, and whether it is new.
+        """
         learned = [
             [
                 group.id,
@@ -132,6 +192,7 @@ class Runs:
             ]
             for group in groups
         ]
+        # The responses themselves are included: if the negatives change, the run is repeated.
         mark = fingerprint([self._facts, source.drawn_as, seed, fingerprint(learned)])
         name = f"{source.name}-{seed}-{mark[:12]}"
         result, model = self._folder / "results" / f"{name}.json", self._folder / "models" / name
@@ -139,6 +200,7 @@ class Runs:
             return run, False
         run = self._trained(source, groups, seed, mark, model, progress or NoProgress())
         result.parent.mkdir(parents=True, exist_ok=True)
+        # The file is whole or missing, so an existing result is complete.
         write_atomically(result, json.dumps(asdict(run)))
         if not self._plan.keep_models:
             shutil.rmtree(model)
@@ -153,12 +215,14 @@ class Runs:
         folder: Path,
         progress: Progress,
     ) -> RankerRun:
+        """Train the ranker and score the test contexts."""
         from graphneg.rankers.base import new_ranker
         from graphneg.training.rankers import train_ranker
 
         began = time.monotonic()
+        # The folder has a finished model but no result: an earlier run stopped between the two. Train again.
         if (folder / "config.json").is_file() and not (folder / "checkpoints").exists():
-            shutil.rmtree(folder)  # trained, and stopped before its result was written
+            shutil.rmtree(folder)
         settings, budget = self._plan.ranker, self._plan.budget
         options = {"seed": seed, "offline": settings.offline, **settings.options}
         ranker = new_ranker(settings.kind, settings.model, **options)
@@ -186,11 +250,12 @@ class Runs:
 
 
 def _read(result: Path, mark: str) -> RankerRun | None:
-    """The result that is there; none where there is none, or that of another run."""
+    """Return a saved result, or None if there is none or it has another fingerprint."""
     if not result.is_file():
         return None
     try:
         run = parse_typed(read_input(result), RankerRun, str(result))
     except InputError as error:
         raise InputError(f"{result}: this result can't be read; remove it, and it is made again") from error
+    # The file name has only the first digits of the fingerprint.
     return run if run.fingerprint == mark else None

@@ -1,4 +1,8 @@
-"""What negatives are like before anyone trains on them: figures, cues that give them away, examples."""
+"""Report what negatives are like before anyone trains on them: statistics, cues and examples.
+
+A cue is a property, such as length, by which a ranker can recognise negatives without reading the context. A
+ranker that is trained on negatives with a strong cue learns the cue instead of the task.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""What is good and what is suspicious about negatives, in plain sentences."""
+"""Turn the statistics of a set of negatives into findings: plain sentences with a severity.
+
+Example:
+    Negatives have 14.2 words on average and right responses 8.8, with an area under the ROC curve of 0.81.
+    The finding is: "they are 1.6 times as long as right responses (14.2 words against 8.8): a ranker can tell
+    them by length (AUC 0.81)".
+"""
 
 from __future__ import annotations
 
@@ -10,20 +16,34 @@ from typing import Literal
 from graphneg.evaluation.negatives.statistics import FEWEST, CategoryLine, Figures
 
 Level = Literal["wrong", "suspicious", "note", "good"]
+"""The severity of a finding, from an error to a good sign."""
 _Fault = tuple[Level, str]
 
 SUSPICIOUS_AUC = 0.70
-"""An area under the ROC curve from which a cue is suspicious."""
+"""Cues with at least this area under the ROC curve are suspicious."""
 SURE = 3.0
-"""Standard errors above 0.5 that an area must have besides: of few negatives only glaring cues count."""
+"""Minimum distance of a suspicious area from 0.5, in standard errors.
+
+With few negatives, only strong cues are reported.
+"""
+# Above these shares of texts that repeat within a context or occur under several contexts, a set is
+# suspicious.
 AGAIN, ELSEWHERE = 0.05, 0.25
+# Shares of negatives that the judge takes for right: suspicious from the first on, too easy below the second.
 JUDGED_RIGHT, JUDGED_EASY = 0.50, 0.05
+# Maximum difference in the share of questions between negatives and right responses.
 QUESTIONS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A sentence about a line. ``wrong`` spoils training, ``suspicious`` may, ``note`` is to be known."""
+    """A sentence about the negatives of one source and category.
+
+    Attributes:
+        level: ``wrong`` (spoils training), ``suspicious`` (may spoil it), ``note`` or ``good``.
+        line: The name of the line in the report.
+        sentence: The finding.
+    """
 
     level: Level
     line: str
@@ -33,9 +53,14 @@ class Finding:
 def findings(
     lines: Sequence[CategoryLine], reference: Callable[[CategoryLine], Figures | None]
 ) -> list[Finding]:
-    """What is to be said of the lines, those that spoil most first; of one without fault, that it is good.
+    """Return the findings on all lines of a report.
 
-    ``reference`` gives the right responses that a line is compared with.
+    Args:
+        lines: The lines of the report.
+        reference: Returns the statistics of the right responses that a line is compared with, or None.
+
+    Returns:
+        The findings, most severe first. A line without any problem gets one of level ``good``.
     """
     found = [
         Finding(level, line.name, sentence)
@@ -47,9 +72,10 @@ def findings(
 
 
 def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
-    """What is to be said of a line, the good among it."""
+    """Return the findings on one line, good ones included."""
     texts = line.figures.texts
     faults: list[_Fault] = []
+    # One such text is already an error, however few texts there are.
     if line.equal_to_right:
         sentence = (
             f"{line.equal_to_right:,} of {texts:,} are right responses of their own contexts, "
@@ -76,13 +102,16 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
 
 
 def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
+    """Yield a finding for each suspicious cue."""
     if right is None:
         return
     for cue, sentence in _SENTENCES.items():
         area = line.cue_auc.get(cue) or 0.0
-        # The standard error of an area of no cue at all (Hanley and McNeil 1982, the area 0.5).
+        # The standard error of the area under the ROC curve of a useless cue, which is 0.5 (Hanley and McNeil
+        # 1982). Length and overlap are counted on all texts, the other cues on samples.
         counted = cue in ("length", "overlap")
         wrong, true = (of.texts if counted else of.sampled for of in (line.figures, right))
+        # Without texts on one side, the error is so large that nothing is reported.
         error = sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0
         if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * error:
             yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"
@@ -95,6 +124,7 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
 
 
 def _overlap(line: CategoryLine, right: Figures) -> str:
+    """Describe an unusual number of content words shared with the context."""
     shared, usual = line.figures.shared.mean, right.shared.mean
     said = (
         f"{shared:.1f} of their content words are their contexts' too, of {line.compared_with} {usual:.1f}: "
@@ -107,6 +137,7 @@ def _overlap(line: CategoryLine, right: Figures) -> str:
 
 
 def _similarity(line: CategoryLine, right: Figures) -> str:
+    """Describe an unusual similarity to the context."""
     mean, usual = (of.to_context.mean if of.to_context else 0.0 for of in (line.figures, right))
     return (
         f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "
@@ -115,6 +146,7 @@ def _similarity(line: CategoryLine, right: Figures) -> str:
 
 
 def _words(line: CategoryLine, right: Figures) -> str:
+    """Describe words that are too frequent in negatives."""
     such = ", ".join(f'"{word}"' for word in line.cue_words)
     return (
         f"some words are more frequent in them than in {line.compared_with} ({such}): a ranker can tell them "
@@ -139,10 +171,12 @@ _SENTENCES: Mapping[str, Callable[[CategoryLine, Figures], str]] = {
 
 
 def _times(ratio: float) -> str:
+    """Format a ratio."""
     return f"{ratio:.1f} times" if ratio >= 1 else f"{ratio:.2f} times"
 
 
 def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
+    """Yield a finding if the judge accepts unusually many or few of the negatives."""
     share = line.figures.judged_right
     if share is None:
         return

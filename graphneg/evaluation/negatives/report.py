@@ -1,7 +1,11 @@
-"""From files of negatives to a report of what they are like, and the report as one HTML page.
+"""Measure files of negatives and write a report as an HTML page.
 
-In: files of negatives and right responses. Out: figures of each generator and category, what alone tells them
-from right responses, and sentences on what is good and what is suspicious; the page adds plots.
+`measure` reads negatives and right responses. It returns statistics for each generator and category, the cues
+that separate negatives from right responses, and findings in plain sentences. `page` adds plots.
+
+Example:
+    ``measure(["negatives.jsonl"]).findings[0].sentence`` may be "3 of 640 are right responses of their own
+    contexts, word for word: a ranker would learn to refuse what fits".
 """
 
 from __future__ import annotations
@@ -35,9 +39,12 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 
+# Default numbers of texts per line that models see, and of examples per line.
 SAMPLE, EXAMPLES = 1000, 3
 REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
+"""The names of the right texts, by the target of the negatives."""
 LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
+"""The names of the levels of findings on the page."""
 CUES = {
     "length": "#d97b29",
     "overlap": "#2f80d0",
@@ -45,8 +52,10 @@ CUES = {
     "fluency": "#2a9d6f",
     "words": "#c94f7c",
 }
+"""The colours of the cues in the plot."""
 RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
 _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
+# Height of a row of a plot, and of its frame, in pixels.
 _ROW, _FRAME = 26, 70
 _READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
 _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
@@ -60,11 +69,21 @@ _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What some files of negatives are like.
+    """A report on files of negatives.
 
-    ``reference`` has the figures of right texts by target: ``response``, the right responses, and
-    ``dialogue``, the turns as they were before they were edited. ``unsaid`` counts negatives in which turns
-    were only taken away: there is no text to measure. ``embedder``, ``lm`` and ``judge`` name the models.
+    Attributes:
+        files: The files.
+        records: Number of records, right responses included.
+        negatives: Number of negatives.
+        unsaid: Number of negatives without a text to measure, because turns were only removed.
+        embedder: The name of the embedder.
+        lm: The name of the language model, if any.
+        judge: The name of the judge, if any.
+        seed: The seed of the samples.
+        reference: Statistics of right texts by target. ``response`` has the right responses, ``dialogue`` the
+            turns before they were edited.
+        lines: Statistics of negatives by source, category and target.
+        findings: The findings, most severe first.
     """
 
     files: tuple[str, ...]
@@ -81,7 +100,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The lines of categories, and of sources that name none."""
+        """The lines of categories, and those of sources without categories."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -98,15 +117,23 @@ def measure(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
-    """Measure the negatives of files (.jsonl, .parquet) against the right responses that they bring.
+    """Measure the negatives of files and compare them with the right responses in the same files.
 
-    Right responses are records with label 1 and the originals of edited ones. Texts are counted as
-    they are read, and memory does not grow with their number; models see ``sample`` of each line, drawn by
-    hash from ``seed``. Without ``models``, the bundled word vectors give the cosines, and no more is asked.
+    Right responses are records with label 1 and the originals of edited ones. The memory that is needed does
+    not grow with the size of the files. Unusable files raise `InputError`; a model that runs out of memory
+    raises `ModelError`.
 
-    Raises:
-        InputError: a file can't be read, a label is neither 0 nor 1, or there is no negative.
-        ModelError: memory does not suffice for a model's work.
+    Args:
+        paths: Files of negatives (``.jsonl``, ``.parquet``).
+        models: The models to use. Defaults to the bundled word vectors alone.
+        threshold: The judge's scores at or above this threshold count as right.
+        sample: Maximum number of texts per line that models see.
+        examples: Number of examples per line.
+        seed: Seed of the samples.
+        progress: Receives progress updates.
+
+    Returns:
+        The report.
     """
     asked = models or Models(get_embedder(BUNDLED))
     counts = count_texts([Path(path) for path in paths], sample, seed, progress)
@@ -152,13 +179,20 @@ def measure(
 
 
 def _ratio(wrong: Distribution | None, right: Distribution | None) -> float | None:
-    """Of the means, where there are both."""
+    """Return the ratio of two means, or None if one is missing."""
     return None if wrong is None or right is None or not right.mean else wrong.mean / right.mean
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure with its heading and a sentence on how to read it."""
+    """A plot of the page.
+
+    Attributes:
+        id: The id of the HTML element.
+        heading: The heading.
+        reading: A sentence on how to read the plot.
+        figure: The Bokeh figure.
+    """
 
     id: str
     heading: str
@@ -167,7 +201,14 @@ class Drawing:
 
 
 def drawings(report: Report) -> list[Drawing]:
-    """All figures that the report has numbers for."""
+    """Draw the plots of a report.
+
+    Args:
+        report: The report.
+
+    Returns:
+        The plots for which the report has numbers.
+    """
     rows = [(REFERENCE[target], RIGHT, figures) for target, figures in report.reference.items()]
     rows += [(line.name, WRONG, line.figures) for line in report.lines]
     drawn = [_cues(report)] if any(_areas(report, cue) for cue in CUES) else []
@@ -180,17 +221,19 @@ def drawings(report: Report) -> list[Drawing]:
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
+    """Return the area under the ROC curve of a cue, by line."""
     areas = {line.name: line.cue_auc.get(cue) for line in report.lines}
     return {name: area for name, area in areas.items() if area is not None}
 
 
 def _cues(report: Report) -> Drawing:
-    """What each cue tells of each line, a marker each."""
+    """Plot the strength of the cues, one row per line and one marker per cue."""
     from bokeh.models import BoxAnnotation, ColumnDataSource, HoverTool, Range1d
 
     names = [line.name for line in report.lines if any(area is not None for area in line.cue_auc.values())]
     drawing = _canvas(names, Range1d(start=0.44, end=1.02), legend_rows=1)
     drawing.add_layout(
+        # The red zone of suspicious cues.
         BoxAnnotation(left=SUSPICIOUS_AUC, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
     )
     for (cue, colour), marker in zip(CUES.items(), _MARKERS, strict=True):
@@ -225,7 +268,7 @@ def _cues(report: Report) -> Drawing:
 
 
 def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
-    """Bars of distributions, each with its name and colour."""
+    """Plot distributions as bars, each with its name and colour."""
     from bokeh.models import ColumnDataSource, DataRange1d, HoverTool
 
     names, colours, spreads = zip(*rows, strict=True)
@@ -237,6 +280,7 @@ def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
     bars = drawing.hbar(
         y="name", left="lower", right="upper", height=0.5, source=source, color="colour", alpha=0.35
     )
+    # A dash turned by 90 degrees marks the median.
     ticks = drawing.scatter("median", "name", source=source, marker="dash", angle=1.5708, size=16)
     ticks.glyph.line_color, ticks.glyph.line_width = "colour", 3
     drawing.scatter("mean", "name", source=source, size=8, color="colour")
@@ -246,7 +290,7 @@ def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
 
 
 def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
-    """A row for each name, the first on top; the page's own ground shows through."""
+    """Make an empty figure with one row per name, first on top, and a transparent background."""
     from bokeh.models import FactorRange
     from bokeh.plotting import figure
 
@@ -271,16 +315,22 @@ def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
 
 
 def page(report: Report) -> str:
-    """The page's HTML.
+    """Render the report as an HTML page.
 
-    Raises `InputError`: Bokeh is not installed.
+    A missing Bokeh raises `InputError`.
+
+    Args:
+        report: The report.
+
+    Returns:
+        The HTML text.
     """
     require_bokeh()
     drawn = drawings(report)
     verdicts: dict[str, list[tuple[str, str]]] = {}
     for finding in report.findings:
         verdicts.setdefault(finding.line, []).append((finding.level, finding.sentence))
-    # Each line counts under its worst level, which comes first.
+    # A line counts under its most severe level. Findings are sorted, so this is the first.
     counts = Counter(verdict[0][0] for verdict in verdicts.values())
     return render(
         "graphneg.evaluation.negatives",
@@ -299,9 +349,13 @@ def page(report: Report) -> str:
 
 
 def check_page(out: Path, overwrite: bool) -> None:
-    """Before any work: whether a page can be written there.
+    """Check before any work that a page can be written.
 
-    Raises `InputError`: it can't, and why.
+    A file that cannot be written, or a missing Bokeh, raises `InputError`.
+
+    Args:
+        out: The file to write.
+        overwrite: Allow an existing file.
     """
     check_output(out, (".html",), "; --json prints the figures")
     check_new(out, overwrite)
@@ -309,8 +363,12 @@ def check_page(out: Path, overwrite: bool) -> None:
 
 
 def write_page(report: Report, out: str | Path) -> None:
-    """Write the page to a file.
+    """Write the report as an HTML page.
 
-    Raises `InputError`: Bokeh is not installed, or the file can't be written.
+    A file that cannot be written, or a missing Bokeh, raises `InputError`.
+
+    Args:
+        report: The report.
+        out: The file to write.
     """
     write(page(report), out)

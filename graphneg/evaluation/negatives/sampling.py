@@ -1,9 +1,14 @@
-"""One pass over files: the texts of each generator and category, counted and sampled.
+"""Count and sample the texts of negatives and right responses in one pass over the files.
 
-In: files of negatives and right responses. Out: `TextCounts`. What is measured of a record is its response,
-or the turns of its dialogue that were edited. Memory does not grow with the files: distributions are
-histograms of rounded values, samples have a size, and digests of texts that come up again lie in a file
-that goes with the process.
+The text that is measured is the response of a record, or the edited turns if the whole dialogue was edited.
+Texts are grouped into lines by source (generator or recipe), category and target. Memory does not grow with
+the size of the files: distributions are histograms of rounded values, samples have a maximum size, and hashes
+of texts are kept in a temporary SQLite file to find repetitions.
+
+Example:
+    A dialogue with the turns "Hi.", "I have a dog." and "Nice." is edited to "Hi.", "I have no dog." and
+    "Nice." The wrong text is "I have no dog." with the context "Hi."; the right text in its place is "I have
+    a dog."
 """
 
 from __future__ import annotations
@@ -31,20 +36,27 @@ from graphneg.records.files import read_located
 from graphneg.statistics import roc_auc
 
 RESPONSE, TURN = "response", "dialogue"
-"""Targets, as records name them."""
+"""The targets of records: the response, or any turn of the dialogue."""
 UNNAMED = "unnamed"
 """The source of negatives whose records name none."""
 ALL = "all"
-"""The category of a line that holds all of a source's."""
+"""The category of the line with all negatives of a source."""
+# Records between two updates of the progress bar.
 _SHOWN_EVERY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text that somebody may say after a context.
+    """A right or wrong text in its context.
 
-    ``place`` is the context as the corpus has it, ``context`` the one that the text follows in its
-    record: edits may have changed turns of it. ``right`` is what was said there in truth, where known.
+    Attributes:
+        id: The id of the record.
+        target: The target of the record, ``response`` or ``dialogue``.
+        place: The original context.
+        context: The context in the record, in which turns may have been edited.
+        text: The text.
+        categories: The error categories of the text.
+        right: The original text in its place, if known.
     """
 
     id: str
@@ -57,16 +69,26 @@ class Text:
 
 
 class MeasuredTexts(NamedTuple):
-    """Texts of one record: the ``wrong`` ones of a negative, and the ``right`` ones that it brings."""
+    """The texts of one record.
+
+    Attributes:
+        wrong: The wrong texts. Empty for a right response.
+        right: The right texts: the response, or the originals of the wrong texts.
+    """
 
     wrong: Sequence[Text]
     right: Sequence[Text]
 
 
 def measured(negative: Negative) -> MeasuredTexts:
-    """What is measured of a record: the response, or the turns of a dialogue that are not as they were.
+    """Return the texts of a record that are measured.
 
-    Turns that were changed or put in have a text; of a turn that was only taken away there is none.
+    Args:
+        negative: The record. If its target is ``dialogue``, each changed or inserted turn is a wrong text. A
+            removed turn has no text.
+
+    Returns:
+        The wrong and right texts.
     """
     id, target, categories = negative.id, negative.target, tuple(negative.categories)
     after = (*(turn["text"] for turn in negative.context), negative.response)
@@ -74,6 +96,7 @@ def measured(negative: Negative) -> MeasuredTexts:
         right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response)
         return MeasuredTexts((), (right,))
     context, response = negative.original["context"], negative.original["response"]
+    # Retrieved and generated responses are no edits and have no original.
     known = context is not None or response is not None
     before = (
         *(turn["text"] for turn in (negative.context if context is None else context)),
@@ -83,6 +106,7 @@ def measured(negative: Negative) -> MeasuredTexts:
     wrong: list[Text] = []
     for old, new in last if target == RESPONSE else _edited_turns(before, after):
         edits = negative.edits if target == TURN else ()
+        # An edit of this turn has a category of its own; otherwise the categories of the record apply.
         by_turn = (str(edit["category"]) for edit in edits if edit["turn"] == new and edit["category"])
         text = Text(
             id,
@@ -99,12 +123,15 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
-    """Places of turns that are new or other, each with the one that it replaces where there is one."""
+    """Yield the indices of changed and new turns, each after the index of the turn that it replaces."""
+    # Turns were changed in place: no alignment is needed.
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
+    # Turns were added or removed, so align the two dialogues.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
+            # Pair replaced turns in order; surplus new turns replace none.
             yield from ((a + at - c if a + at - c < b else None, at) for at in range(c, d))
 
 
@@ -112,10 +139,12 @@ _TABLES = """
 CREATE TABLE wrong (line INTEGER, place INTEGER, text INTEGER);
 CREATE TABLE right (place INTEGER, text INTEGER, PRIMARY KEY (place, text)) WITHOUT ROWID;
 """
+# Texts that repeat another negative of the same context.
 _AGAIN = """
 SELECT line, sum(times - 1) FROM (SELECT line, count(*) AS times FROM wrong GROUP BY line, place, text)
 GROUP BY line
 """
+# Texts that occur under more than one context.
 _ELSEWHERE = """
 SELECT line, sum(times)
 FROM (
@@ -123,6 +152,7 @@ FROM (
 )
 GROUP BY line
 """
+# Negatives that equal a right response of their context.
 _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
@@ -130,7 +160,7 @@ GROUP BY wrong.line
 
 
 def _digests(text: Text) -> tuple[int, ...]:
-    """Of a text's place and of itself; case and white space do not count."""
+    """Return 64-bit hashes of a text's original context and of the text, ignoring case and white space."""
     written = ("\0".join(map(match_key, texts)) for texts in (text.place, [text.text]))
     hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
     return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)
@@ -138,7 +168,14 @@ def _digests(text: Text) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Mean and quartiles of some numbers."""
+    """Mean and quartiles of some numbers.
+
+    Attributes:
+        mean: The mean.
+        lower: The first quartile.
+        median: The median.
+        upper: The third quartile.
+    """
 
     mean: float
     lower: float
@@ -147,27 +184,53 @@ class Distribution:
 
 
 class Histogram:
-    """Counts of values rounded to ``step``; the sum is exact. Memory grows with the values' range alone."""
+    """Counts of values rounded to a step.
+
+    Memory grows with the range of the values only.
+
+    Attributes:
+        step: The step to which values are rounded.
+        counts: The counts, by the value divided by the step.
+        total: The number of values.
+    """
 
     def __init__(self, values: Iterable[float] = (), step: float = 1.0) -> None:
+        """Initialize the histogram.
+
+        Args:
+            values: The first values to count.
+            step: The step to which values are rounded.
+        """
         self.step = step
         self.counts: Counter[int] = Counter()
         self.total = 0
+        # The sum is exact, so the mean does not suffer from rounding.
         self._sum = 0.0
         for value in values:
             self.add(value)
 
     def add(self, value: float) -> None:
-        """Count one more."""
+        """Count a value.
+
+        Args:
+            value: The value.
+        """
         self.counts[round(value / self.step)] += 1
         self.total += 1
         self._sum += value
 
     def quantile(self, part: float) -> float:
-        """The smallest value that at least ``part`` of all do not exceed (0 to 1).
+        """Return the smallest value that is not below ``part`` of the values.
 
-        >>> Histogram([1, 2, 3, 10]).quantile(0.5)
-        2.0
+        Args:
+            part: The share of values, from 0 to 1.
+
+        Returns:
+            The quantile, rounded to the step.
+
+        Example:
+            >>> Histogram([1, 2, 3, 10]).quantile(0.5)
+            2.0
         """
         least, seen = part * self.total, 0
         for value in sorted(self.counts):
@@ -177,7 +240,7 @@ class Histogram:
         return 0.0
 
     def spread(self) -> Distribution | None:
-        """Mean and quartiles; nothing of no values."""
+        """Return mean and quartiles, or None without values."""
         if not self.total:
             return None
         quartiles = (self.quantile(part) for part in (0.25, 0.5, 0.75))
@@ -185,10 +248,18 @@ class Histogram:
 
 
 def histogram_auc(more: Histogram, less: Histogram) -> float:
-    """The area under the ROC curve: how often a value of ``more`` is above one of ``less``, a tie half.
+    """Return the area under the ROC curve of two histograms.
 
-    >>> histogram_auc(Histogram([2, 3]), Histogram([1, 2])), histogram_auc(Histogram([1]), Histogram([1]))
-    (0.875, 0.5)
+    Args:
+        more: Values that are expected to be higher.
+        less: Values that are expected to be lower.
+
+    Returns:
+        The probability that a value of ``more`` is above a value of ``less``; a tie counts as half.
+
+    Example:
+        >>> histogram_auc(Histogram([2, 3]), Histogram([1, 2])), histogram_auc(Histogram([1]), Histogram([1]))
+        (0.875, 0.5)
     """
     return roc_auc(
         list(more.counts), list(less.counts), list(more.counts.values()), list(less.counts.values())
@@ -196,7 +267,13 @@ def histogram_auc(more: Histogram, less: Histogram) -> float:
 
 
 class Key(NamedTuple):
-    """Which texts a line is about."""
+    """The key of a line.
+
+    Attributes:
+        source: The generator or recipe.
+        category: The error category, or `ALL`.
+        target: ``response`` or ``dialogue``.
+    """
 
     source: str
     category: str
@@ -204,12 +281,28 @@ class Key(NamedTuple):
 
 
 class TextPool:
-    """Counts of texts: words, content words shared with their contexts, moods, persons; and a sample.
+    """Statistics and a sample of the texts of one line.
 
-    ``line`` is its number among the lines of negatives.
+    Attributes:
+        line: The number of the line.
+        records: Number of records.
+        words: Histogram of the number of words.
+        shared: Histogram of the number of content words shared with the context.
+        like_right: Histogram of the overlap with the right response: shared content words divided by all
+            content words of both.
+        questions: Number of questions.
+        persons: Number of texts by grammatical person.
+        sample: The sampled texts.
     """
 
     def __init__(self, sample: int, seed: int, line: int = 0) -> None:
+        """Initialize an empty pool.
+
+        Args:
+            sample: Maximum size of the sample.
+            seed: Seed of the sample.
+            line: The number of the line.
+        """
         self.line = line
         self.records = 0
         self.words = Histogram()
@@ -221,7 +314,11 @@ class TextPool:
         self._seed = seed
 
     def add(self, text: Text) -> None:
-        """Count one more."""
+        """Count a text.
+
+        Args:
+            text: The text.
+        """
         content = _content(text.text)
         self.words.add(word_count(text.text))
         self.shared.add(len(content & frozenset[str]().union(*map(_content, text.context))))
@@ -230,39 +327,54 @@ class TextPool:
             self.like_right.add(len(content & right) / len(content | right) if content | right else 1.0)
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1
+        # The sample depends on the seed and the texts, but not on the order of the files.
         draw = number(self._seed, "sample", text.id, str(len(text.context)), text.text)
         self.sample.offer(draw, text)
 
     @property
     def texts(self) -> int:
-        """How many texts were counted."""
+        """The number of texts."""
         return self.words.total
 
 
 @lru_cache(maxsize=1 << 14)
 def _content(text: str) -> frozenset[str]:
+    """Return the content lemmas of a text."""
     return frozenset(content_lemmas(text))
 
 
 class TextCounts:
-    """What a pass over records finds, lines in the order of a report.
+    """The result of a pass over records.
 
-    ``wrong`` has the texts of negatives by line, ``right`` those that fit by target. ``repeated`` counts by
-    line: texts said again to one context, said elsewhere too, right for their context. ``empty`` counts
-    negatives without a text.
+    Attributes:
+        records: Number of records.
+        negatives: Number of negatives.
+        empty: Number of negatives without a text to measure.
+        wrong: Statistics of wrong texts by line, in the order of the report.
+        right: Statistics of right texts by target.
+        repeated: For each line, the numbers of texts that repeat a negative of the same context, that occur
+            under several contexts, and that equal a right response of their context.
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
+        """Count the texts of records.
+
+        Args:
+            records: Negatives and right responses.
+            sample: Maximum size of the sample of each line.
+            seed: Seed of the samples.
+        """
         self.records = self.negatives = self.empty = 0
         self.wrong: dict[Key, TextPool] = {}
         self.right: dict[str, TextPool] = {}
         self._sample = (sample, seed)
-        with closing(sqlite3.connect("")) as rows:  # a file without a name: SQLite keeps it, and removes it
+        # An empty name opens a temporary file that SQLite removes when the connection closes.
+        with closing(sqlite3.connect("")) as rows:
             rows.executescript(_TABLES)
             for record in records:
                 self._add(record, rows)
             counts = [dict(rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)]
-        # All of a source first, then its categories.
+        # The line with all negatives of a source comes before the lines of its categories.
         order = sorted(
             self.wrong, key=lambda key: (key.source, key.target, key.category != ALL, key.category)
         )
@@ -273,10 +385,12 @@ class TextCounts:
         }
 
     def _add(self, record: Negative, rows: sqlite3.Connection) -> None:
+        """Count the texts of a record."""
         self.records += 1
         wrong, right = measured(record)
         for text in right:
             new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
+            # A right response may come with several negatives; count it once per context.
             if new:
                 self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
         if record.label:
@@ -298,7 +412,7 @@ class TextCounts:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Whether it is the line of all of a source whose negatives are of one and the same category."""
+        """Return whether a line of all categories equals the only category line of its source."""
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False
@@ -307,13 +421,26 @@ class TextCounts:
 
 
 def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress | None = None) -> TextCounts:
-    """Count what the files hold; of each line at most ``size`` texts are kept.
+    """Count and sample the texts of files.
 
-    Raises `InputError`: a file can't be read, a label is neither 0 nor 1, or no record is a negative.
+    A file that cannot be read raises `InputError`.
+
+    Args:
+        paths: Files of negatives and right responses.
+        size: Maximum size of the sample of each line.
+        seed: Seed of the samples.
+        progress: Receives progress updates.
+
+    Returns:
+        The statistics.
+
+    Raises:
+        InputError: A label is neither 0 nor 1, or no record is a negative.
     """
     bar = progress or NoProgress()
 
     def records() -> Iterator[Negative]:
+        """Yield the records of all files."""
         located = chain.from_iterable(map(read_located, paths))
         for count, (address, record) in enumerate(located, 1):
             if record.label not in (0, 1):

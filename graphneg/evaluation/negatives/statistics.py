@@ -1,9 +1,16 @@
-"""The figures of one line: what negatives, or right responses, are like, and what models say of them.
+"""Compute the statistics of one line of the report, and the strength of cues.
 
-In: counted texts and their samples, and models: word vectors, a language model, a ranker. Out: `Figures`,
-and the cues that alone tell negatives from right responses, each as an area under the ROC curve: a ranker
-that is trained on negatives which one cue tells apart learns that cue. Words as cues: Gururangan et al.
-2018, "Annotation Artifacts in Natural Language Inference Data", section 3.
+The input is a pool of counted and sampled texts, and models: an embedder and, optionally, a language model
+and a ranker. A cue is a property that separates negatives from right responses by itself. Its strength is an
+area under the ROC curve. A ranker that is trained on negatives with a strong cue learns that cue. Words as
+cues: Gururangan et al. (2018), "Annotation Artifacts in Natural Language Inference Data", section 3.
+
+Example:
+    >>> from graphneg.evaluation.negatives.sampling import Text
+    >>> wrong = [Text("1", "response", (), (), text) for text in ("I never swim.", "I never ski.")]
+    >>> right = [Text("2", "response", (), (), "I ski.")]
+    >>> cue_words(wrong, right)
+    ('never',)
 """
 
 from __future__ import annotations
@@ -31,24 +38,36 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 
 FEWEST, CUE_WORDS = 20, 5
-"""Texts on either side without which a cue says nothing, and words that a report names."""
+"""The minimum number of texts on each side for a cue, and the number of words that a report names."""
 THRESHOLD = 0.5
-"""A judge's score from here on says: right."""
+"""The judge's scores at or above this threshold count as right."""
+# Texts per call of a model.
 _CHUNK = 64
+# Rounding of model scores in histograms.
 _STEP = 0.01
+# Words with inner apostrophes ("don't"), and single punctuation marks.
 _TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
 
 _Asked = Callable[[Sequence[Text]], Sequence[float]]
 Scores = Mapping[str, Mapping[Text, float]]
-"""By name, then by text: cosines ``to_context`` and ``to_right``, the ``loss`` (nats a token), the judge's
-score (``judged``). A text is left out where there is nothing to compare it with, or nobody to ask."""
+"""Scores of texts, by name of the score and text.
+
+``to_context`` and ``to_right`` are cosines with the context and the right response, ``loss`` is the mean loss
+per token in nats, and ``judged`` is the judge's score. A text without a context, without a right response, or
+without a finite score is missing.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """Who is asked. ``embedder`` gives vectors, ``lm`` likelihoods, ``judge`` scores from 0 to 1.
+    """The models that score texts.
 
-    ``lm_name`` and ``judge_name`` are what a report calls them.
+    Attributes:
+        embedder: Embeds texts for cosines.
+        lm: Computes the loss of texts.
+        judge: Scores responses from 0 to 1.
+        lm_name: The name of the language model in the report.
+        judge_name: The name of the judge in the report.
     """
 
     embedder: Embedder
@@ -59,9 +78,18 @@ class Models:
 
 
 def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool = False) -> Models:
-    """Models by name: word vectors or an encoder, a causal language model, a ranker.
+    """Load models by name.
 
-    Raises `ModelError`: there is no such model.
+    A missing model raises `ModelError`.
+
+    Args:
+        embedder: The name of word vectors or of an encoder.
+        lm: The name of a causal language model, or None.
+        judge: The name of a ranker, or None.
+        offline: Do not download models.
+
+    Returns:
+        The models.
     """
     from graphneg.nn.embedders import get_embedder, is_static
     from graphneg.nn.models import load_causal
@@ -78,20 +106,31 @@ def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool 
 
 
 def score(texts: Sequence[Text], models: Models, progress: Progress | None = None) -> Scores:
-    """Ask the models about each text once.
+    """Score each text once with every model.
 
-    Raises `ModelError`: memory does not suffice for one text alone.
+    A model that runs out of memory with a single text raises `ModelError`.
+
+    Args:
+        texts: The texts. Duplicates are scored once.
+        models: The models.
+        progress: Receives progress updates.
+
+    Returns:
+        The scores by name and text.
     """
     bar = progress or NoProgress()
+    # The line of all negatives and the lines of its categories share texts.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
     with_right = [text for text in every if text.right is not None]
     embedder, lm, judge = models.embedder, models.lm, models.judge
 
     def cosines(some: Sequence[Text], others: Sequence[str]) -> list[float]:
+        """Return the cosines of texts with other texts; embeddings have length 1."""
         return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
 
     def ask(label: str, texts: list[Text], model: _Asked) -> dict[Text, float]:
+        """Score texts in chunks and drop scores that are not finite."""
         bar.start(label, len(texts), "texts")
         answers: dict[Text, float] = {}
         for start in range(0, len(texts), _CHUNK):
@@ -126,13 +165,24 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Figures of some texts.
+    """Statistics of some texts.
 
-    ``words`` counts words a text, ``shared`` content words shared with the context, ``like_right`` the
-    share of content words in common with the right response, 0 to 1; these, moods and persons are of
-    all ``texts``. Of the ``sampled`` ones: cosines ``to_context`` and ``to_right``, ``perplexity``
-    (its mean is the exponential of the mean loss), and the share ``judged_right``. None: nothing to
-    compare with, or nobody to ask.
+    A value is None if there is nothing to compare with or no model was given.
+
+    Attributes:
+        texts: Number of texts.
+        sampled: Number of texts in the sample that models scored.
+        words: Words per text.
+        shared: Content words per text that the context has, too.
+        like_right: Overlap of content words with the right response, 0 to 1.
+        to_context: Cosine with the context, on the sample.
+        to_right: Cosine with the right response, on the sample.
+        perplexity: Perplexity, on the sample. Its mean is the exponential of the mean loss.
+        judged_right: Share of the sample that the judge takes for right.
+        questions: Share of questions.
+        first_person: Share of texts in the first person.
+        second_person: Share of texts in the second person.
+        third_person: Share of texts in the third person.
     """
 
     texts: int
@@ -152,7 +202,14 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class NegativeExample:
-    """A negative to read: the context's last turns, what is said, what was said in truth."""
+    """An example of a negative.
+
+    Attributes:
+        id: The id of the record.
+        context: The last turns of the context.
+        text: The wrong text.
+        right: The original text in its place, if known.
+    """
 
     id: str
     context: tuple[str, ...]
@@ -162,13 +219,22 @@ class NegativeExample:
 
 @dataclass(frozen=True, slots=True)
 class CategoryLine:
-    """A generator's negatives of one category, or of ``all``.
+    """Statistics of the negatives of one source and category.
 
-    ``again`` counts texts said before to the same context, ``elsewhere`` those that stand under another
-    context too, ``equal_to_right`` those that are a right response of theirs. ``words_ratio`` and
-    ``perplexity_ratio`` are means against those of right responses. ``cue_auc`` has, for each cue, the
-    area under the ROC curve by which it alone tells negatives from right responses; ``cue_words`` stand
-    in more of the negatives.
+    Attributes:
+        source: The generator or recipe.
+        category: The error category, or ``all``.
+        target: ``response`` or ``dialogue``.
+        negatives: Number of negatives.
+        figures: Statistics of their texts.
+        again: Number of texts that repeat a negative of the same context.
+        elsewhere: Number of texts that occur under several contexts.
+        equal_to_right: Number of texts that equal a right response of their context.
+        words_ratio: Mean number of words, divided by that of right responses.
+        perplexity_ratio: Mean perplexity, divided by that of right responses.
+        cue_words: Words that are more frequent in negatives than in right responses.
+        cue_auc: Area under the ROC curve of each cue, or None with too few texts.
+        examples: Some of the negatives.
     """
 
     source: str
@@ -187,19 +253,31 @@ class CategoryLine:
 
     @property
     def name(self) -> str:
-        """``overlap (C-follow)``; of all categories the source alone."""
+        """The name of the line, such as ``overlap (C-follow)``, or the source alone for all categories."""
         return self.source if self.category == ALL else f"{self.source} ({self.category})"
 
     @property
     def compared_with(self) -> str:
-        """What the right texts of this target are called."""
+        """The name of the right texts that the line is compared with."""
         return "right responses" if self.target == RESPONSE else "the turns as they were"
 
 
 class Sampled:
-    """A pool, the ``texts`` of its sample, and histograms of their scores by name."""
+    """A pool of texts together with the scores of its sample.
+
+    Attributes:
+        pool: The pool.
+        texts: The texts of the sample.
+        histograms: Histograms of the scores, by name.
+    """
 
     def __init__(self, pool: TextPool, scores: Scores) -> None:
+        """Initialize the histograms.
+
+        Args:
+            pool: The pool.
+            scores: The scores of the texts of all pools.
+        """
         self.pool = pool
         self.texts = tuple(pool.sample.items())
         values = {name: [of[text] for text in self.texts if text in of] for name, of in scores.items()}
@@ -209,7 +287,14 @@ class Sampled:
         }
 
     def figures(self, threshold: float) -> Figures | None:
-        """The figures; nothing of no texts."""
+        """Return the statistics of the pool.
+
+        Args:
+            threshold: The judge's scores at or above this threshold count as right.
+
+        Returns:
+            The statistics, or None for a pool without texts.
+        """
         pool, words, shared = self.pool, self.pool.words.spread(), self.pool.shared.spread()
         if words is None or shared is None:
             return None
@@ -223,6 +308,7 @@ class Sampled:
             like_right=pool.like_right.spread(),
             to_context=self.histograms["to_context"].spread(),
             to_right=self.histograms["to_right"].spread(),
+            # exp() is monotonic, so the quartiles of the loss give those of the perplexity.
             perplexity=None if loss is None else Distribution(*map(exp, astuple(loss))),
             judged_right=right / len(self._judged) if self._judged else None,
             questions=pool.questions / pool.texts,
@@ -233,9 +319,15 @@ class Sampled:
 
 
 def cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
-    """How well each cue alone tells wrong from right texts, to four digits; none of too few texts.
+    """Return the strength of each cue.
 
-    That is an area under the ROC curve: of one number whichever side has more of it.
+    Args:
+        wrong: Wrong texts.
+        right: Right texts.
+
+    Returns:
+        The area under the ROC curve by cue, rounded to four digits, or None with fewer than `FEWEST` texts on
+        a side.
     """
     pairs = {
         "length": (wrong.pool.words, right.pool.words),
@@ -246,28 +338,41 @@ def cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
     areas: dict[str, float | None] = {}
     for cue, (ours, theirs) in pairs.items():
         above = histogram_auc(ours, theirs) if min(ours.total, theirs.total) >= FEWEST else None
+        # A numeric cue works in either direction, so 0.3 is as strong as 0.7.
         areas[cue] = None if above is None else round(max(above, 1 - above), 4)
     words = words_cue_auc(wrong.texts, right.texts)
     return {**areas, "words": None if words is None else round(words, 4)}
 
 
 def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
-    """How well a bag of words tells wrong from right texts: naive Bayes over the words that stand in a text.
+    """Return how well a bag of words separates wrong from right texts.
 
-    The contexts are parted in two by hash, and each half is told by what the other half teaches: below 0.5
-    the words of one half mislead in the other. None of too few texts.
+    A naive Bayes classifier over the words of a text is trained and tested in a two-fold cross-validation.
+    The folds are split by context.
+
+    Args:
+        wrong: Wrong texts.
+        right: Right texts.
+        seed: Seed of the split.
+
+    Returns:
+        The area under the ROC curve, or None with fewer than `FEWEST` texts on a side. A value below 0.5
+        means that the words of one half mislead in the other half.
     """
     if min(len(wrong), len(right)) < FEWEST:
         return None
     sides: list[tuple[list[frozenset[str]], list[frozenset[str]]]] = [([], []), ([], [])]
     for halves, texts in zip(sides, (wrong, right), strict=True):
         for text in texts:
+            # Split by context, so that no test text follows a context of the training half.
             halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     scores = [Histogram(step=_STEP) for _ in sides]
+    # Train on one half and test on the other.
     for held, learned in ((0, 1), (1, 0)):
         ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
         n, m = (len(halves[learned]) + 1 for halves in sides)
-        odds = {  # of wrong against right, one text of each added; "" is for a word that was not seen
+        # Log odds of wrong against right, smoothed by one text with half of each word. "" is an unseen word.
+        odds = {
             word: log((ours[word] + 0.5) / n) - log((theirs[word] + 0.5) / m) for word in ("", *ours, *theirs)
         }
         for histogram, halves in zip(scores, sides, strict=True):
@@ -277,13 +382,23 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
 
 
 def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORDS) -> tuple[str, ...]:
-    """The words that stand in a larger share of wrong texts than of right ones, by that difference."""
+    """Return the words that are most characteristic of wrong texts.
+
+    Args:
+        wrong: Wrong texts.
+        right: Right texts.
+        most: Maximum number of words.
+
+    Returns:
+        The words with the largest difference between their shares of wrong and of right texts, largest first.
+    """
     if not wrong or not right:
         return ()
     counts = [Counter(word for text in texts for word in _tokens(text.text)) for texts in (wrong, right)]
     more = {
         word: count / len(wrong) - counts[1][word] / len(right)
         for word, count in counts[0].items()
+        # A word that occurs once, or a punctuation mark, is no cue to report.
         if count > 1 and any(map(str.isalnum, word))
     }
     ordered = sorted(more, key=lambda word: (-more[word], word))
@@ -291,4 +406,5 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
 
 
 def _tokens(text: str) -> frozenset[str]:
+    """Return the lower-case tokens of a text."""
     return frozenset(_TOKEN.findall(text.lower()))

@@ -1,9 +1,9 @@
-"""Reviews: negatives that people judge without knowing where they come from, and what they say of them.
+"""Let people judge negatives without knowing where they come from, and evaluate the judgements.
 
-`draw` makes a `ReviewSet` of files: items in an order of chance, and the `Questions` that are asked of each.
-It is judged in a CSV sheet (`exchange`) or in a browser, where `Judgements` keep every answer
-(``graphneg.pages.review``). `Results` say what came of it: shares with intervals, agreement, disagreements,
-labels.
+`draw` samples items from several sources into a `ReviewSet` and shuffles them, so that annotators cannot tell
+the sources apart. The `Questions` are asked about each item. Annotators fill in a CSV sheet (`exchange`) or
+work in a browser (``graphneg.pages.review``), which stores each answer in a `Judgements` file. `Results`
+computes shares with confidence intervals, agreement between annotators, disagreements and the final labels.
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
-"""Responses that may contradict, judged by three people: a review goes out, labelled responses come back.
+"""Label collected responses as contradictory or consistent, with the votes of three annotators.
 
-What two of three call contradictory is so, what nobody does is not, the rest is dropped (Sato et al. 2024,
-"A Large Collection of Model-generated Contradictory Responses for Consistency-aware Dialogue Systems",
-section 3).
+The procedure is that of Sato et al. (2024), "A Large Collection of Model-generated Contradictory Responses
+for Consistency-aware Dialogue Systems", section 3. A response is contradictory if at least two of three
+annotators say so, and consistent if none does. Responses with one vote are dropped.
+
+Example:
+    Three annotators judge the response "I don't have a dog" to an earlier "My dog is called Rex". With 2
+    votes its label is 1, with 0 votes it is 0, and with 1 vote it is left out.
 """
 
 from __future__ import annotations
@@ -21,7 +25,15 @@ _QUESTIONS = "contradiction"
 
 
 def review_of(responses: Sequence[Responded], seed: int = 0) -> ReviewSet:
-    """The responses as items for three annotators, in an order that tells nothing of who responded."""
+    """Make a review set for three annotators from collected responses.
+
+    Args:
+        responses: The collected responses.
+        seed: Seed of the order of the items.
+
+    Returns:
+        The items in shuffled order, so that neighbours reveal nothing about the generator.
+    """
     items = [
         Item(
             one.generator,
@@ -38,10 +50,19 @@ def review_of(responses: Sequence[Responded], seed: int = 0) -> ReviewSet:
 def labelled_responses(
     responses: Sequence[Responded], set: ReviewSet, judgements: Sequence[Judgement]
 ) -> list[Labelled]:
-    """The responses with their votes, in order; those that one of three calls contradictory are left out.
+    """Combine responses with the votes of their annotators.
 
-    Raises `InputError`: what was judged are not these responses, something else was asked, or three people
-    did not judge each.
+    Args:
+        responses: The collected responses.
+        set: The review set that `review_of` made from them.
+        judgements: The judgements of three annotators. Those of the adjudicator are ignored.
+
+    Returns:
+        The responses with at least two votes or none, in the order of ``responses``.
+
+    Raises:
+        InputError: The review has other responses or other questions, or an item does not have three
+            judgements.
     """
     [question, *others] = set.questions.questions
     if others or not question.positive:
@@ -63,6 +84,7 @@ def labelled_responses(
             generator=response.generator,
             votes=sum(votes[response.id]),
         )
+        # One vote of three gives no label.
         if item.label is not None:
             labelled.append(item)
     return labelled
@@ -71,9 +93,10 @@ def labelled_responses(
 def _votes(
     set: ReviewSet, judgements: Sequence[Judgement], question: str, positive: str
 ) -> Mapping[str, Sequence[bool]]:
-    """What three people say, by the id of the item."""
+    """Return the three votes on each item, by the id of the item."""
     votes: dict[str, list[bool]] = {item.id: [] for item in set.items}
     for one in judgements:
+        # The rule needs three independent votes; a decision of the adjudicator is none of them.
         if one.annotator != ADJUDICATOR:
             votes[set.item(one.row).id].append(one.answers[question] == positive)
     for row, item in enumerate(set.items, 1):

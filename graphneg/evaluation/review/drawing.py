@@ -1,8 +1,12 @@
-"""What is to be judged: negatives of several sources, drawn into one order that tells nothing of them.
+"""Sample the items of a review from several sources.
 
-Files of negatives go in, each a source, responses that people wrote to be wrong, and judged items whose
-answers are known. A `Drawn` comes out. Sources are compared on the same contexts as far as they share any:
-those that most sources have come first.
+Each file of negatives is a source. Adversarial responses that people wrote can be another source, and items
+with known answers ("gold" items) can be mixed in to check the annotators. The sources are compared on the
+same contexts as far as possible: contexts that most sources share are used first.
+
+Example:
+    Source X has negatives for the contexts 1 and 2, source Y for 2 and 3. With ``each=1``, both sources
+    contribute a negative for context 2.
 """
 
 from __future__ import annotations
@@ -23,16 +27,21 @@ from graphneg.hashing import number, shuffled
 from graphneg.records.files import read_located
 
 PEOPLE = "people"
-"""The source of responses that people wrote to be wrong."""
+"""The source of adversarial responses that people wrote."""
 EACH = 60
-"""Items of each source, where nothing else is said."""
+"""Default number of items per source."""
 _RESPONSE = "response"
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A set to be judged. ``too_few`` counts what sources lack, ``left_out`` the records of files that are no
-    wrong response: right ones, and edited dialogues."""
+    """A sampled review set.
+
+    Attributes:
+        set: The review set.
+        too_few: Number of missing items, for each source that has fewer than requested.
+        left_out: Number of records that are no wrong responses: right responses and edited dialogues.
+    """
 
     set: ReviewSet
     too_few: Mapping[str, int]
@@ -49,13 +58,25 @@ def draw(
     annotators: int = 0,
     gold: Sequence[Item] = (),
 ) -> Drawn:
-    """Draw ``each`` negatives of every source; contexts that most sources have come first.
+    """Sample the items of a review from several sources.
 
-    ``files`` are files of negatives (.jsonl, .parquet), each a source that is called as its file, or
-    ``NAME=FILE``. ``human`` are contexts in the shape of DailyDialog++; their adversarial responses are a
-    source too. ``gold`` items join them. Questions are those of ``usable`` where none are given.
+    A file that cannot be read raises `InputError`.
 
-    Raises `InputError`: two sources have one name, a file can't be read, or has no wrong response.
+    Args:
+        files: Files of negatives (``.jsonl``, ``.parquet``). Each is a source named after the file, or
+            ``NAME=FILE``.
+        human: Files in the DailyDialog++ format, whose adversarial responses are a source.
+        each: Number of items per source.
+        seed: Seed of the samples and of the order.
+        questions: The questions to ask. Defaults to the questions ``usable``.
+        annotators: Number of annotators per item, or 0 if every annotator judges all items.
+        gold: Items with known answers to mix in.
+
+    Returns:
+        The review set, and counts of what is missing or was left out.
+
+    Raises:
+        InputError: Two sources have the same name, a source has no wrong responses, or there is no source.
     """
     sources: dict[str, list[Item]] = {}
     left_out = 0
@@ -77,6 +98,7 @@ def draw(
     if not sources:
         raise InputError("nothing to draw from: name files of negatives, or contexts with --human")
     drawn = _drawn(sources, each, seed)
+    # A sampled item that is also a gold item would be asked twice.
     known = {item.says for item in gold}
     chosen = [item for some in drawn.values() for item in some if item.says not in known]
     order = shuffled([*chosen, *gold], seed, "sheet")
@@ -86,13 +108,13 @@ def draw(
 
 
 def _named(file: str) -> tuple[str, Path]:
-    """The name of a source and its file: ``NAME=FILE``, or a file that is called so."""
+    """Split ``NAME=FILE``; a plain file is named by its stem."""
     name, equals, path = file.partition("=")
     return (name, Path(path)) if equals and name and path else (Path(file).stem, Path(file))
 
 
 def _items(name: str, path: Path) -> tuple[list[Item], int]:
-    """The wrong responses of a file, and how many records are none."""
+    """Return the wrong responses of a file, and the number of other records."""
     found: list[Item] = []
     records = 0
     for _, record in read_located(path):
@@ -104,6 +126,7 @@ def _items(name: str, path: Path) -> tuple[list[Item], int]:
 
 
 def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
+    """Yield the adversarial responses of files in the DailyDialog++ format."""
     for _, choices in placed_choices(paths):
         context = tuple(("AB"[at % 2], text) for at, text in enumerate(choices.turns))
         for at, text in enumerate(choices.negatives.get(ADVERSARIAL, ())):
@@ -111,13 +134,14 @@ def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
 
 
 def _drawn(sources: Mapping[str, Sequence[Item]], each: int, seed: int) -> dict[str, list[Item]]:
-    """So many items of each source: one of each context, in one order of contexts, then a second one."""
+    """Sample ``each`` items per source, one per context in a shared order of contexts, then a second one."""
     by_place: dict[str, Mapping[tuple[str, ...], list[Item]]] = {}
     for name, items in sources.items():
         places: defaultdict[tuple[str, ...], list[Item]] = defaultdict(list)
         for item in shuffled(items, seed, "sample", name):
             places[item.place].append(item)
         by_place[name] = places
+    # Contexts that most sources have come first; the hash decides between equals.
     having = Counter(place for places in by_place.values() for place in places)
     order = sorted(having, key=lambda place: (-having[place], number(seed, "context", *place)))
     drawn: dict[str, list[Item]] = {}

@@ -1,8 +1,15 @@
-"""Judgements as files, both ways: CSV sheets, JSON lines, tasks of Label Studio.
+"""Read and write the judgements of a review as CSV sheets, JSON lines or Label Studio tasks.
 
-A sheet has a row an item: ``row``, ``context``, ``response``, a column for each question, and ``comment`` and
-``annotator`` where it is filled by several. It tells nothing of sources: these stand in the key beside it, a
-`ReviewSet` as JSON. In every form a row is known by its number and its texts.
+A CSV sheet has one row per item, with the columns ``row``, ``context`` and ``response`` and one column per
+question. Filled sheets may have the columns ``comment`` and ``annotator``. A sheet does not reveal the
+sources. They are in the key beside it, a `ReviewSet` as JSON. When a file is read, each row is checked
+against the texts of the key, so that a changed or shifted row is refused.
+
+Example:
+    A row of a blank sheet for the questions ``usable``:
+
+        row,context,response,grammatical,sensible,verdict
+        1,A: Do you like tea?,"Yes, I hate tea.",,,
 """
 
 from __future__ import annotations
@@ -27,31 +34,42 @@ from graphneg.progress import NoProgress
 from graphneg.records.runs import check_new, write_atomically
 
 READER = "reader"
-"""Who filled a sheet that names nobody."""
+"""The annotator of a sheet without names of annotators."""
 BESIDE = ("row", "context", "response")
+"""The columns of a sheet that come before the questions."""
 EMPTY = "no row is filled"
+"""The error for a sheet without answers."""
 _DIALOGUE = "dialogue"
 
 
 def key_path(sheet: Path) -> Path:
-    """Where the key of a sheet lies: ``read.csv`` has ``read.key.json``."""
+    """Return the path of a sheet's key: ``read.csv`` has the key ``read.key.json``.
+
+    Args:
+        sheet: The path of the sheet.
+
+    Returns:
+        The path of the key.
+    """
     return sheet.with_suffix(".key.json")
 
 
 def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) -> Path:
     """Write a sheet without answers, and its key beside it.
 
+    An existing file, or one that cannot be written, raises `InputError`.
+
     Args:
         set: The items to judge.
-        path: The sheet. A ``.csv`` file has an empty column for each question. A ``.json`` file holds tasks
-            of Label Studio without annotations; the labelling configuration is written beside it as ``.xml``.
+        path: The sheet. A ``.csv`` file has an empty column for each question. A ``.json`` file has Label
+            Studio tasks without annotations; its labelling configuration is written beside it as ``.xml``.
         overwrite: Replace existing files.
 
     Returns:
         The path of the key.
 
     Raises:
-        InputError: The suffix names no form of sheet, a file exists, or a file can't be written.
+        InputError: The suffix is neither ``.csv`` nor ``.json``.
     """
     if path.suffix not in (".csv", ".json"):
         raise InputError(f"{path}: a sheet is a .csv file, or a .json file of tasks for Label Studio")
@@ -61,6 +79,7 @@ def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) ->
         tasks = label_studio_of(Results(set, ()))
         texts = {path: tasks, path.with_suffix(".xml"): label_studio_config(set)}
     key = key_path(path)
+    # Check all files before the first is written.
     for file in (*texts, key):
         check_new(file, overwrite)
     for file, text in texts.items():
@@ -70,15 +89,25 @@ def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) ->
 
 
 def _blank_csv(set: ReviewSet) -> str:
+    """Return a CSV sheet with empty columns for the answers."""
     questions = _columns(set)
     rows = ((at, *item.shown, *[""] * len(questions)) for at, item in enumerate(set.items, 1))
     return sheet_text((*BESIDE, *questions), rows)
 
 
 def read_key(path: Path) -> ReviewSet:
-    """The set of a key.
+    """Read the key of a sheet.
 
-    Raises `InputError`: there is no such file, or it is no key.
+    A file that is no key raises `InputError`.
+
+    Args:
+        path: The path of the key.
+
+    Returns:
+        The review set.
+
+    Raises:
+        InputError: The file does not exist.
     """
     if not path.exists():
         raise InputError(f"{path}: there is no such key; it was written with the sheet, name it with --key")
@@ -86,7 +115,14 @@ def read_key(path: Path) -> ReviewSet:
 
 
 def csv_of(results: Results) -> str:
-    """A filled sheet: a row a judgement, the adjudicator's among them."""
+    """Return the judgements as a filled CSV sheet, one row per judgement.
+
+    Args:
+        results: The results, whose judgements may include those of the adjudicator.
+
+    Returns:
+        The text of the sheet.
+    """
     set = results.set
     rows = (
         [
@@ -102,13 +138,27 @@ def csv_of(results: Results) -> str:
 
 
 def jsonl_of(results: Results) -> str:
-    """A line a judgement, with its item and where that comes from."""
+    """Return the judgements as JSON lines, each with its item and the item's source.
+
+    Args:
+        results: The results of a review.
+
+    Returns:
+        One line per judgement.
+    """
     lines = ({**_facts(results.set, one.row), **_said(one)} for one in results.judgements)
     return "".join(json_line(line) + "\n" for line in lines)
 
 
 def labels_of(results: Results) -> str:
-    """A line for each item that has a label, with how many annotators judged it: the agreed label set."""
+    """Return the agreed labels as JSON lines.
+
+    Args:
+        results: The results of a review.
+
+    Returns:
+        One line per item with a label, with the number of annotators who judged it.
+    """
     lines = (
         {**_facts(results.set, row), "answers": dict(answers), "annotators": len(results.by_row.get(row, ()))}
         for row, answers in results.labels.items()
@@ -117,7 +167,14 @@ def labels_of(results: Results) -> str:
 
 
 def label_studio_of(results: Results) -> str:
-    """Tasks of Label Studio, each with its annotations; `label_studio_config` fits them."""
+    """Return the items and their judgements as Label Studio tasks.
+
+    Args:
+        results: The results of a review.
+
+    Returns:
+        A JSON list of tasks that fit the configuration of `label_studio_config`.
+    """
     set = results.set
     said: dict[int, list[Judgement]] = {row: [] for row in range(1, len(set.items) + 1)}
     for judgement in results.judgements:
@@ -139,7 +196,14 @@ def label_studio_of(results: Results) -> str:
 
 
 def label_studio_config(set: ReviewSet) -> str:
-    """The labelling configuration (XML) of a Label Studio project for the tasks of `label_studio_of`."""
+    """Return the labelling configuration of a Label Studio project.
+
+    Args:
+        set: The review set.
+
+    Returns:
+        XML for the tasks of `label_studio_of`.
+    """
     lines = [f'  <Paragraphs name="{_DIALOGUE}" value="${_DIALOGUE}" layout="dialogue" nameKey="author"/>']
     for question in set.questions.questions:
         lines.append(f"  <Header value={quoteattr(question.text)}/>")
@@ -158,13 +222,21 @@ FORMS: Mapping[str, Callable[[Results], str]] = {
     ".jsonl": jsonl_of,
     ".json": label_studio_of,
 }
-"""The forms of judgements, by the suffix of a file."""
+"""The writers of judgements, by the suffix of the file."""
 
 
 def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -> None:
-    """Write judgements in the form that the file's suffix says.
+    """Write judgements in the format of the file's suffix.
 
-    Raises `InputError`: it says none, there is such a file already, or it can't be written.
+    An existing file, or one that cannot be written, raises `InputError`.
+
+    Args:
+        results: The results of a review.
+        path: The file to write, with a suffix of `FORMS`.
+        overwrite: Replace an existing file.
+
+    Raises:
+        InputError: The suffix is unknown.
     """
     if path.suffix not in FORMS:
         raise InputError(f"{path}: the suffix says no form of judgements; use {', '.join(FORMS)}")
@@ -173,13 +245,21 @@ def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -
 
 
 def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list[Judgement]:
-    """The judgements of a file of one of `FORMS`; ``annotator`` has made those that name nobody.
+    """Read the judgements of a file in one of the formats of `FORMS`.
 
-    Rows of a sheet with an empty answer are left out.
+    Rows of a CSV sheet with an empty answer are skipped. A row that is not in the set or was changed, and an
+    answer that the question does not have, raise `InputError` with the file and line.
 
-    Raises `InputError`: the file can't be read or is in no such form, a row is not of this set or was
-    changed, an answer is none of a question's, or one annotator says two things of a row; file and line are
-    named.
+    Args:
+        set: The review set.
+        path: The file to read.
+        annotator: The annotator of judgements without a name.
+
+    Returns:
+        The judgements in the order of the file.
+
+    Raises:
+        InputError: The suffix is unknown, an annotator judges a row twice, or the file has no judgement.
     """
     readers = {".csv": _from_csv, ".jsonl": _from_jsonl, ".json": _from_label_studio}
     if path.suffix not in readers:
@@ -196,9 +276,20 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
 
 
 def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
-    """The judgements of several files; who is named nowhere in a file is called as the file.
+    """Read the judgements of several files.
 
-    Raises `InputError`: as `read_judgements`, or two files have one annotator's judgements of a row.
+    Each file is read by `read_judgements` and raises its errors. Judgements without a name get the
+    stem of their file as the annotator.
+
+    Args:
+        set: The review set.
+        paths: The files to read.
+
+    Returns:
+        The judgements in the order of the files.
+
+    Raises:
+        InputError: Two files have a judgement of the same row by the same annotator.
     """
     found: dict[tuple[int, str], Path] = {}
     judgements: list[Judgement] = []
@@ -212,10 +303,17 @@ def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
 
 
 def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
-    """Items whose answers are known, from files of labels or of judgements in JSON lines.
+    """Read items with known answers from JSON lines of labels or judgements.
 
-    Raises `InputError`: a file can't be read, a line is in no such form, an answer is none of a question's,
-    or two lines say different things of one item; file and line are named.
+    Args:
+        questions: The questions that the answers belong to.
+        paths: The files to read.
+
+    Returns:
+        The items, each once.
+
+    Raises:
+        InputError: A line has another format, or two lines have different answers for the same item.
     """
     found: dict[str, Item] = {}
     for path in paths:
@@ -233,10 +331,12 @@ def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
 
 
 def _columns(set: ReviewSet) -> list[str]:
+    """Return the names of the questions, which are columns of a sheet."""
     return [question.name for question in set.questions.questions]
 
 
 def _facts(set: ReviewSet, row: int) -> dict[str, Any]:
+    """Return the fields of an item in JSON lines."""
     item = set.item(row)
     context = [{"speaker": speaker, "text": text} for speaker, text in item.context]
     facts = {"row": row, "source": item.source, "id": item.id, "transforms": list(item.transforms)}
@@ -244,10 +344,12 @@ def _facts(set: ReviewSet, row: int) -> dict[str, Any]:
 
 
 def _said(one: Judgement) -> dict[str, Any]:
+    """Return the fields of a judgement in JSON lines."""
     return {"annotator": one.annotator, "answers": dict(one.answers), "comment": one.comment, "at": one.at}
 
 
 def _label_studio_result(one: Judgement) -> list[dict[str, Any]]:
+    """Return a judgement in the format of a Label Studio annotation."""
     texts = {"comment": one.comment, "annotator": one.annotator}
     choices = [(name, "choices", {"choices": [value]}) for name, value in one.answers.items()]
     written = [(name, "textarea", {"text": [text]}) for name, text in texts.items() if text]
@@ -261,13 +363,14 @@ _Read = Iterator[tuple[str, Judgement]]
 
 
 def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
-    """Rows of a sheet; answers may be letters and words that stand for them."""
+    """Yield the complete judgements of a CSV sheet with the place of each."""
     columns = (*BESIDE, *_columns(set))
     for where, cells in read_sheet(path, columns, f"a sheet to be read has {', '.join(columns)}"):
         row = _row(set, cells["row"], texts_digest(cells["context"], cells["response"]), where)
         answers: dict[str, str] = {}
         for question in set.questions.questions:
             written = cells[question.name].strip()
+            # An answer may be abbreviated: "y" or "1" for "yes".
             meant = question.meant(written)
             if written and meant is None:
                 raise InputError(
@@ -281,6 +384,7 @@ def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
 
 
 def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
+    """Yield the judgements of a JSON Lines file with the place of each."""
     for where, line in _json_lines(path):
         try:
             context = tuple((str(turn["speaker"]), str(turn["text"])) for turn in line["context"])
@@ -303,6 +407,7 @@ def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
 
 
 def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
+    """Yield the judgements of a Label Studio export with the place of each."""
     try:
         tasks = parse_json(read_text(path))
     except Refused as error:
@@ -316,6 +421,7 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
             context = "\n".join(f"{name}: {text}" for name, text in turns[:-1])
             row = _row(set, task["data"]["row"], texts_digest(context, turns[-1][1]), where)
             for one in task.get("annotations", []):
+                # Label Studio exports skipped tasks as cancelled annotations.
                 if not one.get("was_cancelled"):
                     yield where, _label_studio_judgement(set, row, one, annotator, where)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -325,22 +431,26 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
 def _label_studio_judgement(
     set: ReviewSet, row: int, annotation: Mapping[str, Any], annotator: str, where: str
 ) -> Judgement:
+    """Convert a Label Studio annotation to a judgement."""
     answers: dict[str, str] = {}
     texts = {"comment": "", "annotator": ""}
     for result in annotation["result"]:
         name, value = result["from_name"], result["value"]
         if name in texts:
             text = value["text"]
+            # A text area has one text or a list of texts.
             texts[name] = text if isinstance(text, str) else "\n".join(map(str, text))
         else:
             answers[name] = str(value["choices"][0])
     by = annotation.get("completed_by")
+    # Label Studio exports the annotator as an object with an email address, or as a number.
     email = cast("Mapping[str, Any]", by).get("email") if isinstance(by, dict) else by
     name = texts["annotator"] or (annotator if email is None else str(email))
     return Judgement(row, name, set.questions.check(answers, where), texts["comment"])
 
 
 def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the objects of a JSON Lines file with the place of each."""
     for line in accepted(json_lines(path, NoProgress())):
         try:
             yield line.place, mapping(line.value, "the line")
@@ -349,7 +459,7 @@ def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _row(set: ReviewSet, written: Any, says: str, where: str) -> int:
-    """The number of a row whose texts are those that were drawn."""
+    """Return the number of a row after checking that its texts are those of the review set."""
     text = str(written).strip()
     if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= len(set.items):
         raise InputError(f"{where}: row {text[:20]!r} is not in the key")

@@ -1,7 +1,7 @@
-"""Items of a review: a context, a response, and what the reader is not told.
+"""Define the items of a review: a context, a response, and facts that the annotator does not see.
 
-A `ReviewSet` is plain data: it is the key beside a CSV sheet, and stands in the file of judgements of a
-browser.
+A `ReviewSet` is plain data that is stored as JSON. It serves as the key of a CSV sheet and is part of a
+`Judgements` file.
 """
 
 from __future__ import annotations
@@ -17,13 +17,19 @@ from graphneg.evaluation.review.questions import Questions
 from graphneg.hashing import fingerprint, shuffled
 
 FORMAT = 2
-"""The number of this form of a `ReviewSet`."""
+"""The version of the JSON format of a `ReviewSet`."""
 
 
 class Item(msgspec.Struct, frozen=True):
-    """A response to be judged: its context's turns, each with its speaker, and what it was made by.
+    """A response to be judged in its context.
 
-    ``gold`` has the right answers, by question, where they are known: annotators are measured by them.
+    Attributes:
+        source: Where the response comes from. Not shown to annotators.
+        id: The id of the negative.
+        context: Speaker and text of each turn before the response.
+        response: The text of the response.
+        transforms: The names of the transforms that were applied.
+        gold: The known answers by question, if any. They are used to check annotators.
     """
 
     source: str
@@ -35,13 +41,16 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> tuple[str, ...]:
-        """What items of one context have in common."""
+        """A key that is equal for items with the same context."""
         return context_key([text for _, text in self.context])
 
     @property
     def turns(self) -> list[tuple[str, str]]:
-        """The context as it is shown. Speakers are A, B and so on, as they come up: their names would tell
-        corpora apart."""
+        """The turns of the context as they are shown to annotators.
+
+        Speakers are called A, B and so on, in order of appearance, because their real names would reveal the
+        corpus.
+        """
         names: dict[str, str] = {}
         for speaker, _ in self.context:
             names.setdefault(speaker, chr(ord("A") + len(names) % 26))
@@ -49,18 +58,25 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> tuple[str, str]:
-        """Context and response as the reader of a sheet sees them."""
+        """The context and the response as they appear in a sheet."""
         return "\n".join(f"{name}: {text}" for name, text in self.turns), one_line(self.response)
 
     @property
     def says(self) -> str:
-        """What tells its texts from others, however a spreadsheet writes ends of lines."""
+        """A hash of the shown texts that does not depend on line endings, which spreadsheets may change."""
         return texts_digest(*self.shown)
 
 
 class ReviewSet(msgspec.Struct, frozen=True):
-    """Items in the order of a sheet, counted from 1, the questions, and how many annotators each item is for
-    (0: all of them)."""
+    """The items and the questions of a review.
+
+    Attributes:
+        format: The version of the format, `FORMAT`.
+        seed: The seed that the set was drawn with.
+        questions: The questions that are asked about each item.
+        items: The items in the order of the sheet. Rows are counted from 1.
+        annotators: Number of annotators per item, or 0 if every annotator judges all items.
+    """
 
     format: int
     seed: int
@@ -69,32 +85,62 @@ class ReviewSet(msgspec.Struct, frozen=True):
     annotators: int = 0
 
     def item(self, row: int) -> Item:
-        """The item of a row.
+        """Return the item of a row.
 
-        Raises `InputError`: there is no such row.
+        Args:
+            row: The number of the row, from 1.
+
+        Returns:
+            The item.
+
+        Raises:
+            InputError: The row does not exist.
         """
         if not 1 <= row <= len(self.items):
             raise InputError(f"row {row}: there are rows 1 to {len(self.items)}")
         return self.items[row - 1]
 
     def order(self, annotator: str) -> list[int]:
-        """The rows in the order in which an annotator sees them, from the seed and the name alone."""
+        """Return the rows in the order in which an annotator sees them.
+
+        Args:
+            annotator: The name of the annotator.
+
+        Returns:
+            The numbers of the rows. The order depends on the seed and the name only.
+        """
         return shuffled(range(1, len(self.items) + 1), self.seed, "order", annotator)
 
     def to_json(self) -> str:
-        """The set as JSON that people can read too."""
+        """Return the set as indented JSON."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
 
 def texts_digest(context: str, response: str) -> str:
-    """A short text that is the same for the same context and response."""
+    """Return a hash of a context and a response.
+
+    Args:
+        context: The text of the context.
+        response: The text of the response.
+
+    Returns:
+        A short hash that ignores differences in white space.
+    """
     return fingerprint([one_line(context), one_line(response)])
 
 
 def review_set_of(text: str, place: str | Path) -> ReviewSet:
-    """The set that `ReviewSet.to_json` wrote.
+    """Parse a review set that `ReviewSet.to_json` wrote.
 
-    Raises `InputError`: it is none.
+    Args:
+        text: The JSON text.
+        place: The file that the text comes from, for error messages.
+
+    Returns:
+        The review set.
+
+    Raises:
+        InputError: The text is no review set, or has another version.
     """
     try:
         found = msgspec.json.decode(text.encode("utf-8", "replace"), type=ReviewSet)

@@ -1,10 +1,11 @@
-"""Judgements: what annotators say of the items of a review, in one SQLite file that no crash harms.
+"""Store the judgements of a review in an SQLite file.
 
 >>> with Judgements.create(path, drawn.set) as judged:              # doctest: +SKIP
 ...     row = judged.next_row("ann")
 ...     judged.judge(row, "ann", {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
 
-A judgement is on disk when the call returns. Several threads and processes may use a file at a time.
+A judgement is on disk when the call returns, so a crash loses nothing. Several threads and processes may use
+the same file.
 """
 
 from __future__ import annotations
@@ -30,10 +31,14 @@ from graphneg.evaluation.review.items import ReviewSet, review_set_of
 from graphneg.private_files import create_private
 
 ADJUDICATOR = "adjudicator"
-"""Who decides where annotators differ: an answer of this name is the item's label."""
+"""The name of the person who decides when annotators disagree. Their answers become the labels."""
 CLAIMED = 1800.0
-"""Seconds that an item which somebody sees is kept from others, where it is for some annotators only."""
+"""Seconds for which an item that an annotator is looking at is not given to others.
+
+It matters only if the number of annotators per item is limited.
+"""
 _NAME = re.compile(r"[\w.@ -]{1,60}")
+# A row per item and annotator. The step numbers all writes, so that the last one can be undone.
 _SCHEMA = """
 CREATE TABLE review (only INTEGER PRIMARY KEY CHECK (only = 1), facts TEXT NOT NULL);
 CREATE TABLE judgement (
@@ -43,6 +48,7 @@ CREATE TABLE judgement (
     at REAL NOT NULL, step INTEGER NOT NULL, PRIMARY KEY (item, annotator)
 );
 """
+# A new answer replaces the old one and gets the highest step.
 _PUT = """
 INSERT INTO judgement (item, annotator, state, answers, comment, at, step)
 VALUES (?, ?, ?, ?, ?, ?, 1 + (SELECT coalesce(max(step), 0) FROM judgement))
@@ -53,7 +59,15 @@ ON CONFLICT (item, annotator) DO UPDATE SET state = excluded.state, answers = ex
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one annotator says of one row. ``at`` is when, in UTC, or empty where nobody knows."""
+    """The answers of one annotator for one row.
+
+    Attributes:
+        row: The number of the row, from 1.
+        annotator: The name of the annotator.
+        answers: The answers by question.
+        comment: A comment of the annotator.
+        at: Time in UTC (ISO 8601), or empty if it is not known.
+    """
 
     row: int
     annotator: str
@@ -63,8 +77,15 @@ class Judgement:
 
 
 class Standing(NamedTuple):
-    """How far an annotator is: rows judged, skipped, and still open to them; and of the answers to gold items
-    how many are right, of how many."""
+    """The progress of an annotator.
+
+    Attributes:
+        judged: Number of judged rows.
+        skipped: Number of skipped rows.
+        open: Number of rows that are left to judge, skipped ones included.
+        right: Number of correct answers to gold items.
+        gold: Number of answers to gold items.
+    """
 
     judged: int
     skipped: int
@@ -74,9 +95,16 @@ class Standing(NamedTuple):
 
 
 def check_annotator(name: str) -> str:
-    """The name, without blanks around it.
+    """Check the name of an annotator.
 
-    Raises `InputError`: it can't be one.
+    Args:
+        name: The name.
+
+    Returns:
+        The name without surrounding blanks.
+
+    Raises:
+        InputError: The name has forbidden characters, is empty or too long, or is that of the adjudicator.
     """
     if not _NAME.fullmatch(name.strip()) or name.strip() == ADJUDICATOR:
         raise InputError(f"{name[:60]!r} is no name: up to 60 letters, digits, blanks and . _ @ -")
@@ -84,9 +112,24 @@ def check_annotator(name: str) -> str:
 
 
 class Judgements:
-    """An open file of judgements. Use it in a ``with`` statement, or close it."""
+    """An open file of judgements.
+
+    Use it in a ``with`` statement, or call `close`.
+
+    Attributes:
+        path: The path of the file.
+        set: The review set.
+        now: Returns the current time in seconds since 1970. It can be replaced.
+    """
 
     def __init__(self, path: Path, set: ReviewSet, connection: sqlite3.Connection) -> None:
+        """Initialize the object for an open connection; use `create` or `open` instead.
+
+        Args:
+            path: The path of the file.
+            set: The review set.
+            connection: The connection to the file.
+        """
         self.path = path
         self.set = set
         self.now: Callable[[], float] = time.time
@@ -95,9 +138,17 @@ class Judgements:
 
     @classmethod
     def create(cls, path: Path, set: ReviewSet) -> Self:
-        """A new file for the judgements of a set.
+        """Create a file for the judgements of a review.
 
-        Raises `InputError`: there is such a file already, or it can't be written.
+        Args:
+            path: The path of the new file.
+            set: The review set.
+
+        Returns:
+            The open file.
+
+        Raises:
+            InputError: The file exists or cannot be written.
         """
         if path.exists():
             raise InputError(f"{path}: there is such a file already; name another one")
@@ -105,6 +156,7 @@ class Judgements:
         try:
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
+                # executescript() would commit the transaction that was begun.
                 for statement in _SCHEMA.split(";\n"):
                     connection.execute(statement)
                 connection.execute("INSERT INTO review VALUES (1, ?)", (set.to_json(),))
@@ -115,9 +167,16 @@ class Judgements:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """A file that is there.
+        """Open an existing file of judgements.
 
-        Raises `InputError`: it is not there, or is none of judgements, or damaged.
+        Args:
+            path: The path of the file.
+
+        Returns:
+            The open file.
+
+        Raises:
+            InputError: The file does not exist, is no file of judgements, or is damaged.
         """
         if not path.is_file():
             raise InputError(f"{path}: there is no such file of judgements")
@@ -125,6 +184,8 @@ class Judgements:
         try:
             connection = _connected(path)
             found = connection.execute("SELECT facts FROM review").fetchone()
+            # The schema and the review set are written in one transaction, so a file without a set was never
+            # completed.
             if found is None:
                 raise InputError(
                     f"{path}: no file of judgements: it was not finished; remove it and begin anew"
@@ -132,6 +193,7 @@ class Judgements:
             opened = cls(path, review_set_of(str(found[0]), path), connection)
             opened._check()
         except BaseException as error:
+            # Do not leave the file open after any failure, an interrupt included.
             if connection is not None:
                 connection.close()
             if isinstance(error, sqlite3.Error):
@@ -140,56 +202,63 @@ class Judgements:
         return opened
 
     def _check(self) -> None:
-        """Read all judgements once, so that a damaged file is refused before anybody works with it.
-
-        Raises:
-            InputError: A judgement is of no row of the review, or is not as this program writes it.
-        """
+        """Read all judgements once, so that a damaged file is refused before anyone works with it."""
         for one in self.all():
             self.set.item(one.row)
             self.set.questions.check(one.answers, f"{self.path}: row {one.row}, {one.annotator}")
 
     def __enter__(self) -> Self:
+        """Return the open file."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Close the file."""
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._connection.close()
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
-        """One transaction, on disk when the block ends."""
+        """Open a transaction that is on disk when the block ends."""
         with self._readable(), self._lock, self._connection:
+            # Take the write lock at once: a transaction that reads first could fail when it wants to write.
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
 
     def _asked(self, query: str, *values: Any) -> list[Any]:
+        """Return the rows of a query."""
         with self._readable(), self._lock:
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Raise what SQLite says of the file as an `InputError`."""
+        """Convert errors of SQLite to `InputError`."""
         try:
             yield
         except sqlite3.Error as error:
             raise InputError(f"{self.path}: can't be read or written: {error}") from error
 
     def next_row(self, annotator: str) -> int | None:
-        """The row that an annotator sees next, which is theirs until they answer; None where none is left.
+        """Return the row that an annotator should judge next, and reserve it for them.
 
-        It is the one that they were shown last and did not answer, else the first of their order that is open
-        to them, else one that they skipped.
+        The order of preference is: the row that they were shown last and have not answered, the first unseen
+        row of their order, and the row that they skipped longest ago.
+
+        Args:
+            annotator: The name of the annotator.
+
+        Returns:
+            The number of the row, or None if no row is left.
         """
         name = check_annotator(annotator)
         with self._writing() as connection:
             own = self._states(name)
+            # If the browser reloads the page, show the same row again.
             if shown := [row for row, state in own.items() if state == "shown"]:
                 return shown[0]
             taken = self._taken(name)
@@ -202,16 +271,17 @@ class Judgements:
             return found
 
     def _as_skipped(self, rows: Iterable[int], annotator: str) -> list[int]:
-        """Skipped rows, those first that were skipped longest ago."""
+        """Return skipped rows, longest ago first."""
         query = "SELECT item, step FROM judgement WHERE annotator = ?"
         steps = dict(self._asked(query, annotator))
         return sorted(rows, key=steps.__getitem__)
 
     def _states(self, annotator: str) -> dict[int, str]:
+        """Return the state of each row that the annotator has seen."""
         return dict(self._asked("SELECT item, state FROM judgement WHERE annotator = ?", annotator))
 
     def _taken(self, annotator: str) -> Counter[int]:
-        """How many others have judged each row, or see it now."""
+        """Return for each row how many others have judged it or are looking at it."""
         query = (
             "SELECT item, count(*) FROM judgement WHERE annotator NOT IN (?, ?)"
             " AND (state = 'judged' OR state = 'shown' AND at > ?) GROUP BY item"
@@ -219,18 +289,35 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - CLAIMED)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
+        """Return whether a row still needs a judgement."""
         wanted = self.set.annotators
+        # Every annotator judges the gold items, since they measure the annotator.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)
 
     def judge(self, row: int, annotator: str, answers: Mapping[str, str], comment: str = "") -> None:
-        """Keep what an annotator says of a row, in place of what they said of it before.
+        """Store the answers of an annotator for a row, replacing earlier ones.
 
-        Raises `InputError`: there is no such row, or a question is not answered by one of its answers.
+        An unknown row and missing or unknown answers raise `InputError`.
+
+        Args:
+            row: The number of the row.
+            annotator: The name of the annotator.
+            answers: The answers by question.
+            comment: A comment.
         """
         self.put([Judgement(row, annotator, answers, comment)])
 
     def put(self, judgements: Iterable[Judgement]) -> int:
-        """Keep judgements, all or none; how many there were. As `judge`."""
+        """Store several judgements in one transaction: either all or none.
+
+        Errors are those of `judge`.
+
+        Args:
+            judgements: The judgements to store.
+
+        Returns:
+            The number of judgements.
+        """
         rows: list[tuple[Any, ...]] = []
         for one in judgements:
             self.set.item(one.row)
@@ -244,17 +331,27 @@ class Judgements:
         return len(rows)
 
     def skip(self, row: int, annotator: str) -> None:
-        """Put a row off: it comes again when no other is left.
+        """Postpone a row until no other is left.
 
-        Raises `InputError`: there is no such row.
+        An unknown row raises `InputError`.
+
+        Args:
+            row: The number of the row.
+            annotator: The name of the annotator.
         """
         self.set.item(row)
         with self._writing() as connection:
             connection.execute(_PUT, (row, check_annotator(annotator), "skipped", "{}", "", self.now()))
 
     def undo(self, annotator: str) -> int | None:
-        """Take back the annotator's last answer or skip; returns that row, which is the next again, if
-        any."""
+        """Undo the annotator's last answer or skip.
+
+        Args:
+            annotator: The name of the annotator.
+
+        Returns:
+            The row, which is shown next, or None if there is nothing to undo.
+        """
         name = check_annotator(annotator)
         with self._writing() as connection:
             query = (
@@ -264,17 +361,33 @@ class Judgements:
             last = connection.execute(query, (name,)).fetchone()
             if last is None:
                 return None
+            # Only one row per annotator is shown at a time.
             connection.execute("DELETE FROM judgement WHERE annotator = ? AND state = 'shown'", (name,))
             connection.execute(_PUT, (last[0], name, "shown", "{}", last[1], self.now()))
             return int(last[0])
 
     def comment(self, row: int, annotator: str) -> str:
-        """What an annotator has written beside a row."""
+        """Return the comment of an annotator on a row.
+
+        Args:
+            row: The number of the row.
+            annotator: The name of the annotator.
+
+        Returns:
+            The comment, or an empty string.
+        """
         query = "SELECT comment FROM judgement WHERE item = ? AND annotator = ?"
         return next((str(found[0]) for found in self._asked(query, row, annotator)), "")
 
     def standing(self, annotator: str) -> Standing:
-        """How far an annotator is."""
+        """Return the progress of an annotator.
+
+        Args:
+            annotator: The name of the annotator.
+
+        Returns:
+            The numbers of judged, skipped and open rows, and the correct answers to gold items.
+        """
         states, taken = self._states(annotator), self._taken(annotator)
         count = Counter(states.values())
         rows = range(1, len(self.set.items) + 1)
@@ -287,12 +400,19 @@ class Judgements:
         return Standing(count["judged"], count["skipped"], left, right, gold)
 
     def annotators(self) -> list[str]:
-        """Who has judged, skipped or seen anything, but the adjudicator."""
+        """Return the names of all annotators in the file, without the adjudicator."""
         query = "SELECT DISTINCT annotator FROM judgement WHERE annotator != ? ORDER BY annotator"
         return [str(found[0]) for found in self._asked(query, ADJUDICATOR)]
 
     def all(self, annotator: str | None = None) -> list[Judgement]:
-        """The judgements, by row and annotator; those of one annotator only, if named."""
+        """Return the stored judgements.
+
+        Args:
+            annotator: Return only the judgements of this annotator.
+
+        Returns:
+            The judgements, sorted by row and annotator.
+        """
         query = (
             "SELECT item, annotator, answers, comment, at FROM judgement"
             " WHERE state = 'judged' AND (?1 IS NULL OR annotator = ?1) ORDER BY item, annotator"
@@ -300,11 +420,7 @@ class Judgements:
         return [self._judgement(*found) for found in self._asked(query, annotator)]
 
     def _judgement(self, row: Any, name: Any, answers: Any, comment: Any, at: Any) -> Judgement:
-        """Return a judgement of the file, checked: somebody else may have written it.
-
-        Raises:
-            InputError: A column is of another type, or holds what can't be read.
-        """
+        """Convert a database row to a judgement; check it, since another program may have written it."""
         try:
             read = msgspec.json.decode(answers, type=dict[str, str])
             values = {"row": row, "annotator": name, "answers": read, "comment": comment, "at": _time(at)}
@@ -317,19 +433,22 @@ class Judgements:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """A connection whose transactions are begun by hand and are on disk when they end."""
+    """Open a connection with explicit transactions that are on disk when they end."""
     try:
         create_private(path)
+        # With isolation_level=None, sqlite3 begins no transactions by itself.
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: can't be opened: {error}") from error
+    # With a write-ahead log, readers and the writer do not block each other. FULL keeps committed answers
+    # after a power cut.
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     return connection
 
 
 def _check_text(text: str, what: str) -> None:
-    """Raise `InputError` where a text holds half of a letter (a lone surrogate), which no file can keep."""
+    """Check that a text has no lone surrogates, which cannot be stored as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:

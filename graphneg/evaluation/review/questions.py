@@ -1,9 +1,15 @@
-"""Questions that are asked of each item of a review: those of a small JSON file, or ready ones.
+"""Load the questions of a review from a JSON file.
 
-A file has a ``name``, a ``title``, ``guidelines`` (paragraphs of text), and ``questions``: each with a
-``name``, a ``text`` and its ``answers``, of which each has a ``value``, a ``text`` and a ``key`` on the
-keyboard. ``shares`` are what tables count: answers that an item must have been given. See
-``questions/usable.json``.
+A file has a ``name``, a ``title``, ``guidelines`` (paragraphs of text) and ``questions``. Each question has a
+``name``, a ``text`` and ``answers``. Each answer has a ``value``, a ``text`` and a ``key`` on the keyboard.
+The optional ``shares`` define the columns of result tables: each counts the items with certain answers.
+
+Example:
+    Part of the questions ``usable``, which come with the package:
+
+        {"name": "verdict", "text": "As the next turn of this dialogue it is",
+         "answers": [{"value": "wrong", "text": "Wrong", "key": "w"}, ...]}
+        "shares": {"wrong": {"verdict": "wrong"}, ...}
 """
 
 from __future__ import annotations
@@ -20,14 +26,21 @@ from graphneg.errors import InputError
 from graphneg.ingest.content import read_text
 
 COMMANDS = {"u": "undo", "s": "skip", "c": "comment", "g": "guidelines"}
-"""Keys that do something else in a browser, so that no answer may have them."""
+"""Keys with another function in the browser, which no answer may have."""
 TAKEN = ("row", "context", "response", "comment", "annotator", "dialogue")
-"""Columns of a sheet that are no questions."""
+"""Columns of a sheet, whose names no question may have."""
 _READY = resources.files("graphneg.evaluation.review").joinpath("questions")
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One of the answers: what is kept, what is shown, and what may be pressed, or written in a sheet."""
+    """One of the answers to a question.
+
+    Attributes:
+        value: The value that is stored.
+        text: The text that is shown.
+        key: The key to press in the browser.
+        words: Further words that stand for the answer in a sheet.
+    """
 
     value: str
     text: str = ""
@@ -36,14 +49,20 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def written(self) -> tuple[str, ...]:
-        """What stands for it in a sheet, in lower case."""
+        """All forms of the answer that a sheet may have, in lower case."""
         return tuple(word.lower() for word in (self.value, self.value[:1], self.key, *self.words) if word)
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One question. Answers of an ``ordinal`` one are in order: some are further apart than others.
+    """A question about each item of a review.
 
-    ``positive`` is the answer that two of three annotators suffice for, in the rule of Sato et al.
+    Attributes:
+        name: The name of the question.
+        text: The text that is shown.
+        answers: The possible answers.
+        scale: ``ordinal`` if the answers are ordered, so that some differ more than others; otherwise
+            ``nominal``.
+        positive: The answer for which two of three votes are enough, in the rule of Sato et al. (2024).
     """
 
     name: str
@@ -54,19 +73,36 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What may be answered."""
+        """The values of the possible answers."""
         return tuple(answer.value for answer in self.answers)
 
     def meant(self, written: str) -> str | None:
-        """The answer that a word in a sheet stands for: its value, or what only one answer has; or None."""
+        """Return the answer that a word in a sheet stands for.
+
+        Args:
+            written: The word.
+
+        Returns:
+            The value of the answer, or None if the word is unknown or ambiguous.
+        """
         word = written.strip().lower()
+        # An exact value wins over an abbreviation of another answer.
         exact = [answer.value for answer in self.answers if word == answer.value.lower()]
         meant = exact or [answer.value for answer in self.answers if word in answer.written]
+        # "w" is ambiguous if one answer is "wrong" and another one is "weak".
         return meant[0] if len(meant) == 1 else None
 
 
 class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The questions of one review; ``shares`` has for each share of its tables the answers that it takes."""
+    """The questions of a review.
+
+    Attributes:
+        name: The name of the set of questions.
+        title: The title that is shown.
+        questions: The questions.
+        guidelines: Instructions for annotators.
+        shares: For each column of the result tables, the answers that an item must have.
+    """
 
     name: str
     title: str
@@ -76,7 +112,7 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def counted(self) -> Mapping[str, Mapping[str, str]]:
-        """The shares of tables; each answer by itself where the file names none."""
+        """The shares in the result tables; one for each answer if the file defines none."""
         if self.shares:
             return self.shares
         several = len(self.questions) > 1
@@ -87,9 +123,18 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
 
     def check(self, answers: Mapping[str, str], where: str, *, whole: bool = True) -> dict[str, str]:
-        """The answers, in the order of the questions.
+        """Check the answers for an item.
 
-        Raises `InputError`: one is of no question, or none of its answers, or (if ``whole``) is missing.
+        Args:
+            answers: The answers by question.
+            where: The place of the answers, for error messages.
+            whole: Require an answer to every question.
+
+        Returns:
+            The answers in the order of the questions.
+
+        Raises:
+            InputError: A question or an answer is unknown, or an answer is missing.
         """
         if strange := answers.keys() - {question.name for question in self.questions}:
             raise InputError(f"{where}: no question is called {min(strange)!r}")
@@ -105,14 +150,21 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def ready_questions() -> list[str]:
-    """The names of the questions that come with graphneg."""
+    """Return the names of the sets of questions that come with the package."""
     return sorted(Path(file.name).stem for file in _READY.iterdir() if file.name.endswith(".json"))
 
 
 def load_questions(named: str) -> Questions:
-    """Ready questions by their name, or those of a JSON file.
+    """Load questions by name or from a JSON file.
 
-    Raises `InputError`: there is no such file, or it is none of questions; the place in it is named.
+    Args:
+        named: The name of a set of questions that comes with the package, or the path of a file.
+
+    Returns:
+        The questions.
+
+    Raises:
+        InputError: There is no such set or file, or the file is not valid.
     """
     if named in ready_questions():
         text = _READY.joinpath(f"{named}.json").read_text(encoding="utf-8")
@@ -130,7 +182,7 @@ def load_questions(named: str) -> Questions:
 
 
 def _fault(found: Questions) -> str:
-    """What is wrong with questions that have the right shape."""
+    """Return what is wrong with questions that have the right types, or an empty string."""
     names = Counter(question.name for question in found.questions)
     if not names:
         return "there is no question in it"
@@ -149,10 +201,12 @@ def _fault(found: Questions) -> str:
 
 
 def _fault_of(question: Question) -> str:
+    """Return what is wrong with a question, or an empty string."""
     values = Counter(question.values)
     keys = Counter(answer.key for answer in question.answers if answer.key)
     if len(question.answers) < 2:
         return "it needs two answers or more"
+    # In the browser, answers can be chosen with the digits 1 to 9.
     if len(question.answers) > 9:
         return "it has more than nine answers"
     if "" in values or max(values.values()) > 1:

@@ -1,7 +1,12 @@
-"""What a review came to: shares with Wilson's intervals, agreement, disagreements, labels.
+"""Compute the results of a review: shares, agreement, disagreements and labels.
 
-In: a `ReviewSet` and `Judgement`s. Out: `Results`. An item that several people judged counts once, with the
-answers of its label (`RULES`); where they come to none it is open, and counts in no share.
+An item that several annotators judged counts once, with the label that a rule (`RULES`) or the adjudicator
+gives it. If the rule gives no label, the item stays open and counts in no share. Shares have Wilson
+intervals. Agreement is measured by Fleiss' kappa and Krippendorff's alpha.
+
+Example:
+    Three annotators answer "wrong", "wrong" and "right" for an item. By the rule ``majority`` its label is
+    "wrong"; by the rule ``all-of-three`` it is open.
 """
 
 from __future__ import annotations
@@ -20,22 +25,23 @@ from graphneg.ingest.labelled import AGREED, ANNOTATORS
 from graphneg.statistics import Estimate, fleiss_kappa, krippendorff_alpha
 
 MAJORITY = "majority"
+"""The default rule."""
 
 
 def _majority(votes: Counter[str], question: Question) -> str | None:
-    """What more than half of the annotators say."""
+    """Return the answer of more than half of the annotators, if there is one."""
     answer, most = votes.most_common(1)[0]
     return answer if 2 * most > votes.total() else None
 
 
 def _unanimous(votes: Counter[str], question: Question) -> str | None:
-    """What all say."""
+    """Return the answer that all annotators gave, if there is one."""
     return next(iter(votes)) if len(votes) == 1 else None
 
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
-    """The positive answer where two of three say so, another one where all do (Sato et al. 2024, section 3);
-    the majority of questions that have no positive answer."""
+    """Return the positive answer at two of three votes, or another answer if all agree on it."""
+    # Sato et al. (2024), section 3, define the rule for a question with a positive answer only.
     if not question.positive:
         return _majority(votes, question)
     if votes[question.positive] * ANNOTATORS >= AGREED * votes.total():
@@ -48,12 +54,18 @@ RULES: Mapping[str, Callable[[Counter[str], Question], str | None]] = {
     "two-of-three": _two_of_three,
     "all-of-three": _unanimous,
 }
-"""How the answers of annotators become a label."""
+"""The rules that turn the answers of annotators into a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What was said of one source, or of one transform: shares of ``read`` items, each with its interval."""
+    """The results for one source or one transform.
+
+    Attributes:
+        name: The name of the source or transform.
+        read: Number of items with a label.
+        shares: The shares of these items, each with its 95% interval.
+    """
 
     name: str
     read: int
@@ -62,9 +74,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How annotators agree on one question: ``kappa`` is Fleiss', over the ``same`` items that most
-    annotators judged in equal number; ``alpha`` is Krippendorff's, over all ``items`` that two or more
-    judged."""
+    """The agreement of annotators on one question.
+
+    Attributes:
+        question: The name of the question.
+        items: Number of items that two or more annotators judged. `alpha` is computed on them.
+        same: Number of items that exactly `annotators` people judged. `kappa` is computed on them.
+        annotators: The most frequent number of annotators per item.
+        kappa: Fleiss' kappa.
+        alpha: Krippendorff's alpha.
+    """
 
     question: str
     items: int
@@ -76,7 +95,13 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of one review. ``rule`` is one of `RULES`."""
+    """The results of a review.
+
+    Attributes:
+        set: The review set.
+        judgements: The judgements of all annotators and of the adjudicator.
+        rule: The name of a rule in `RULES`.
+    """
 
     set: ReviewSet
     judgements: Sequence[Judgement]
@@ -84,7 +109,7 @@ class Results:
 
     @cached_property
     def by_row(self) -> Mapping[int, list[Judgement]]:
-        """The annotators' judgements of each row that has any."""
+        """The annotators' judgements by row, without those of the adjudicator."""
         found: defaultdict[int, list[Judgement]] = defaultdict(list)
         for judgement in self.judgements:
             if judgement.annotator != ADJUDICATOR:
@@ -93,21 +118,25 @@ class Results:
 
     @cached_property
     def decided(self) -> Mapping[int, Judgement]:
-        """What the adjudicator said, by row."""
+        """The judgements of the adjudicator by row."""
         return {one.row: one for one in self.judgements if one.annotator == ADJUDICATOR}
 
     @cached_property
     def labels(self) -> Mapping[int, Mapping[str, str]]:
-        """The answers of each row that people agree on or that were decided; rows with an open question have
-        none."""
+        """The final answers by row.
+
+        A row is missing if one of its questions has no label.
+        """
         found: dict[int, Mapping[str, str]] = {}
         for row in sorted({*self.by_row, *self.decided}):
+            # The adjudicator overrules the rule.
             answers = self.decided[row].answers if row in self.decided else self._agreed(row)
             if answers is not None:
                 found[row] = answers
         return found
 
     def _agreed(self, row: int) -> Mapping[str, str] | None:
+        """Return the answers that the rule gives for a row, or None if a question stays open."""
         answers: dict[str, str] = {}
         for question in self.set.questions.questions:
             votes = Counter(one.answers[question.name] for one in self.by_row[row])
@@ -119,7 +148,7 @@ class Results:
 
     @property
     def disagreements(self) -> list[int]:
-        """Rows on which annotators differ in any answer, those undecided first."""
+        """The rows with different answers, those without a decision of the adjudicator first."""
         rows = [
             row for row, said in self.by_row.items() if any(one.answers != said[0].answers for one in said)
         ]
@@ -127,25 +156,26 @@ class Results:
 
     @property
     def sources(self) -> list[Line]:
-        """A line for each source."""
+        """The results by source."""
         return self._lines(lambda item: (item.source,))
 
     @property
     def transforms(self) -> list[Line]:
-        """A line for each transform."""
+        """The results by transform."""
         return self._lines(lambda item: item.transforms)
 
     @property
     def unfilled(self) -> int:
-        """Items that nobody judged."""
+        """The number of items that nobody judged."""
         return len(self.set.items) - len({*self.by_row, *self.decided})
 
     @property
     def open(self) -> int:
-        """Items that were judged and have no label."""
+        """The number of judged items without a label."""
         return len({*self.by_row, *self.decided}) - len(self.labels)
 
     def _lines(self, names: Callable[[Item], Iterable[str]]) -> list[Line]:
+        """Group the labelled items by name and count the shares of each group."""
         grouped: defaultdict[str, list[Mapping[str, str]]] = defaultdict(list)
         for row, answers in self.labels.items():
             for name in names(self.set.item(row)):
@@ -157,7 +187,11 @@ class Results:
         ]
 
     def agreement(self) -> list[Agreement]:
-        """How annotators agree on each question; empty where no two judged one item."""
+        """Compute the agreement of annotators on each question.
+
+        Returns:
+            One row per question, or none if no item has two judgements.
+        """
         several = [said for said in self.by_row.values() if len(said) > 1]
         if not several:
             return []
@@ -165,6 +199,7 @@ class Results:
         found: list[Agreement] = []
         for question in self.set.questions.questions:
             ratings = [[one.answers[question.name] for one in said] for said in several]
+            # Fleiss' kappa needs the same number of ratings for each item.
             same = [item for item in ratings if len(item) == annotators]
             alpha = krippendorff_alpha(ratings, question.values if question.scale == "ordinal" else None)
             kappa = fleiss_kappa(same)
@@ -172,9 +207,10 @@ class Results:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain dicts and lists; an estimate is ``{value, low, high}``."""
+        """Return the results as plain values for JSON; an estimate is ``{value, low, high}``."""
 
         def plain(line: Line) -> dict[str, Any]:
+            """Return a line as a plain dict."""
             shares = {name: share._asdict() for name, share in line.shares.items()}
             return {"name": line.name, "read": line.read, **shares}
 
@@ -192,9 +228,18 @@ class Results:
 
 
 def results_of(set: ReviewSet, judgements: Sequence[Judgement], rule: str = MAJORITY) -> Results:
-    """The results by a rule.
+    """Compute the results of a review by a rule.
 
-    Raises `InputError`: there is no such rule.
+    Args:
+        set: The review set.
+        judgements: The judgements.
+        rule: The name of a rule in `RULES`.
+
+    Returns:
+        The results.
+
+    Raises:
+        InputError: The rule is unknown.
     """
     if rule not in RULES:
         raise InputError(f"no rule is called {rule!r}: {', '.join(RULES)}")
@@ -202,7 +247,7 @@ def results_of(set: ReviewSet, judgements: Sequence[Judgement], rule: str = MAJO
 
 
 def _share(wanted: Mapping[str, str], answers: Sequence[Mapping[str, str]]) -> Estimate:
-    """The share of items with the wanted answers, with Wilson's 95% interval."""
+    """Return the share of items with the wanted answers and its Wilson interval."""
     try:
         from statsmodels.stats.proportion import proportion_confint
     except ImportError as error:
