@@ -189,10 +189,8 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
     In "sat down and put it there" *put* is past like *sat*. In "I only have" *have* is finite because of *I*.
     """
     token, start = tokens[index], tokens.back(index, _SKIP)
-    # "For you work so hard" is a clause, "for you to work" is not: for is a conjunction before a plain verb.
+    # "For you work so hard" is a clause, "for you to work" is not: *for* joins clauses before a plain verb.
     if (
-        # "For you work so hard" is a clause, "for you to work" is not: *for* is a conjunction before a plain
-        # verb.
         token.tag in ("VB", "VBP")
         and tokens.at(start - 2).low == "for"
         and tokens.at(start - 1).low in _EITHER

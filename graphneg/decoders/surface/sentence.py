@@ -45,7 +45,7 @@ _KINDS = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": 
 _NO_START = frozenset({*NOUNS, *VERBS, "PRS", "PRO", "PN", "IN"})
 # Maximum number of tokens between a copula and the words of its arguments.
 _COPULA_REACH = 3
-# Maximum number of unaligned tokens within a phrase.
+# Maximum number of tokens between two aligned words of a phrase.
 _GAP_REACH = 6
 
 
