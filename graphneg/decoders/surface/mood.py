@@ -106,7 +106,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_sentence(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether only conjunctions, interjections, adverbs and marks precede the clause in its sentence."""
+    """Return whether only conjunctions, interjections, adverbs and marks precede the clause."""
     start, _ = sentence.sentence_bounds(group.start)
     opening = sentence.tokens[start : group.start]
     words = [token.tag not in ("QT", "PU", "CC", "UH") for token in opening]
