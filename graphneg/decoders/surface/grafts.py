@@ -53,7 +53,8 @@ class Donor:
     def __post_init__(self) -> None:
         """Copy the tokens of the phrase."""
         tokens = self.copied(self.span.start, self.span.end)
-        # In "so that women ..." or "any cars" the tagger takes the first word for a determiner of the noun.
+        # In "so that women ..." *that* is a conjunction. In "not any cars" *any* depends on the negation,
+        # which is not copied.
         many = len(tokens) > 1 and tokens[-1].tag == "NNS" and tokens[0].low in ("that", "this", "any")
         self.tokens = tokens[1:] if many else tokens
 
@@ -186,7 +187,7 @@ def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k:
 
 
 def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -> None:
-    """Refuse words that the sentence has already, or a name that depends on its neighbours (rules ``graft``)."""
+    """Refuse words that the sentence has already, or a name that needs its neighbours (rules ``graft``)."""
     tokens, low = sentence.tokens, donor.head.low
     start, end = sentence.sentence_bounds(target.head)
     others = [*tokens[start : target.start], *tokens[target.end : end]]
