@@ -250,7 +250,7 @@ class _Alignment:
         return found
 
     def _derived(self, lemma: str) -> list[Candidate]:
-        """Return tokens that are derived from a lemma: *decision* for ``decide-01``, *unlucky* for ``lucky``."""
+        """Return tokens derived from a lemma: *decision* for ``decide-01``, *unlucky* for ``lucky``."""
         found = [
             ((at, at + 1), 6.0 + min(len(stem), 8) / 8)
             for stem in stems(lemma)
