@@ -1,7 +1,7 @@
 """Align the nodes of an AMR graph with the tokens of its sentence.
 
-AMR graphs do not say which words their nodes stand for, but decoders and features need this. The rule-based
-aligner here needs no download. amrlib's aligner RBW is available as an alternative.
+AMR graphs do not record which words express their nodes, but decoders and features need to know. The
+rule-based aligner here needs no download. amrlib's aligner RBW is available as an alternative.
 
 Spans that the graph already has (alignment marks, spans from a parser) are kept. All other nodes look for
 tokens that match their concept by lemma, derivation or number. Nodes with one good candidate are aligned
@@ -62,7 +62,7 @@ _CONNECTIVE = re.compile(r"^(?:op|snt)\d+$")
 
 
 Candidate = tuple[Span, float]
-"""A span that a node may stand for, and a score: higher is better."""
+"""A span that may express a node, and a score: higher is better."""
 
 
 def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
@@ -207,7 +207,7 @@ class _Alignment:
         return sorted(scores.items(), key=lambda candidate: -candidate[1])[:24]
 
     def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
-        """Align a negation without a word of its own with the negated word: *unlucky* for ``:polarity -``."""
+        """Align a negation that no separate word expresses with the word that it negates: *unlucky*."""
         parent = self.graph.nodes[node.up] if node.up is not None else None
         if candidates or parent is None or parent.concept is None or node.value != "-":
             return

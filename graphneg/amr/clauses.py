@@ -95,7 +95,7 @@ class Clauses:
         modal = reading.is_a(k, "modal")
         inner = [at for child in below for at in self._nots(child.k)]
         # "I can't go" is ``(p / possible-01 :polarity - ...)``. In ``(p / possible-01 :ARG1 (g / go-02
-        # :polarity -))`` the negation stands below the modal; it denies the clause, too.
+        # :polarity -))`` the negation is below the modal; it denies the clause, too.
         denying = self._nots(k) or (inner if len(inner) == 1 and modal else [])
         # "Nobody came", "I never go."
         in_words = any("negative" in reading.lexicon.of(child.label) for child in below)
@@ -116,8 +116,8 @@ class Clauses:
     def _acts(self, k: int, known: dict[str, Any]) -> list[str]:
         """Return what the speaker could do with the clause instead: tell, ask, order, doubt, agree or refuse.
 
-        Nobody doubts a statement about himself, and nobody refuses a state. *Doubt*, *agree* and *refuse*
-        concern the whole graph.
+        Speakers do not doubt statements about themselves, and they do not refuse a state. *Doubt*, *agree*
+        and *refuse* concern the whole graph.
 
         Returns:
             The names of these acts.
@@ -131,7 +131,7 @@ class Clauses:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
         is_opinion = reading.is_a(k, "opinion") and (agent or "i") == "i"
-        # "I think so": nobody asks whether they think something.
+        # "I think so": speakers do not ask about their own thoughts.
         if known["clause"] not in _TOLD or is_opinion:
             return []
         if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
@@ -195,7 +195,7 @@ class Clauses:
     def _is_simple(self, k: int) -> bool:
         """Return whether a clause is short, and has no verb of speech and no long subordinate clause."""
         node = self._of.nodes[k]
-        # "When it rained I stayed": the clause of time would stand before the question.
+        # "When it rained I stayed": the clause of time would precede the question.
         heavy = any(c.role in _CLAUSAL and c.last > c.k + 1 for c in self._of.children[k])
         return node.last - k < LONG and not self._of.is_a(k, "speech") and not heavy
 

@@ -29,7 +29,7 @@ Echoes = dict[int, list[str]]
 """Who said the same before (`OWN`, `OTHER`, `ASKED`, `TURN`), by node number."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
-# Stands for an argument that is not known, such as a third-person pronoun, and equals any other argument.
+# Placeholder for an unknown argument, such as a third-person pronoun. It matches any other argument.
 _ANYTHING = "*"
 
 

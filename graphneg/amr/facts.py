@@ -108,7 +108,7 @@ class _Facts:
     def _head(self, k: int) -> Facts:
         """Return the properties of the head of a clause."""
         dated = self._times.is_dated(k)
-        # An event with a time of its own cannot get another one.
+        # An event that has a time cannot get another one.
         event = self._clauses.is_event(k) and not dated
         known = self._clauses.facts(k) | {"tense": self._times.tense, "dated": dated, "event": event}
         return _held(known)

@@ -28,7 +28,7 @@ _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
 _INSIDE = frozenset(
     {"mod", "poss", "quant", "name", "wiki", "unit", "ord", "value", "consist-of", "polarity"}
 )
-# Roles in which a noun of another dialogue may stand.
+# Roles in which a noun of another dialogue may replace a noun.
 _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "instrument", "topic"}
 # Roles of nouns that are not spoken of in their own right.
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
@@ -151,7 +151,8 @@ class Nouns:
     def _filler(self, k: int) -> str | None:
         """Return the kind of noun or the entity concept that may replace a node, else None."""
         reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].up
-        # "They call him Tom", "he said goodbye": quoted words stay. Nobody uses or reads a person.
+        # "They call him Tom", "he said goodbye": quoted words are kept. A person as the object of *use* or
+        # *read* is a parse error.
         quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
         if quoted and reading.roles[k] != "ARG0":
             return None
@@ -313,7 +314,7 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of things that a word is said about: what it modifies, or its subject.
+        """Return the kinds of things that a word describes: the noun that it modifies, or its subject.
 
         Args:
             k: The node number.
@@ -358,7 +359,7 @@ class Nouns:
 
         Returns:
             ``actor`` as an argument of a predicate, else ``other``. None for other words, and in thanks,
-            which nobody says for somebody else.
+            which speakers express only for themselves.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
         if not reading.is_a(k, "speaking") or reading.is_a(up, "thanking"):

@@ -244,7 +244,7 @@ class _Package:
 
 
 def _readings(line: str) -> tuple[Triples, Triples]:
-    """Read a graph twice: as Smatch does, and with ``mod`` as a role of its own."""
+    """Read a graph twice: as Smatch does, and with ``mod`` kept as a separate role."""
     graph = parse_graph(line)
     return smatch_triples(graph), _triples(graph, {})
 

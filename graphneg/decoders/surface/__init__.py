@@ -1,7 +1,7 @@
 """The ``surface`` decoder: realise graph edits on the words of the original utterance.
 
 Generating text from the whole graph changes words that no edit touched. This decoder keeps the original text
-and changes only the words that the edited nodes stand for. It handles what English grammar requires around
+and changes only the words that express the edited nodes. It handles what English grammar requires around
 them: do-support, tense, agreement, inflection, articles and word order. It supports English only. An edit
 that it cannot express is refused with a reason.
 

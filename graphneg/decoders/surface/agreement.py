@@ -26,7 +26,7 @@ from graphneg.english.words import word_class, word_map
 _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people"})
 # Tags of words that can be the head of a subject.
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
-# Maximum number of tokens between an expletive *it* and the clause that it stands for.
+# Maximum number of tokens between an expletive *it* and the clause that it anticipates.
 _EXPLETIVE_REACH = 7
 
 PEOPLE = word_class("people")
@@ -236,10 +236,10 @@ def _put_last(sentence: SentenceDraft, token: Token) -> None:
 
 
 def _refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Refuse a question or an object that nobody says of the new person (rules ``asked-of`` and ``beside``).
+    """Refuse a question or an object that does not suit the new person (rules ``asked-of`` and ``beside``).
 
     "May I borrow it?" asks for permission; "May you borrow it?" asks for nothing. "Would you like some tea?"
-    is an offer; nobody asks "Would I like some tea?". A question with a question word can be asked about
+    is an offer; "Would I like some tea?" is not. A question with a question word can be asked about
     anybody: "What would I like?".
     """
     index = sentence.tokens.where(token)
@@ -342,7 +342,7 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     known = [case for other, case in pronoun_cases(token.text) if other == person]
     if len(known) < 2:
         return known[0] if known else None
-    # *Her* is an object or a possessive; *his* stands with a noun or alone.
+    # *Her* is an object or a possessive; *his* occurs with a noun or alone.
     if Case.POSSESSIVE in known:
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
@@ -381,7 +381,7 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
 
 
 def _is_inverted(tokens: Tokens, index: int) -> bool:
-    """Return whether a pronoun stands after its auxiliary, as in "Would it be fun?" or "..., don't you?"."""
+    """Return whether a pronoun follows its auxiliary, as in "Would it be fun?" or "..., don't you?"."""
     after, start = tokens.at(index + 1), tokens.back(index, ("NEG",)) - 1
     verb = tokens.at(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.full not in BE | DO | HAVE):
@@ -401,7 +401,7 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
 
 
 def _opens_clause(tokens: Tokens, index: int) -> bool:
-    """Return whether a pronoun stands between the start of a clause and its verb, as in "if you please"."""
+    """Return whether a pronoun is between the start of a clause and its verb, as in "if you please"."""
     before, opening, after = tokens.at(index - 1), tokens.at(index - 2), tokens.at(index + 1)
     if not index or index + 1 == len(tokens):
         return not index

@@ -5,7 +5,7 @@ finds both from part-of-speech tags alone. It is fast enough to run again after 
 always current.
 
 Input: tagged tokens. Output: one `VerbGroup` for each group of verbs. "had not been seen" is one group with
-the chain *had*, *been*, *seen* and the negation *not*. "Do you know" is one group, too; its subject stands
+the chain *had*, *been*, *seen* and the negation *not*. "Do you know" is one group, too; its subject is
 inside it.
 """
 
@@ -26,7 +26,7 @@ TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
 _OBJECTS = frozenset({"it", "him", "her", "them", "me", "us", "you"})
 _EITHER = frozenset({"you", "it"})
 """Pronouns that have the same form as a subject and as an object."""
-# Words that may stand between the verbs of a group: "has *not always* been".
+# Words that may occur between the verbs of a group: "has *not always* been".
 _SKIP = frozenset({"RB", "NEG"})
 # Tags after which a clause can start.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "UH"})
@@ -50,7 +50,7 @@ class VerbGroup:
         tokens: The tokens of the text.
         negations: The tokens that negate the group.
         subject: Start and end of the subject, or None if there is none.
-        inverted: Whether the first verb stands before the subject: "Do you know?"
+        inverted: Whether the first verb precedes the subject: "Do you know?"
         quotative: Whether the inversion introduces speech: "said the king".
         to: The *to* of an infinitive.
     """
@@ -106,7 +106,7 @@ class VerbGroup:
 
     @property
     def asks(self) -> bool:
-        """Whether the finite verb stands before its subject as in a question."""
+        """Whether the finite verb precedes its subject as in a question."""
         return self.inverted and not self.quotative
 
     @property
@@ -232,7 +232,7 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
             return _extended(group, end)
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
-        # In "..., said the king" the verb of speech stands before its subject.
+        # In "..., said the king" the verb of speech precedes its subject.
         if tokens.at(index + 1).low == "it":
             # "OK, got it": *it* is the object. Nothing says anything here.
             end = index + 1
@@ -243,7 +243,7 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
 
 
 def _inverts(tokens: Tokens, index: int) -> bool:
-    """Return whether a finite auxiliary may stand before its subject at an index."""
+    """Return whether a finite auxiliary at an index may precede its subject."""
     following, previous = tokens.at(tokens.over(index + 1, _SKIP)), tokens.at(index - 1)
     if following.tag not in _AFTER_AUXILIARY:
         return False
@@ -256,7 +256,7 @@ def _inverts(tokens: Tokens, index: int) -> bool:
     pronoun = following.low in ("you", "it", "i", "he", "we") and previous.tag != "PRS"
     if following.tag == "PRS" or pronoun:
         return previous.tag not in ("PRS", "PN", "EX", "SC")
-    # "Which blue car did he buy?": the question word and its noun stand before the auxiliary.
+    # "Which blue car did he buy?": the question word and its noun precede the auxiliary.
     opening = index
     while opening and tokens[opening - 1].tag not in ("EN", "QT", "PU"):
         opening -= 1
@@ -296,7 +296,7 @@ def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
         plain = at in ("VB", "VBP") or (at == "AX" and low in ("have", "do"))
         return "VB" if plain or (at == "VBD" and verb_lemma(low) == low) else None
     if last in HAVE:
-        # An adjective stands before a noun, never before a pronoun: "have tired eyes", but "have tried it".
+        # An adjective precedes a noun, never a pronoun: "have tired eyes", but "have tried it".
         following = tokens.at(verb + 1)
         noun = following.tag in NOUNS | {"JJ"} and following.low not in _OBJECTS
         return "VBN" if at in ("VBN", "VBD") or (at == "JJ" and is_participle(low) and not noun) else None
@@ -367,7 +367,8 @@ def hyphen(tokens: Tokens, index: int) -> bool:
         index: The index of the token.
 
     Returns:
-        True for the hyphen of "grown - ups"; False for a dash, which is two hyphens or stands beside a mark.
+        True for the hyphen of "grown - ups"; False for a dash, which is written as two hyphens or has a mark
+        or the edge of the text beside it.
     """
     around = (tokens.at(index - 1).text, tokens.at(index + 1).text)
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)

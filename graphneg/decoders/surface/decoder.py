@@ -283,7 +283,7 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 def refuse_unsaid(source: SentenceDraft) -> None:
     """Refuse to repeat a sentence that cannot stand alone (rules ``say-again``).
 
-    Examples: a question asks for something else in another place. "I think so" stands for what was said
+    Examples: a question asks for something else in another place. "I think so" refers to what was said
     before it. "As long as it rains" is a part of another clause. "Besides, I like it too" continues something
     that is not repeated.
 
@@ -293,7 +293,7 @@ def refuse_unsaid(source: SentenceDraft) -> None:
     tokens, supposing = source.tokens, word_class("supposing")
     marks = [token for token in tokens if token.tag == "EN"]
     clauses = [group for group in source.groups() if group.is_main]
-    # "I think so", "I hope not": *so* and *not* stand for a clause.
+    # "I think so", "I hope not": *so* and *not* replace a clause.
     anaphoric = any(
         token.low in ("so", "not") and tokens.at(index + 1).tag in ("EN", "PU") and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
@@ -324,7 +324,7 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
     """Keep only the words of one sentence of a turn, without an opening such as "Yes, and".
 
     Raises:
-        RealisationError: No word stands for the sentence (``no-alignment``).
+        RealisationError: No word expresses the sentence (``no-alignment``).
     """
     tokens = source.tokens
     if k:

@@ -487,7 +487,7 @@ def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
         # In "The dog wagged its tail" *its* means the dog if no node is *it*.
         if index in taken or (word.lower() == "its" and "it" not in by_person):
             continue
-        # "It is time", "It is for that purpose that he came": this *it* stands for nothing.
+        # "It is time", "It is for that purpose that he came": this *it* refers to nothing.
         expletive = word.lower() == "it" and _EXPLETIVE.match(" ".join(words[index + 1 : index + 7]))
         for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
             k = min(by_person[person], key=lambda k: abs(spans.get(k, (10**6, 0))[0] - index))

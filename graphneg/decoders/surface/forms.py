@@ -18,7 +18,7 @@ from graphneg.english.words import inflections, readings, word_class, word_map
 BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
 """Full forms of the verbs whose spelling changes before *n't*: *ca* is *can*, *wo* is *will*."""
-# "ain't" stands for several verbs, so no verb is contracted to "ai".
+# "ain't" is the negative of several verbs, so no verb is contracted to "ai".
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 # "I amn't", "it mayn't": these are not current English.
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
@@ -355,7 +355,7 @@ def is_participle(word: str) -> bool:
 
 
 def may_be_bare(noun: str) -> bool:
-    """Return whether a singular noun can stand without an article.
+    """Return whether a singular noun can occur without an article.
 
     Args:
         noun: The noun; a capital letter marks a name.

@@ -17,11 +17,11 @@ from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.words import table_rows
 
-# Tags of tokens that may stand before an idiom: end marks, interjections, other marks, quotation marks.
+# Tags of tokens that may precede an idiom: end marks, interjections, other marks, quotation marks.
 _OPENING = frozenset({"EN", "UH", "PU", "QT"})
-# Tags of tokens that may stand after an idiom, unless its row ends in "...".
+# Tags of tokens that may follow an idiom, unless its row ends in "...".
 _CLOSING = frozenset({"EN", "PU", "QT"})
-# Words of the table that a contraction may stand for, besides its full form.
+# Words of the table that a contraction may represent, besides its full form.
 _AMBIGUOUS = {"n't": ("not",), "'s": ("is", "has", "us"), "'d": ("would", "had"), "gotta": ("got",)}
 
 
@@ -29,7 +29,7 @@ class Idiom(NamedTuple):
     """A row of ``idioms.tsv``.
 
     Attributes:
-        places: For each position, the words that may stand there.
+        places: For each position, the words that may occur there.
         goes_on: Whether other words may follow the idiom in its clause.
         meaning: What the idiom means.
     """
@@ -68,7 +68,7 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
     start, end = sentence.sentence_bounds(index)
     for first in range(start, index + 1):
         # An idiom is a whole clause. "Oh, not bad" is an idiom; "cheap but not bad" is not. A conjunction may
-        # stand before it only at the start of the sentence: "But no wonder".
+        # precede it only at the start of the sentence: "But no wonder".
         before = tokens[first - 1].tag if first > start else "EN"
         if before not in _OPENING and (before, first) != ("CC", start + 1):
             continue
@@ -84,5 +84,5 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 
 def _forms(token: Token) -> frozenset[str]:
-    """Return the words of the table that a token may stand for."""
+    """Return the words of the table that a token may represent."""
     return frozenset({token.low, token.full, *_AMBIGUOUS.get(token.low, ())})

@@ -2,10 +2,10 @@
 
 The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"), and the words around it
 are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. An edit is
-refused if the new word cannot stand in the sentence. Two sources decide this. The rule set ``fit`` of
-``refusals.tsv`` tests the words around it. The annotated examples of PropBank show what a verb goes with:
-"give me a book" but not "receive me a book", "stay awake" but not "move awake". A verb without annotated
-examples is accepted.
+refused if the new word does not fit into the sentence. Two sources decide this. The rule set ``fit`` of
+``refusals.tsv`` tests the words around it. The annotated examples of PropBank show which complements a verb
+takes: "give me a book" but not "receive me a book", "stay awake" but not "move awake". A verb without
+annotated examples is accepted.
 
 Input: a node and its new concept (`set_concept`) or constant (`set_value`). The sentence changes in place.
 
@@ -40,7 +40,7 @@ _WORDS_OF_NUMBERS = {
     **{100: "one hundred", 1000: "one thousand", 1_000_000: "one million"},
 }
 _WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
-# Phrasal adjectives, which do not stand before a noun: "worn out".
+# Phrasal adjectives, which do not precede a noun: "worn out".
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
 # Number of tokens before a word in which *not* is searched for.
 _DENIAL_REACH = 5
@@ -68,7 +68,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         concept: The new concept.
 
     Raises:
-        RealisationError: The new word has no fitting form or cannot stand there (``no-form``,
+        RealisationError: The new word has no fitting form or does not fit there (``no-form``,
             ``kind-mismatch``), or it is the same word (``unchanged``).
 
     Example:
@@ -157,7 +157,7 @@ def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
     first, *rest = words
     sentence.rewrite(token, first)
     index, verbal = sentence.tokens.where(token) + 1, token.tag in VERBS
-    # "I saw it" -> "I took it away": an object pronoun stands before the particle.
+    # "I saw it" -> "I took it away": an object pronoun precedes the particle.
     if rest and verbal and sentence.tokens.at(index).tag == "PRO":
         index += 1
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
@@ -358,7 +358,7 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
 
 
 def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str) -> None:
-    """Refuse a word that cannot stand at an index (rules ``fit``)."""
+    """Refuse a word that does not fit at an index (rules ``fit``)."""
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.at(index + 1), tokens.at(index + 2)
     start, _ = sentence.sentence_bounds(index)
@@ -402,7 +402,7 @@ def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str)
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.where(token)]
-    # The object stands elsewhere in a passive, in "What did you say?" and in "the book that I read".
+    # The object is elsewhere in a passive, in "What did you say?" and in "the book that I read".
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.low in ("what", "which", "who", "whom", "that") for other in before_verb
     )

@@ -17,7 +17,7 @@ from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import FINITE
 
-# Tags of words that may stand before the subject of a statement which becomes a question: "Well, then, ...".
+# Tags of words that may precede the subject of a statement which becomes a question: "Well, then, ...".
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
 # Maximum number of tokens of a sentence that gets ", right?".
 _MAX_TAGGED = 12
@@ -116,7 +116,7 @@ def _opens_sentence(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _follows_subject(group: VerbGroup, tags: tuple[str, ...]) -> bool:
-    """Return whether only words with the given tags stand between a subject and its verb."""
+    """Return whether only words with the given tags are between a subject and its verb."""
     if group.subject is None or group.subject[1] > group.first:
         return False
     return all(token.tag in tags for token in group.tokens[group.subject[1] : group.first])

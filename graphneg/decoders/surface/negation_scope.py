@@ -312,7 +312,7 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
         group: The verb group of the clause.
 
     Returns:
-        The tag at the end of the sentence if its pronoun stands for the subject of the clause, else None.
+        The tag at the end of the sentence if its pronoun refers to the subject of the clause, else None.
     """
     tokens = sentence.tokens
     end = tokens.back(sentence.sentence_bounds(group.first)[1], ("EN",))

@@ -41,7 +41,7 @@ _UNIVERSAL = word_class("universal")
 _DENIED = word_map("denied")
 # Adverbs that leave open what is true: *maybe*.
 _DOUBTS = word_class("doubts")
-# Tags that may stand between *how* and the subject: "*How very beautiful* you are!"
+# Tags that may occur between *how* and the subject: "*How very beautiful* you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 # Tags of words in a noun phrase after its determiner.
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
@@ -202,7 +202,7 @@ def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
         past = any(token.tag == "VBD" or token.low in ("was", "were", "had", "did") for token in others)
         tag = "VBD" if third or past else "VBP"
     support, outside = Token(verb_form("do", tag), "AX"), word_class("outside-not")
-    # These adverbs stand before the negation: "It obviously depends" -> "It obviously does not depend".
+    # These adverbs precede the negation: "It obviously depends" -> "It obviously does not depend".
     first = group.subject[1] if group.subject else index
     inner = [token.tag == "RB" and token.low not in outside for token in sentence.tokens[first:index]]
     while inner and inner.pop():
@@ -314,7 +314,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 
 
 def affirm(sentence: SentenceDraft, k: int) -> None:
-    """Remove the negation that a polarity constant stands for.
+    """Remove the negation that a polarity constant represents.
 
     Args:
         sentence: The sentence, edited in place.
@@ -478,7 +478,7 @@ def _without_prefix(word: str, concept: str) -> str:
         The affirmative word.
 
     Raises:
-        RealisationError: What is left is not a word (``unsupported-edit``).
+        RealisationError: The rest is not a word (``unsupported-edit``).
     """
     low = word.lower()
     for prefix in ("un", "in", "im", "ir", "il", "dis", "non-", "non"):

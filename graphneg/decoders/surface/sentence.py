@@ -27,7 +27,7 @@ from graphneg.english.tagging import FINITE, NOUNS, VERBS
 from graphneg.english.words import table_rows, word_class
 from graphneg.model import AmrGraph, AmrNode
 
-# Tags that may stand between a linking verb and its complement: "is not a very *good* idea".
+# Tags that may occur between a linking verb and its complement: "is not a very *good* idea".
 _INSIDE_PREDICATE = (
     NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO"} | {"VBN", "VBG", "IN", "TO", "PN"}
 )
@@ -95,7 +95,7 @@ def refusals() -> dict[str, list[Rule]]:
     - ``wanted=often`` compares a word.
     - ``asked``, ``!asked`` and ``before.initial`` test flags.
     - ``before.text=`` requires that there is no token.
-    - ``@name`` stands for the words of a class of ``word_classes.tsv``.
+    - ``@name`` means the words of a class of ``word_classes.tsv``.
 
     Returns:
         The rules of each set, in the order of the table.
@@ -245,7 +245,7 @@ class SentenceDraft(Draft):
 
         Returns:
             The group itself if it is finite or imperative; else the finite group before it ("want" for "to
-            go" in "I want to go"). None if a conjunction or a question word stands between the two.
+            go" in "I want to go"). None if a conjunction or a question word separates the two.
         """
         if group is None or group.is_main:
             return group
@@ -339,7 +339,7 @@ class SentenceDraft(Draft):
                 light = not any(token.tag == "IN" for token in between)
             if fits and index >= end and not attributive and light:
                 return group
-        # "How beautiful you are!": the complement stands before the verb and its subject.
+        # "How beautiful you are!": the complement precedes the verb and its subject.
         after = next((group for group in known if group.main > index), None)
         if after is not None and after.subject is not None and tokens[after.main].low in BE | {"'s"}:
             opens = index == 0 or tokens[index - 1].low in ("how", "what", "so", "such", '"')

@@ -43,7 +43,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         k: The number of the top node of the subtree.
 
     Raises:
-        RealisationError: The subtree has no words (``no-alignment``), or what is left would have no verb or
+        RealisationError: The subtree has no words (``no-alignment``), or the rest would have no verb or
             no meaning (``unclear-clause``).
 
     Example:
@@ -67,7 +67,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         _drop_determiner(sentence, target)
         return
     above = sentence.indices(node.up) if node.up is not None else []
-    # "boa constrictors": *boa* modifies the noun that its node stands under.
+    # "boa constrictors": *boa* modifies the noun of its parent node.
     inner = bool(above) and target.start <= above[0] < target.head
     sentence.refuse("drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
@@ -199,7 +199,8 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         person: The subject of the predicate as a subject pronoun in lower case.
 
     Raises:
-        RealisationError: The sentence cannot stand under a verb (``unclear-clause``, ``unsupported-edit``).
+        RealisationError: The sentence cannot be embedded under a verb (``unclear-clause``,
+            ``unsupported-edit``).
 
     Example:
         With ``agree-01``, "I like it." becomes "I agree that I like it." With ``refuse-01``, "Draw a sheep."
@@ -215,7 +216,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         if tokens[index + 1].tag in ("SC", "JJ", "RB"):
             break
         index += 2 if tokens[index + 1].text == "," else 1
-    # "Sorry, I like it": nobody doubts an apology. The same is true for answers, thanks and half sentences.
+    # "Sorry, I like it": apologies are not doubted. The same is true for answers, thanks and half sentences.
     answers = any(token.low in word_class("no-clauses") for token in tokens[start : index + 1])
     before = tokens[index : group.subject[0]] if group.subject is not None and not group.quotative else []
     marked = any(token.tag in ("PU", "EN") for token in before) and before[0].tag not in _OPEN_CLAUSE
@@ -267,7 +268,7 @@ def is_dangling(tokens: Tokens, start: int) -> bool:
 
 
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
-    """Return the first main clause of the sentence, before which an opener stands."""
+    """Return the first main clause of the sentence, before which the opener is inserted."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.groups():
         if start <= group.first < end and group.is_main:
