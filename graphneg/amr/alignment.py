@@ -106,6 +106,7 @@ class _Alignment:
                     self.stems[stem].append(at)
         self.around: defaultdict[int, list[int]] = defaultdict(list)
         for node in graph.nodes:
+            # Neighbours are parents, children and the nodes at both ends of a reentrancy.
             if node.up is not None:
                 self.around[node.k].append(node.up)
                 self.around[node.up].append(node.k)
@@ -115,6 +116,7 @@ class _Alignment:
     def settled(self) -> dict[int, Span]:
         """Align all nodes and return the spans."""
         for node in self.graph.nodes:
+            # Names first: their words must not be taken by other nodes.
             if node.concept == "name":
                 self._settle_name(node)
         pending = {
@@ -165,8 +167,10 @@ class _Alignment:
         preferred.
         """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
+        # No neighbour is aligned yet: a medium penalty, so that candidates near a neighbour win.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
+        # Only the two nearest neighbours count, because distant ones are often in other clauses.
         gaps = sorted(max(other[0] - span[1], span[0] - other[1], 0) for other in near)
         return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.tokens) + 1) / 10
 
@@ -204,6 +208,7 @@ class _Alignment:
         scores: dict[Span, float] = {}
         for span, score in found:
             scores[span] = max(score, scores.get(span, 0.0))
+        # A limit for words such as *the* in very long texts.
         return sorted(scores.items(), key=lambda candidate: -candidate[1])[:24]
 
     def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
@@ -226,8 +231,11 @@ class _Alignment:
             parent = self.graph.nodes[node.up].concept if node.up is not None else None
             usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
             fitting = _WH_BY_PARENT.get(parent or "", usual)
+            # "where" for ``:location``, "when" for ``:time``: a bonus for the question word that fits the
+            # role.
             asked = [(span, score + 2.0 * (self.tokens[span[0]] in fitting)) for span, score in found]
             return asked if node.role != "polarity" else []
+        # Look for derived words only if no inflected form was found.
         if not found and lemma not in ("", "name") and not concept.endswith("-91"):
             found = self._derived(parts[0])
         if lemma in NUMBERS:
@@ -256,6 +264,7 @@ class _Alignment:
             for stem in stems(lemma)
             for at in self.stems.get(stem, ())
         ]
+        # Try the word without its negative prefix, then words with a common beginning.
         if not found and len(lemma) > 3:
             for at, token in enumerate(self.tokens):
                 bare = NEGATIVE_PREFIX.sub("", token)
@@ -271,6 +280,7 @@ class _Alignment:
         An entity takes the words of its name. A ``person`` or ``thing`` takes the word of the role that it
         plays.
         """
+        # Children come before their parents here, so that a parent can take the word that its child just got.
         for node in reversed(self.graph.nodes):
             if node.k in self.spans or node.concept is None:
                 continue
@@ -295,12 +305,14 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     place = 0
     while place < len(tokens):
         end, value = place, None
+        # Extend the number while it remains one: "two", "two hundred", "two hundred and five".
         while end < len(tokens) and end - place < 12:
             longer = value_of(list(tokens[place : end + 1]))
             # A number does not begin with *and* or a hyphen.
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer
+        # "two and" ends before *and*.
         while end > place and tokens[end - 1].lower() in ("and", "-"):
             end -= 1
         if value is None or end <= place:

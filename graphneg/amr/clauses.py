@@ -58,6 +58,7 @@ class Clauses:
             k, is_main = pending.pop()
             if reading.nodes[k].concept is None:
                 continue
+            # ``and``, ``or`` and ``multi-sentence`` contain clauses but are none themselves.
             joins = reading.is_a(k, "joining")
             if not joins:
                 self.heads.append(k)
@@ -67,6 +68,7 @@ class Clauses:
             replies = reading.is_a(k, "replying")
             for child in reading.children[k]:
                 role = child.role or ""
+                # ``cause-01`` and ``say-01`` have a clause as their ARG1.
                 if (leads and (role == "ARG1" or role.startswith(("snt", "op")))) or (
                     replies and role == "ARG2"
                 ):
@@ -137,6 +139,7 @@ class Clauses:
         if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
             return []
         free = all(child.role not in ("polarity", "mode") for child in below)
+        # "I" as subject or object: the speaker knows the answer.
         is_own = any(child.role in ("ARG0", "ARG1") and child.concept == "i" for child in below)
         # "I am tired" makes no natural question: "Am I tired?"
         acts = ["ask"] if free and self._is_simple(k) and not is_own else []
@@ -179,6 +182,7 @@ class Clauses:
         is_predicate = reading.is_frame[k] and (bool(below) or (k > 0 and not role.startswith("snt")))
         if not is_predicate and all(child.role != "domain" for child in below):
             return "fragment"
+        # "I do", "She did".
         return "answer" if reading.labels[k] == "do-02" and len(below) < 2 else "statement"
 
     def _is_beside(self, k: int, other: int) -> bool:
@@ -270,6 +274,7 @@ class Clauses:
         """Return whether the main verb is missing because it was said before: "My sister did"."""
         reading = self._of
         core = [child for child in reading.children[k] if (child.role or "").startswith("ARG")]
+        # "Your neighbours might", "My sister did": the only argument is not an action.
         auxiliary = reading.is_a(k, "modal") or reading.labels[k] == "do-02"
         return auxiliary and len(core) == 1 and not reading.is_frame[core[0].k]
 
@@ -283,6 +288,7 @@ class Clauses:
             True if it is, and is at most two roles below the top and contains no question.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
+        # A constant is not a circumstance.
         if role not in _DETAILS or reading.nodes[k].concept is None or up is None:
             return False
         # At most two roles below the top.

@@ -59,6 +59,7 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}
     head = lemma.split(" ")[0]
+    # ``take-away-05`` may be written as "take ... away", "take-away" or "takeaway".
     if head != lemma:
         keys[american(head)] = 7.0
         keys[lemma.replace(" ", "-")] = 10.0
@@ -90,6 +91,7 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     if parent is not None and parent.concept == "date-entity" and node.role == "month" and value.isdigit():
         month = MONTHS[(int(value) - 1) % 12]
         keys += [(month, 10.0), (month[:3], 9.0)]
+    # ``:value -1`` of an ordinal is "last".
     if parent is not None and parent.concept == "ordinal-entity":
         keys += [(word, 10.0) for word, number in ORDINALS.items() if str(number) == value]
         keys += [(word, 9.0) for word in ("last", "final") if value == "-1"]

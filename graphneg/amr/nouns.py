@@ -76,6 +76,7 @@ class Nouns:
         reading, label = self._of, self._of.labels[k]
         if reading.nodes[k].concept is None or reading.is_frame[k] or reading.kinds[k] == OTHER:
             return False
+        # A ``person`` without anything below it is a part of a word, or has no word.
         is_bare_person = label == "person" and not reading.inside(k)
         return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not is_bare_person
 
@@ -104,6 +105,7 @@ class Nouns:
         if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
             return None
         up = self._of.nodes[k].up
+        # "solve a problem", "learn a language": only another argument of the same verb fits.
         choosy = up is not None and self._of.is_a(up, "choosy", "learning") and self._of.roles[k] != "ARG0"
         only = f" {self._of.labels[up]}" if up is not None and choosy else ""
         filler = self._deed(k) if self._of.is_frame[k] else self._filler(k)
@@ -125,6 +127,7 @@ class Nouns:
             return reading.is_a(up, "joint") and reading.roles[up] in _ARGUMENTS
         if role not in _ARGUMENTS or reading.is_a(up, "reified"):
             return False
+        # The frame below ``person`` or ``thing`` is a part of a word: the lamp of *lamplighter* stays.
         nominal = reading.is_frame[up] and reading.roles[up].endswith("-of")
         return not (nominal and reading.is_a(reading.nodes[up].up, "holder"))
 
@@ -146,6 +149,7 @@ class Nouns:
         # "I want to swim": another deed can be wanted.
         if not reading.roles[k].startswith("ARG") or not reading.is_a(up, "wanting"):
             return None
+        # "The engine began to run": a deed of a thing does not fit another subject.
         return None if reading.is_a(k, "joining") or {k, up} & self._driven else "deed"
 
     def _filler(self, k: int) -> str | None:
@@ -322,6 +326,7 @@ class Nouns:
         Returns:
             The kinds in alphabetical order.
         """
+        # "the tall man", "The man is tall."
         things = [above for role, above in self._of.roles_in[k] if role == "mod"]
         things += [below for role, below in self._of.roles_out[k] if role in ("ARG1", "domain")]
         kinds = {"person" if self._of.labels[at] in _SPEAKING else self._of.kinds[at] for at in things}
@@ -364,6 +369,8 @@ class Nouns:
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
         if not reading.is_a(k, "speaking") or reading.is_a(up, "thanking"):
             return None
+        # "my car" (``:poss i``) does not make *I* an actor, and neither does "my brother"
+        # (``have-rel-role-91``).
         acts = role.startswith("ARG") or role == "domain"
         return "actor" if acts and not reading.is_a(up, "relating") else "other"
 
@@ -415,6 +422,7 @@ class Nouns:
         """Return the words of a name with what it belongs to, or None if the name has no content."""
         reading = self._of
         words = " ".join(reading.nodes[at].value or "" for at in reading.inside(k))
+        # "Mr", "Doctor": swapping a title is no error.
         if not words or _SILENT.fullmatch(words) or "title" in reading.lexicon.of(words.strip('"')):
             return None
         return of, words

@@ -156,6 +156,7 @@ def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
     placed: list[MutableNode] = []
     mentioned: list[MutableNode] = []
     for node in top.walk():
+        # Only nodes get numbers; mentions have a position.
         if node.target is None:
             node.k = node.last = len(placed)
             placed.append(node)
@@ -425,6 +426,7 @@ class _Tree:
             copy.role = _next_role(node, edit.role)
             node.attach(copy)
         else:
+            # Without a role the copy takes the place of the node.
             self._replace(node, copy)
         self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
@@ -542,6 +544,7 @@ def _next_role(node: MutableNode, role: str) -> str:
 def _close_gap(parent: MutableNode, role: str | None) -> None:
     """Renumber the later ``:opN`` or ``:sntN`` after one of them was removed."""
     gone = _NUMBERED.match(role or "")
+    # The number is still in use, so there is no gap.
     if gone is None or any(child.role == role for child in parent.below):
         return
     for child in parent.below:

@@ -87,6 +87,7 @@ class _GraphReader:
         for line in self._lines:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
+        # A quotation mark or tilde that begins no token matches alone. Reading ends before the first of them.
         unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
         if not text.isascii() and SURROGATE.search(text):
             unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
@@ -154,12 +155,14 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
+            # Close nodes; the highest number so far is the last one of their subtrees.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
                 branches.pop()
                 at += 1
                 if not open_nodes:
                     return at
+            # After a node there must be a role, because all brackets at this place are closed.
             if tokens[at][:1] != ":" or tokens[at] == ":":
                 raise self._no_role(at)
             up, role, pos, role_align = open_nodes[-1], tokens[at][1:], branches[-1], None
@@ -183,6 +186,7 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
+            # Number of mentions up to each atom, which later node numbers are reduced by.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row
@@ -449,6 +453,7 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     for number, raw in enumerate(LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
         line = raw.rstrip("\r\n")
         is_comment, is_blank = line.startswith("#"), not line.strip()
+        # The previous block never closed, or its comments belong to no graph.
         if block and ((is_comment or line.startswith("(")) if begun else is_blank):
             if is_graph():
                 yield start, "\n".join(block)

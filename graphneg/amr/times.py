@@ -80,6 +80,7 @@ class Times:
         up = reading.nodes[k].up
         if role in _PARTS or label in _DATES:
             return True
+        # "from Monday to Friday": the operands of a span are times.
         if up is not None and reading.roles[up] in _SPANS and role.startswith("op"):
             return True
         return role == "mod" and label in _RELATIVE
@@ -94,6 +95,7 @@ class Times:
             True for *before* in "two days before the party" and *now* in "from now until Monday".
         """
         label = self._of.labels[k]
+        # "two days before the party"
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._of.children[k])
         return label == "now" and self._of.roles[k].startswith("op")
@@ -112,6 +114,7 @@ class Times:
             return None
         if node.role in _COUNTED and _NUMBER.fullmatch(node.value):
             return int(node.value)
+        # ``:time "17:30"``
         clock = _CLOCK.fullmatch(node.value) if node.role == "time" else None
         return int(clock[1]) if clock else None
 
@@ -132,6 +135,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
         ['past', 'future', 'present']
     """
     past, future = (bool(pattern.search(text.lower())) for pattern in _tenses(lexicon))
+    # "I said I will go."
     if past and future:
         return "mixed"
     return "past" if past else "future" if future else "present"

@@ -186,6 +186,7 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:
     """Yield the defects of the roles under one node."""
     if roles.count("polarity") > 1:
+        # ``:polarity -`` with ``:polarity amr-unknown`` is allowed: "Don't you like it?"
         negations = sum(child.role == "polarity" and child.value == "-" for child in graph.children(node.k))
         if negations > 1:
             yield "double-polarity", f"{node.label} has :polarity - {negations} times"
