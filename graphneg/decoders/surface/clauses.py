@@ -189,7 +189,7 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
     In "sat down and put it there" *put* is past like *sat*. In "I only have" *have* is finite because of *I*.
     """
     token, start = tokens[index], tokens.back(index, _SKIP)
-    # "For you work so hard" is a clause, "for you to work" is not: *for* joins clauses before a plain verb.
+    # "For you work so hard" is a clause, "for you to work" is not. Before a plain verb *for* is a conjunction.
     if (
         token.tag in ("VB", "VBP")
         and tokens.at(start - 2).low == "for"
@@ -234,7 +234,7 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         end = noun_phrase_end(tokens, index + 1)
         # In "..., said the king" the verb of speech precedes its subject.
         if tokens.at(index + 1).low == "it":
-            # "OK, got it": *it* is the object. Nothing says anything here.
+            # "OK, got it": *it* is the object, not an inverted subject.
             end = index + 1
         if end > index + 1 and tokens.at(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True

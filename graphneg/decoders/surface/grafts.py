@@ -167,7 +167,8 @@ def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k:
     name = sentence.node(k).concept == source.node(from_k).concept == "name"
     _refuse(sentence, target, donor, name)
     kinds = (target.kind, donor.kind)
-    # "I will *go home*": a clause with its own subject cannot follow a modal.
+    # After a modal, an auxiliary, a subject or *not*, the phrase is only a part of its clause: "I will *go
+    # home*".
     splits = sentence.tokens.at(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
     if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)

@@ -505,7 +505,8 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         return not taken
     if complement in _NEEDED:
         return any(form.startswith(_NEEDED[complement]) for form in taken)
-    # A preposition that the old verb does not take either is not a complement of it: "read in the garden".
+    # If the old verb was not seen with the preposition either, it introduces an adjunct: "He reads for
+    # pleasure."
     usual = complement in ("to", "of", "into", "about") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 

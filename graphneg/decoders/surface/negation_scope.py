@@ -108,7 +108,7 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
-    # "He said "yes" and left": a quoted word is not an answer.
+    # 'He said "yes" and left': a quoted word is not an answer.
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
     if opening.low in word_class("answers") and opening.tag == "UH":

@@ -103,7 +103,7 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
     """
     tokens = sentence.tokens
     at, _ = sentence.sentence_bounds(group.first)
-    # "Some of them came" -> "None of them came". "Some of them did not come" would not deny it.
+    # "Some of them came" -> "None of them came", because "Some of them did not come" does not deny it.
     if tokens[at].low == "some" and tokens.at(at + 1).low == "of":
         is_first = all(other.first >= group.first for other in sentence.groups() if other.first > at)
         if is_first:

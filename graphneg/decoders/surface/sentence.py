@@ -32,7 +32,7 @@ _INSIDE_PREDICATE = (
     NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO"} | {"VBN", "VBG", "IN", "TO", "PN"}
 )
 _NOMINAL = NOUNS | {"PN", "CD"}
-# Tags before which a finite verb may follow a noun within its phrase: "the man who *left*".
+# Tags of words after which a finite verb may be part of a noun phrase: "the man who *left*".
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 # Tags of words that must not end a phrase: "the man in".
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
