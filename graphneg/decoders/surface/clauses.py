@@ -189,7 +189,7 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
     In "sat down and put it there" *put* is past like *sat*. In "I only have" *have* is finite because of *I*.
     """
     token, start = tokens[index], tokens.back(index, _SKIP)
-    # "For you work so hard" is a clause, "for you to work" is not. Before a plain verb *for* is a conjunction.
+    # "For you work so hard" is a clause, "for you to work" is not. Before a plain verb, *for* joins clauses.
     if (
         token.tag in ("VB", "VBP")
         and tokens.at(start - 2).low == "for"
