@@ -1,4 +1,4 @@
-"""AMR graphs: PENMAN notation, well-formedness, alignment with words, and graphs seen through edits.
+"""AMR graphs: PENMAN notation, well-formedness, alignment with tokens, and edits.
 
 >>> from graphneg.amr import check, format_graph, parse_graph
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity - :polarity -)")

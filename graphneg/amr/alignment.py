@@ -1,12 +1,19 @@
-"""Alignments between the nodes of AMR graphs and the words of their sentences.
+"""Align the nodes of an AMR graph with the tokens of its sentence.
 
-In: a graph and the tokens of its sentence. Out: a token span for each node that has words. Rules only,
-nothing to download; amrlib's rule-based word aligner (RBW) for those who want its alignments.
+AMR graphs do not record which words express their nodes, but decoders and features need to know. The
+rule-based aligner here needs no download. amrlib's aligner RBW is available as an alternative.
 
-Spans that the graph brings (alignment marks, a parser's own) stand. Every other node looks for its words:
-first those with one good candidate, then the ambiguous ones, nearest to the words of the nodes around them. A
-word serves one node; only what AMR makes of one word shares it: a name and the entity that bears it,
-``teacher`` and its ``person`` and ``teach-01``, a negative word and what it negates.
+Spans that the graph already has (alignment marks, spans from a parser) are kept. All other nodes look for
+tokens that match their concept by lemma, derivation or number. Nodes with one good candidate are aligned
+first, then ambiguous ones, preferring tokens near those of neighbouring nodes. A token belongs to one node,
+with three exceptions: a name and the entity that has it, *teacher* with its ``person`` and ``teach-01``, and
+a negative word such as *unlucky* with the concept that it negates.
+
+Input: a graph and tokens. Output: a token span for each node that has words.
+
+>>> from graphneg.amr.penman import parse_graph
+>>> align(parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))"), "I work at a bank .".split())
+{0: (1, 2), 1: (0, 1), 2: (4, 5)}
 """
 
 from __future__ import annotations
@@ -31,7 +38,11 @@ from graphneg.errors import DecoderError
 from graphneg.model import AmrGraph, AmrNode
 
 Span = tuple[int, int]
+"""First token, and the index after the last token."""
+# Concepts that share the token of a node below them: *teacher* is ``(p / person :ARG0-of (t / teach-01))``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
+# Question words for ``amr-unknown``, by the concept above it and by its role: ``:location`` is asked with
+# *where*.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -45,28 +56,37 @@ _WH_BY_ROLE = {
     "purpose": ("why", "what"),
     "poss": ("whose",),
 }
+# Endings of nouns that are derived from verbs: "teacher", "decision".
 _NOMINAL_ENDINGS = ("ing", "ings", "er", "ers", "or", "ors", "ion", "ions", "ment", "ments")
 _CONNECTIVE = re.compile(r"^(?:op|snt)\d+$")
 
 
 Candidate = tuple[Span, float]
-"""Words that a node may stand for, and how well they fit."""
+"""A span that may express a node, and a score: higher is better."""
 
 
 def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Token spans ``(start, end)`` by node number ``k``; nodes without words are left out.
+    """Align the nodes of a graph with tokens.
 
-    Never raises: a graph and a text that have nothing in common give an empty alignment.
+    A graph and a sentence that have nothing in common give an empty alignment, not an error.
+
+    Args:
+        graph: The graph.
+        tokens: The tokens of its sentence.
+
+    Returns:
+        Token spans by node number; nodes without words are left out.
     """
     return _given_spans(graph, tokens) or _Alignment(graph, tokens).settled()
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
+    """Return the spans that the graph has and that lie within the tokens."""
     return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 
 class _Alignment:
-    """The nodes of a graph, and where each lemma, stem and number of its sentence stands."""
+    """An alignment in progress: candidate tokens by lemma, stem and number, and the spans found so far."""
 
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph
@@ -80,11 +100,13 @@ class _Alignment:
             known = lemmas(token)
             for lemma in known:
                 self.lemmas[lemma].append(at)
+            # The stems of short words match too many other words.
             if len(token) > 3:
                 for stem in stems(token).union(*(stems(lemma) for lemma in known if len(lemma) > 2)):
                     self.stems[stem].append(at)
         self.around: defaultdict[int, list[int]] = defaultdict(list)
         for node in graph.nodes:
+            # Neighbours are parents, children and the nodes at both ends of a reentrancy.
             if node.up is not None:
                 self.around[node.k].append(node.up)
                 self.around[node.up].append(node.k)
@@ -92,7 +114,9 @@ class _Alignment:
             self.around[mention.target].append(mention.up)
 
     def settled(self) -> dict[int, Span]:
+        """Align all nodes and return the spans."""
         for node in self.graph.nodes:
+            # Names first: their words must not be taken by other nodes.
             if node.concept == "name":
                 self._settle_name(node)
         pending = {
@@ -102,12 +126,14 @@ class _Alignment:
         }
         for k, candidates in list(pending.items()):
             span, score = candidates[0]
+            # A single good candidate is certain. It later attracts the nodes around it.
             if len(candidates) == 1 and score >= 7 and self._is_free(span):
                 self._take(k, span)
                 del pending[k]
         while (taken := self._take_best(pending)) is not None:
             del pending[taken]
-            if len(pending) * len(self.tokens) > 40_000:  # very long: each node once, in written order
+            # The loop is quadratic. In a very long text each node is tried once, in written order.
+            if len(pending) * len(self.tokens) > 40_000:
                 for k, candidates in pending.items():
                     self._take_best({k: candidates})
                 break
@@ -115,7 +141,7 @@ class _Alignment:
         return self.spans
 
     def _take_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
-        """Align the node that has the free words which fit best; returns its number."""
+        """Align the node with the best free candidate, and return its number."""
         ranked = (
             (score - self._distance(k, span), k, span)
             for k, candidates in pending.items()
@@ -135,15 +161,21 @@ class _Alignment:
         self.taken.update(range(*span))
 
     def _distance(self, k: int, span: Span) -> float:
-        """How far the nearest aligned neighbours are: at most 3 points, a point in four tokens."""
+        """Return the penalty for the distance to the tokens of neighbouring nodes.
+
+        It is one point for four tokens, and at most three points. Among equal candidates the first token is
+        preferred.
+        """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
+        # No neighbour is aligned yet: a medium penalty, so that candidates near a neighbour win.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
+        # Only the two nearest neighbours count, because distant ones are often in other clauses.
         gaps = sorted(max(other[0] - span[1], span[0] - other[1], 0) for other in near)
         return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.tokens) + 1) / 10
 
     def _settle_name(self, node: AmrNode) -> None:
-        """Align a name with the first run of words that spells it."""
+        """Align a name with the first sequence of tokens that spells it."""
         parts = [c for c in self.graph.children(node.k) if c.role and _CONNECTIVE.match(c.role)]
         words = [(part.value or part.concept or "").strip('"').lower() for part in parts]
         if not words or node.up is None:
@@ -160,7 +192,7 @@ class _Alignment:
         return [((at, at + 1), weight) for key, weight in keys for at in self.lemmas.get(key, ())]
 
     def _candidates(self, node: AmrNode) -> list[Candidate]:
-        """Each span once with its highest score, the best first."""
+        """Return the candidates of a node, each span with its highest score, the best first."""
         if node.concept is not None:
             found = self._concept_candidates(node, node.concept)
         else:
@@ -170,15 +202,17 @@ class _Alignment:
                 self._share_negated_word(node, found)
             elif re.fullmatch(r"-?\d+(?:\.\d+)?", number):
                 found += [(span, 9.0) for span in self.numbers.get(float(number), ())]
+                # ``:quant 1`` may be *a*: "a pound".
                 if number == "1" and node.role in ("quant", "op1"):
                     found += self._words((key, 9.0) for key in ("a", "one", "once"))
         scores: dict[Span, float] = {}
         for span, score in found:
             scores[span] = max(score, scores.get(span, 0.0))
+        # A limit for words such as *the* in very long texts.
         return sorted(scores.items(), key=lambda candidate: -candidate[1])[:24]
 
     def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
-        """Where no word negates: the negated word itself (``unlucky``), which its parent keeps too."""
+        """Align a negation that no separate word expresses with the word that it negates: *unlucky*."""
         parent = self.graph.nodes[node.up] if node.up is not None else None
         if candidates or parent is None or parent.concept is None or node.value != "-":
             return
@@ -187,18 +221,21 @@ class _Alignment:
                 self.spans[node.k] = span
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
+        """Return the candidates of a concept."""
         lemma = lexeme(concept)
         parts = lemma.split(" ")
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
         found += self._words(concept_keys(concept))
-        if (
-            concept == "amr-unknown"
-        ):  # the wh-word that asks for what the role says; a yes/no question has none
+        if concept == "amr-unknown":
+            # The question word that fits the role. A yes/no question (``:polarity amr-unknown``) has none.
             parent = self.graph.nodes[node.up].concept if node.up is not None else None
             usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
             fitting = _WH_BY_PARENT.get(parent or "", usual)
+            # "where" for ``:location``, "when" for ``:time``: a bonus for the question word that fits the
+            # role.
             asked = [(span, score + 2.0 * (self.tokens[span[0]] in fitting)) for span, score in found]
             return asked if node.role != "polarity" else []
+        # Look for derived words only if no inflected form was found.
         if not found and lemma not in ("", "name") and not concept.endswith("-91"):
             found = self._derived(parts[0])
         if lemma in NUMBERS:
@@ -206,7 +243,7 @@ class _Alignment:
         return found
 
     def _runs(self, parts: list[str]) -> list[Candidate]:
-        """Runs of tokens that spell a concept of several parts, hyphens between them skipped."""
+        """Return sequences of tokens that spell a concept of several parts, with or without hyphens."""
         found: list[Candidate] = []
         for start in self.lemmas.get(parts[0], ()):
             at = start + 1
@@ -221,12 +258,13 @@ class _Alignment:
         return found
 
     def _derived(self, lemma: str) -> list[Candidate]:
-        """Words related by derivation: ``decide-01`` and ``decision``, ``lucky`` and ``unlucky``."""
+        """Return tokens derived from a lemma: *decision* for ``decide-01``, *unlucky* for ``lucky``."""
         found = [
             ((at, at + 1), 6.0 + min(len(stem), 8) / 8)
             for stem in stems(lemma)
             for at in self.stems.get(stem, ())
         ]
+        # Try the word without its negative prefix, then words with a common beginning.
         if not found and len(lemma) > 3:
             for at, token in enumerate(self.tokens):
                 bare = NEGATIVE_PREFIX.sub("", token)
@@ -237,7 +275,12 @@ class _Alignment:
         return found
 
     def _share(self) -> None:
-        """Entities take the words of their names; persons and things those of the role they play."""
+        """Give nodes without words the token of a child that expresses them.
+
+        An entity takes the words of its name. A ``person`` or ``thing`` takes the word of the role that it
+        plays.
+        """
+        # Children come before their parents here, so that a parent can take the word that its child just got.
         for node in reversed(self.graph.nodes):
             if node.k in self.spans or node.concept is None:
                 continue
@@ -257,16 +300,19 @@ class _Alignment:
 
 
 def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
-    """Every number in the text, by value, over as many tokens as it takes."""
+    """Return the spans of all numbers in the text, by value: *two hundred* is one span for 200."""
     spans: defaultdict[float, list[Span]] = defaultdict(list)
     place = 0
     while place < len(tokens):
         end, value = place, None
+        # Extend the number while it remains one: "two", "two hundred", "two hundred and five".
         while end < len(tokens) and end - place < 12:
             longer = value_of(list(tokens[place : end + 1]))
+            # A number does not begin with *and* or a hyphen.
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer
+        # "two and" ends before *and*.
         while end > place and tokens[end - 1].lower() in ("and", "-"):
             end -= 1
         if value is None or end <= place:
@@ -277,13 +323,22 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     return spans
 
 
+# Parts of speech in the order in which RBW prefers their lemmas.
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 
 def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Token spans by node number, as ``amrlib.alignments.rbw_aligner`` finds them.
+    """Align the nodes of a graph with tokens by ``amrlib.alignments.rbw_aligner``.
 
-    Raises `DecoderError`: amrlib is not installed.
+    Args:
+        graph: The graph.
+        tokens: The tokens of its sentence.
+
+    Returns:
+        Token spans by node number; nodes without words are left out.
+
+    Raises:
+        DecoderError: amrlib is not installed.
     """
     if graph.spans:
         return _given_spans(graph, tokens)
@@ -310,19 +365,28 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         indices = {at for mark in marks if type(mark).__name__ == "Alignment" for at in mark.indices}
         if triple in by_triple and indices:
             start = min(indices)
+            # RBW may give separate tokens to one node. Only the first contiguous run is kept.
             end = next(at for at in count(start) if at not in indices)
             spans.setdefault(by_triple[triple], (start, end))
     return spans
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]
+"""Function that returns token spans by node number."""
 _ALIGNERS: dict[str, Aligner] = {"rules": align, "rbw": align_rbw}
 
 
 def get_aligner(name: str) -> Aligner:
-    """``rules`` is graphneg's own and needs nothing; ``rbw`` is amrlib's.
+    """Return an aligner by its name.
 
-    Raises `DecoderError`: there is no aligner of that name.
+    Args:
+        name: ``rules`` (built in) or ``rbw`` (amrlib).
+
+    Returns:
+        The aligner.
+
+    Raises:
+        DecoderError: There is no aligner of that name.
     """
     if name not in _ALIGNERS:
         raise DecoderError(f"no aligner named {name!r}; choose one of {', '.join(_ALIGNERS)}")

@@ -1,8 +1,9 @@
-"""Which words a node of an AMR graph may stand for, before any sentence is looked at.
+"""List the words that a concept or constant of an AMR graph may be expressed by.
 
-In: a concept or a constant. Out: words to look for, with weights: an exact lemma weighs 10, a closed-class
-word 8 to 10; derived words are left to the aligner's stems. The tables follow the AMR guidelines (Banarescu
-et al. 2019, version 1.2.6) on modals, polarity, connectives and -91 frames.
+The aligner looks for these words in the sentence. An exact lemma has weight 10, a closed-class word 8 to 10.
+Derived words (``decide-01``: *decision*) are found by the aligner itself, by their stems. The tables follow
+the AMR guidelines (Banarescu et al. 2019, version 1.2.6) for modals, polarity, connectives and ``-91``
+frames.
 
 >>> concept_keys("obligate-01")[:3]
 (('obligate', 10.0), ('must', 8.0), ('have', 7.9))
@@ -20,28 +21,45 @@ from graphneg.model import AmrGraph, AmrNode
 
 
 def _read_table(name: str) -> dict[str, tuple[str, ...]]:
-    """A table beside this module: a key and its words on each line."""
+    """Read a table of this package: a key and its words in each row."""
     return {key: tuple(words.split()) for key, words in table_rows("graphneg.amr", f"{name}.tsv")}
 
 
 PRONOUNS = _read_table("pronoun_forms")
+"""The forms of each pronoun concept, the likeliest first."""
 NEGATIVES = word_list("denials")
+"""Words that express ``:polarity -``, the likeliest first."""
 NEGATIVE_PREFIX = re.compile(r"^(?:un|in|im|ir|il|dis|non-?)(?=[a-z]{3})|less(?:ly)?$")
+"""Pattern of the negative prefixes (*un-*, *dis-*) and of the suffix *-less*."""
 _TABLE = _read_table("concept_words")
+# Roles of constants without words.
 _ROLE_WORDS = {"polarity", "mode", "polite", "wiki"}
 
 
 @lru_cache(maxsize=65536)
 def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
-    """Lemmas that a concept may show as, with weights."""
+    """Return the lemmas that may express a concept.
+
+    Args:
+        concept: The concept.
+
+    Returns:
+        Pairs of a lemma in American spelling and its weight.
+
+    Example:
+        >>> concept_keys("take-away-05")
+        (('take away', 10.0), ('take', 7.0), ('take-away', 10.0), ('takeaway', 10.0))
+    """
     if concept in PRONOUNS:
         return tuple((form, 10.0 - 0.1 * rank) for rank, form in enumerate(PRONOUNS[concept]))
     lemma = lexeme(concept)
     known = _TABLE.get(concept)
+    # A ``-91`` frame is never its own word; concepts with an empty row have no words at all.
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}
     head = lemma.split(" ")[0]
+    # ``take-away-05`` may be written as "take ... away", "take-away" or "takeaway".
     if head != lemma:
         keys[american(head)] = 7.0
         keys[lemma.replace(" ", "-")] = 10.0
@@ -52,7 +70,17 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
 
 
 def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
-    """Words for a constant: strings as they are, months, ordinals; numbers are matched by value."""
+    """Return the words that may express a constant.
+
+    Numbers are left to the aligner, which compares their values.
+
+    Args:
+        graph: The graph of the constant.
+        node: The node of the constant.
+
+    Returns:
+        Pairs of a lemma and its weight: strings, months, weekdays, ordinals, hours and negative words.
+    """
     value = (node.value or "").strip('"')
     parent = graph.nodes[node.up] if node.up is not None else None
     if node.role == "polarity":
@@ -63,9 +91,11 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     if parent is not None and parent.concept == "date-entity" and node.role == "month" and value.isdigit():
         month = MONTHS[(int(value) - 1) % 12]
         keys += [(month, 10.0), (month[:3], 9.0)]
+    # ``:value -1`` of an ordinal is "last".
     if parent is not None and parent.concept == "ordinal-entity":
         keys += [(word, 10.0) for word, number in ORDINALS.items() if str(number) == value]
         keys += [(word, 9.0) for word in ("last", "final") if value == "-1"]
+    # "17:00" may be written as *17*, *5* or *five*.
     if node.role == "time" and re.fullmatch(r"\d+:\d\d", value):
         hour = int(value.split(":")[0])
         spoken = [word for word, number in NUMBERS.items() if number == (hour % 12 or 12)]

@@ -1,11 +1,13 @@
-"""Facts about the nodes of an AMR graph, as they stand on ``AmrNode`` in the store.
+"""Compute the features of AMR nodes that transforms query in the store.
 
-In goes a graph, the lexicon and the text that the graph means; out come, for each node, the properties that
-docs/schema.md lists. Facts follow from these three alone: they are computed when a graph is written, and
-again by ``graphneg upgrade`` when graphneg computes others.
+Transforms are Cypher patterns. They need to know more about a node than its concept, for example whether it
+heads a clause that can be denied. These features are computed when a graph is written and stored as
+properties of ``AmrNode``; docs/schema.md lists them. They depend only on the graph, the lexicon and the text,
+so ``graphneg upgrade`` can compute them again when their definitions change.
 
-For ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))`` node 0 is the head of the only clause:
-``clause: statement``, ``negated``, ``denied_by: 1``, ``modal``; nodes 2 and 3 have ``clause_of: 0``.
+For ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))`` node 0 is the head of the only clause.
+It has ``clause: statement``, ``negated``, ``denied_by: 1`` and ``modal``. Nodes 2 and 3 have ``clause_of:
+0``.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from graphneg.english.lexicon import Lexicon, english
 from graphneg.model import AmrGraph
 
 Facts = dict[str, Any]
+"""Property values of a node, by name."""
 
 NAMES = (
     "classes", "sentence", "clause_of", "clause", "main", "negated", "denied_by", "asked_by", "ordered_by",
@@ -30,25 +33,44 @@ NAMES = (
     "fixed", "number", "expletive", "handled", "named", "topic", "deixis", "said_in",
     "parts", "questions", "only_asks", "orders", "wonders", "permits", "sort", "takes",
 )  # fmt: skip
-"""All properties of ``AmrNode`` that are facts."""
+"""All properties of ``AmrNode`` that this module computes."""
 
 
 def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> list[Facts]:
-    """The facts about each node of a graph, in the order of its nodes; what does not hold is left out."""
+    """Compute the features of each node of a graph.
+
+    Args:
+        graph: The graph.
+        text: The text that the graph represents, which shows the tense.
+        lexicon: The lexicon; None takes the English one.
+
+    Returns:
+        The properties of each node by node number, without those that are false or missing.
+    """
     return facts_and_sayings(graph, text, lexicon or english())[0]
 
 
 def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Saying]]:
-    """The facts about each node of a graph, and what its nodes say, to be compared with other turns."""
+    """Compute the features of each node, and what the nodes say for the comparison with other turns.
+
+    Args:
+        graph: The graph.
+        text: The text that the graph represents.
+        lexicon: The lexicon.
+
+    Returns:
+        The properties of each node, and what the nodes say.
+    """
     known = _Facts(graph, text, lexicon)
     found = known.all()
     return found, sayings(known.reading, found)
 
 
 class _Facts:
-    """The facts about one graph, as its parts know them."""
+    """The features of one graph, combined from its clauses, nouns and times."""
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
+        """Initialize the parts that compute the features."""
         self.reading = Reading(graph, lexicon)
         self._clauses = Clauses(self.reading)
         self._nouns = Nouns(self.reading)
@@ -56,6 +78,7 @@ class _Facts:
         self._heads = frozenset(self._clauses.heads)
 
     def all(self) -> list[Facts]:
+        """Return the properties of each node."""
         found = [self._node(node.k) for node in self.reading.nodes]
         for top in sorted({0, *self.reading.sentences}):
             found[top] |= self._sentence(top)
@@ -63,6 +86,8 @@ class _Facts:
         return found
 
     def _node(self, k: int) -> Facts:
+        """Return the properties of one node."""
+        # A constant has no word class: it can only be a number in a date, or a number or name to swap.
         if self.reading.nodes[k].concept is None:
             return _held({"number": self._times.number(k)} | self._swap(k))
         return _held(
@@ -81,13 +106,15 @@ class _Facts:
         )
 
     def _head(self, k: int) -> Facts:
+        """Return the properties of the head of a clause."""
         dated = self._times.is_dated(k)
+        # An event that has a time cannot get another one.
         event = self._clauses.is_event(k) and not dated
         known = self._clauses.facts(k) | {"tense": self._times.tense, "dated": dated, "event": event}
         return _held(known)
 
     def _word(self, k: int) -> Facts:
-        """What the node's word asserts, of what, with which roles."""
+        """Return what the word of a node asserts, what it modifies, and its roles."""
         asserts = self._nouns.asserts(k)
         if asserts is None:
             return {}
@@ -96,6 +123,7 @@ class _Facts:
         return found | ({"roles": self._nouns.roles(k)} if self.reading.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
+        """Return the properties of a node as a noun or argument."""
         nouns = self._nouns
         found: Facts = {
             "slot": nouns.slot(k),
@@ -113,16 +141,19 @@ class _Facts:
         return found
 
     def _swap(self, k: int) -> Facts:
+        """Return the words of a name or number, and what they name."""
         swap = self._nouns.swap(k)
         return {} if swap is None else {"names": swap[0], "name": swap[1]}
 
     def _sentence(self, k: int) -> Facts:
+        """Return the properties of the top of a sentence."""
         roles = [self.reading.roles[at] for at in self.reading.asked if at in self.reading.whole(k)]
         return _held({"asks": roles or None, "portable": self._clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
-        """What the top knows of the whole graph."""
+        """Return the properties of the top that concern the whole graph."""
         mentions = self.reading.graph.mentions
+        # A reentrancy at the top is lost when everything below the top is removed.
         tied = any(0 in (mention.up, mention.target) for mention in mentions)
         sentences = [child.k for child in self.reading.children[0] if (child.role or "").startswith("snt")]
         questions = [k for k in sentences if any(at in self.reading.whole(k) for at in self.reading.asked)]
@@ -131,13 +162,14 @@ class _Facts:
             {
                 "parts": [child.k for child in self.reading.children[0]] or None,
                 "questions": (questions if len(questions) < len(sentences) else []) or None,
+                # Graphs of up to three nodes, such as "Why?", are not counted.
                 "only_asks": all_ask and self.reading.size > 3,
                 "depth": self.reading.graph.depth,
                 "tied": tied,
                 "orders": any(
                     node.value == "imperative" and node.role == "mode" for node in self.reading.nodes
                 ),
-                # The speaker guesses, hopes or wonders.
+                # "I hope", "I guess": the speaker is not certain.
                 "wonders": any(
                     node.concept == "i" and self.reading.is_a(node.up, "wondering", "thinking", "courtesy")
                     for node in self.reading.nodes
@@ -148,5 +180,5 @@ class _Facts:
 
 
 def _held(facts: Mapping[str, Any]) -> Facts:
-    """The facts that hold: neither missing nor false."""
+    """Return the facts that are neither None nor false."""
     return {name: value for name, value in facts.items() if value is not None and value is not False}

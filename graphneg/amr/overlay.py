@@ -1,9 +1,17 @@
-"""An edited graph is the original seen through its edits: pure functions from graph to graph.
+"""Apply edits to a graph and return the edited graph; the original stays unchanged.
 
-In: a graph, edits, and the graphs that grafts copy from. Out: the edited graph; the first one is unchanged.
-The five operations keep a graph well formed whatever they are given, or refuse: it stays one tree with unique
-variables, every mention has its node, ``:sntN`` and ``:opN`` count up. While edits are at work the graph is a
-tree of mutable nodes.
+The five operations are ``set``, ``add``, ``drop``, ``graft`` and ``wrap``. Each of them keeps the graph well
+formed or raises an error: the graph stays one tree with unique variables, every reentrancy keeps its target,
+and ``:sntN`` and ``:opN`` are numbered without gaps. While edits are applied, the graph is a tree of mutable
+nodes.
+
+Input: a graph, edits, and the graphs that grafts copy from. Output: the edited graph.
+
+>>> from graphneg.amr.penman import format_graph, parse_graph
+>>> graph = parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))", "a")
+>>> edit = Edit("example", "", "site", "set", "a", 2, concept="shop")
+>>> format_graph(apply_edits(graph, [edit], {})).splitlines()[-1]
+'   :ARG2 (s / shop))'
 """
 
 from __future__ import annotations
@@ -25,7 +33,24 @@ _LETTER = re.compile(r"[a-z]")
 
 @dataclass(slots=True, eq=False)
 class MutableNode:
-    """A mutable node, or (``target`` set) a mention of one, while edits are at work."""
+    """A node, or a mention of a node, while edits are applied.
+
+    Attributes:
+        role: The role under its parent; None for the top.
+        concept: The concept of a variable.
+        value: The value of a constant.
+        var: The variable; None if it must be chosen.
+        align: The alignment mark of the node.
+        role_align: The alignment mark of the role.
+        key: Graph id and node number before the edits; None for a new node.
+        span: The token span of the node.
+        target: The mentioned node, if this is a mention.
+        up: The parent.
+        below: The children and mentions in written order.
+        k: The number of the node, set by `frozen`.
+        last: The highest number in the subtree, set by `frozen`.
+        pos: The position under the parent, set by `frozen`.
+    """
 
     role: str | None
     concept: str | None = None
@@ -43,12 +68,21 @@ class MutableNode:
     pos: int = 0
 
     def attach(self, child: MutableNode, at: int | None = None) -> None:
-        """Put a node under this one, last or at a position."""
+        """Add a child.
+
+        Args:
+            child: The child.
+            at: The position among the children; None adds it at the end.
+        """
         child.up = self
         self.below.insert(len(self.below) if at is None else at, child)
 
     def detach(self) -> int:
-        """Take the node off its parent; returns the position where it stood."""
+        """Remove the node from its parent.
+
+        Returns:
+            The position that it had among the children.
+        """
         assert self.up is not None
         at = next(i for i, sibling in enumerate(self.up.below) if sibling is self)
         del self.up.below[at]
@@ -56,7 +90,7 @@ class MutableNode:
         return at
 
     def copied(self) -> MutableNode:
-        """A node with the same words and words below it, without mentions."""
+        """Return a copy of the subtree without variables, alignments and mentions."""
         copy = MutableNode(self.role, self.concept, self.value)
         for child in self.below:
             if child.target is None:
@@ -64,7 +98,11 @@ class MutableNode:
         return copy
 
     def walk(self) -> Iterator[MutableNode]:
-        """The nodes at and under this one, in written order."""
+        """Iterate over the subtree in written order.
+
+        Yields:
+            The nodes and mentions.
+        """
         pending: list[MutableNode] = [self]
         while pending:
             node = pending.pop()
@@ -73,7 +111,14 @@ class MutableNode:
 
 
 def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
-    """The nodes and mentions of a graph as one mutable tree: its nodes by (graph id, k)."""
+    """Convert a graph to one mutable tree of its nodes and mentions.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The nodes by graph id and node number.
+    """
     spans = graph.spans
     mutable = [
         MutableNode(role, concept, value, var, align, role_align, (graph.id, k), spans.get(k))
@@ -83,6 +128,7 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         if before.up is not None:
             node.up = mutable[before.up]
             node.up.below.append(node)
+    # Mentions come from a separate list. Sort them between the nodes as they were written.
     order = {id(mutable[node.k]): node.pos for node in graph.nodes} if graph.mentions else {}
     for mention in graph.mentions:
         node = MutableNode(mention.role, align=mention.align, role_align=mention.role_align)
@@ -95,14 +141,22 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
 
 
 def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """Mutable nodes as an immutable graph: order made sound, variables filled in, everything numbered.
+    """Convert mutable nodes to an immutable graph.
 
-    With the number that each node has now, by what it had before (`MutableNode.key`).
+    Nodes are numbered in written order, and new nodes get variables.
+
+    Args:
+        original: The graph before the edits, which gives the id.
+        top: The top of the mutable tree.
+
+    Returns:
+        The graph, and the new number of each node by its `MutableNode.key`.
     """
     top.role, top.role_align = None, None
     placed: list[MutableNode] = []
     mentioned: list[MutableNode] = []
     for node in top.walk():
+        # Only nodes get numbers; mentions have a position.
         if node.target is None:
             node.k = node.last = len(placed)
             placed.append(node)
@@ -130,7 +184,10 @@ def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
 
 
 def _name_anew(mutable: Sequence[MutableNode]) -> None:
-    """A fresh variable, as annotators write them, for each node that has none, or one like a constant."""
+    """Choose a variable, in the style of annotators, for each node without one.
+
+    A variable that equals a constant is replaced, too, because PENMAN could not distinguish them.
+    """
     constants = {node.value for node in mutable if node.value is not None}
     taken = {node.var or "" for node in mutable} | constants
     for node in mutable:
@@ -142,24 +199,42 @@ def _name_anew(mutable: Sequence[MutableNode]) -> None:
 
 
 def letter(concept: str) -> str:
-    """The first letter of a concept's lemma: annotators begin variables with it."""
+    """Return the first letter of a concept's lemma, with which its variable begins.
+
+    Args:
+        concept: The concept.
+
+    Returns:
+        The letter; ``x`` if there is none.
+
+    Example:
+        >>> letter("like-01"), letter("2-3")
+        ('l', 'x')
+    """
     match = _LETTER.search(lexeme(concept))
     return match[0] if match else "x"
 
 
+# Concepts of pronouns; a copied mention of one refers to the same pronoun of this graph.
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
 _NUMBERED = re.compile(r"^(op|snt)(\d+)$")
 
 
 def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]) -> AmrGraph:
-    """The graph under its edits, with the nodes numbered anew.
+    """Apply edits to a graph.
 
-    ``sources`` holds the graphs that grafts copy from. Without edits the graph itself comes back;
-    with some, its metadata lines (which speak of the text before them) are gone.
+    Args:
+        graph: The graph.
+        edits: The edits, in order. Node numbers refer to the graph before all edits.
+        sources: The graphs that grafts copy from, by id.
 
-    Raises `TransformError`: an edit names a node that is not there (any more), or asks for what no
-    well-formed graph can show (a concept for a constant, a graft into itself), or the edited graph has a
-    defect: its code and message.
+    Returns:
+        The edited graph, with its nodes numbered anew. Its comment lines are dropped, because they describe
+        the original. Without edits, ``graph`` itself is returned.
+
+    Raises:
+        TransformError: An edit names a missing node or asks for something that no well-formed graph contains
+            (a concept for a constant, a graft into itself), or the edited graph has a defect.
     """
     after = overlaid(graph, edits, sources)[0]
     for defect in check(after) if edits else ():
@@ -170,14 +245,26 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
 def overlaid(
     graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
 ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """As :func:`apply_edits`, unchecked, with where each node went: (graph id, k) before to k after."""
+    """Apply edits as `apply_edits` does, without the final check.
+
+    Args:
+        graph: The graph.
+        edits: The edits, in order.
+        sources: The graphs that grafts copy from, by id.
+
+    Returns:
+        The edited graph, and the new number of each node by graph id and old number.
+    """
     if not edits:
         return graph, {(graph.id, node.k): node.k for node in graph.nodes}
     return _Tree(graph).under(edits, sources)
 
 
 class _Tree:
+    """A graph to which edits are being applied."""
+
     def __init__(self, graph: AmrGraph) -> None:
+        """Initialize the mutable nodes of the graph."""
         self._graph = graph
         self._nodes = mutable_nodes(graph)
         self._top = self._nodes[(graph.id, 0)]
@@ -187,6 +274,14 @@ class _Tree:
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
     ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
+        """Apply the edits; return the graph and the new node numbers.
+
+        Returns:
+            The graph, and the new number of each node by graph id and old number.
+
+        Raises:
+            TransformError: An edit has an unknown operation.
+        """
         operations: Mapping[str, Callable[[Edit], None]] = {
             "set": self._set,
             "add": self._add,
@@ -201,6 +296,12 @@ class _Tree:
         return frozen(self._graph, self._top)
 
     def _at(self, edit: Edit) -> MutableNode:
+        """Return the node that an edit refers to.
+
+        Raises:
+            TransformError: There is no such node.
+        """
+        # The top at this point of the edits, which may be a new node above the original top.
         if edit.k == -1:
             return self._top
         key = (edit.copy_of or edit.amr, edit.k)
@@ -212,6 +313,11 @@ class _Tree:
         return node
 
     def _set(self, edit: Edit) -> None:
+        """Replace the concept or the constant of a node.
+
+        Raises:
+            TransformError: The edit has no new label of the right kind.
+        """
         node = self._at(edit)
         if node.value is not None:
             if edit.value is None:
@@ -220,6 +326,7 @@ class _Tree:
         elif edit.concept is None:
             raise TransformError(f"{_name(edit)}: a concept is set by 'concept'")
         elif edit.concept != node.concept:
+            # The variable began with the old concept's letter: choose a new one.
             if node.var is not None and node.var[0] == letter(node.concept or ""):
                 node.var = None
             node.concept = _atom(edit.concept, edit)
@@ -228,17 +335,29 @@ class _Tree:
         node.align = node.span = None
 
     def _add(self, edit: Edit) -> None:
+        """Add a leaf under a node.
+
+        Raises:
+            TransformError: The edit is incomplete, or the node has a polarity or mode already.
+        """
         node = self._at(edit)
         if edit.role is None or (edit.concept is None) == (edit.value is None):
             raise TransformError(f"{_name(edit)}: 'add' needs a role and a concept or a value")
         _refuse_constant(node, edit)
+        # A second polarity or mode would contradict the first one.
         if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in node.below):
             raise TransformError(f"{_name(edit)}: the node has :{edit.role} already")
         leaf = MutableNode(edit.role, edit.concept, edit.value)
         _atom(leaf.concept or leaf.value or "", edit)
+        # Annotators write polarity and mode first.
         node.attach(leaf, 0)
 
     def _drop(self, edit: Edit) -> None:
+        """Remove a subtree.
+
+        Raises:
+            TransformError: The node is the top.
+        """
         node = self._at(edit)
         parent = node.up
         if parent is None:
@@ -249,8 +368,11 @@ class _Tree:
         _close_gap(parent, role)
 
     def _rescue(self, gone: MutableNode) -> None:
-        """Give each node that a removed subtree introduced and others mention a place at its mention. What
-        mentions a removed node from inside the subtree goes with it."""
+        """Move nodes of a removed subtree that are mentioned elsewhere to their mentions.
+
+        In "I want to go" *i* is introduced under ``want-01`` and mentioned under ``go-02``. Nodes that are
+        mentioned only inside of the removed subtree are removed with it.
+        """
         while self._mentions:
             lost = {id(node) for node in gone.walk()}
             mention = next(
@@ -260,6 +382,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.up
             assert kept is not None and parent is not None
+            # The removed subtree keeps a mention in the old place, because a node around it may be moved out
+            # as well.
             if kept is not gone:
                 assert kept.up is not None
                 kept.up.attach(MutableNode(kept.role, target=kept), kept.detach())
@@ -272,12 +396,18 @@ class _Tree:
                 self._nodes.pop(node.key, None)
 
     def _graft(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
+        """Copy a subtree of another graph under a node, or into its place.
+
+        Raises:
+            TransformError: The source is missing, is this graph itself, or was copied before.
+        """
         source = sources.get(edit.from_amr or "")
         if source is None or edit.from_k is None or not 0 <= edit.from_k < len(source.nodes):
             raise TransformError(f"{_name(edit)}: there is no node {edit.from_amr}.{edit.from_k} to graft")
         if source.id == self._graph.id:
             raise TransformError(f"{_name(edit)}: a graft copies from another graph")
         node = self._at(edit)
+        # Later edits refer to copied nodes by graph id and number, which must be unique.
         if any(key[0] == source.id for key in self._nodes):
             raise TransformError(f"{_name(edit)}: {source.id} is grafted here already")
         place = node if edit.role is not None else node.up
@@ -286,6 +416,7 @@ class _Tree:
         copy = mutable_nodes(source)[(source.id, edit.from_k)]
         if copy.up is not None:
             copy.detach()
+        # Variables and alignments belong to the source graph.
         for inner in copy.walk():
             inner.var = inner.align = inner.role_align = inner.span = None
         if source.mentions:
@@ -295,14 +426,15 @@ class _Tree:
             copy.role = _next_role(node, edit.role)
             node.attach(copy)
         else:
+            # Without a role the copy takes the place of the node.
             self._replace(node, copy)
         self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
     def _introduce(self, key: tuple[str, int]) -> None:
-        """Give a node that a copied subtree only mentions a node of its own, which edits can change.
+        """Turn a mention in a copied subtree into a node that edits can change.
 
-        "I'm leaving. I'm packing." has one *i*, in its first sentence: a copy of the second sentence
-        mentions it, and *i* becomes *you* in the copy alone.
+        "I'm leaving. I'm packing." has one node *i*, in its first sentence. A copy of the second sentence
+        only mentions it. When *i* becomes *you* in the copy, the copy needs its own node.
         """
         first, *others = self._mentioned.pop(key)
         if first.target is not None:
@@ -312,9 +444,13 @@ class _Tree:
         self._nodes[key] = first
 
     def _localise(self, copy: MutableNode, leaving: MutableNode | None) -> None:
-        """Mentions, inside a copied subtree, of nodes outside it: the same pronoun of this graph
-        (unless that is what the copy replaces), or a copy of the node with its name."""
+        """Resolve mentions in a copied subtree of nodes outside of it.
+
+        Such a mention refers to the same pronoun of this graph, unless the copy replaces that pronoun.
+        Otherwise it becomes a copy of the node with its name.
+        """
         inside = {id(node) for node in copy.walk()}
+        # A mention of *i* in the copy becomes a mention of the *i* of this graph.
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
         for node in list(copy.walk()):
             target = node.target
@@ -332,12 +468,17 @@ class _Tree:
             for later in copy.walk():
                 if later.target is target:
                     later.target = node
+            # Keep the name: a copied mention of "Anna" must not become "a person".
             for child in target.below:
                 if child.role == "name" and child.target is None:
                     node.attach(child.copied())
 
     def _replace(self, old: MutableNode, new: MutableNode) -> None:
-        """Put ``new`` in the place of ``old``; mentions of ``old`` become mentions of ``new``."""
+        """Replace a subtree; mentions of its top become mentions of the new top.
+
+        Raises:
+            TransformError: A constant would replace a variable.
+        """
         if new.concept is None and old.concept is not None:
             raise TransformError(f"{self._graph.id}: a constant can't take the place of a variable")
         for node in self._top.walk() if self._mentions else ():
@@ -347,7 +488,7 @@ class _Tree:
         self._rescue(old)
 
     def _put(self, new: MutableNode, old: MutableNode) -> None:
-        """Let a node stand where another one stood, in its role."""
+        """Put a node into the place and role of another one."""
         new.role, new.role_align = old.role, old.role_align
         if old.up is None:
             self._top = new
@@ -355,6 +496,11 @@ class _Tree:
             old.up.attach(new, old.detach())
 
     def _wrap(self, edit: Edit) -> None:
+        """Insert a new node above a node.
+
+        Raises:
+            TransformError: The edit has no concept or no role.
+        """
         node = self._at(edit)
         if edit.concept is None or edit.role is None:
             raise TransformError(f"{_name(edit)}: 'wrap' needs a concept and a role")
@@ -366,22 +512,29 @@ class _Tree:
 
 
 def _name(edit: Edit) -> str:
+    """Return the transform and node of an edit, for messages."""
     return f"{edit.transform} at {edit.amr}.{edit.k}"
 
 
 def _atom(text: str, edit: Edit) -> str:
+    """Return a text that can be written as a concept or constant.
+
+    Raises:
+        TransformError: The text cannot be written.
+    """
     if not is_atom(text):
         raise TransformError(f"{_name(edit)}: {text!r} can't be written as a concept or a value")
     return text
 
 
 def _refuse_constant(node: MutableNode, edit: Edit) -> None:
+    """Raise `TransformError` if the node is a constant, which cannot have roles."""
     if node.value is not None:
         raise TransformError(f"{_name(edit)}: a constant can't have roles")
 
 
 def _next_role(node: MutableNode, role: str) -> str:
-    """``snt`` and ``op`` become the next number; other roles stay."""
+    """Return the role with the next free number for ``snt`` and ``op``, and other roles unchanged."""
     if role not in ("snt", "op"):
         return role
     taken = [int(m[2]) for child in node.below if (m := _NUMBERED.match(child.role or "")) and m[1] == role]
@@ -389,8 +542,9 @@ def _next_role(node: MutableNode, role: str) -> str:
 
 
 def _close_gap(parent: MutableNode, role: str | None) -> None:
-    """Where ``:opN`` or ``:sntN`` was dropped, the later ones move up."""
+    """Renumber the later ``:opN`` or ``:sntN`` after one of them was removed."""
     gone = _NUMBERED.match(role or "")
+    # The number is still in use, so there is no gap.
     if gone is None or any(child.role == role for child in parent.below):
         return
     for child in parent.below:

@@ -1,8 +1,10 @@
-"""PENMAN notation to and from `AmrGraph`, exactly, with positions in errors.
+"""Read and write PENMAN notation without loss, with line and column in error messages.
 
 The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for AMR
-Graphs", ACL demos), and what is written is formatted by that package. The reader is graphneg's own, because a
-refusal must say where: ``penman`` forgets positions before it could see a variable that is introduced twice.
+Graphs", ACL demos), which also formats the output. The parser is graphneg's own. An error message must name a
+position, and ``penman`` discards positions before it could notice a variable that is introduced twice.
+Comment lines, alignment marks and the order of branches are kept, so that writing a graph gives the same
+text.
 
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")
 >>> [node.label for node in graph.nodes], format_graph(graph).splitlines()[1]
@@ -28,8 +30,11 @@ from graphneg.errors import PenmanError
 from graphneg.model import AmrGraph, AmrNode, Mention
 
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
+"""Line ends that count for line numbers."""
 SURROGATE = re.compile(r"[\ud800-\udfff]")
+"""Half of a surrogate pair, which cannot be encoded as UTF-8."""
 MAX_DEPTH = 200
+"""Maximum depth of nested nodes; `penman` formats graphs by recursion."""
 _TOKEN = re.compile(
     r"""\#.*                                # a comment
       | "[^"\\]*(?:\\.[^"\\]*)*"           # a string
@@ -40,17 +45,25 @@ _TOKEN = re.compile(
       | [^\ \t\r\n\v\f]                  # nothing that belongs here""",
     re.VERBOSE,
 )
-"""Tokens, told apart by how they begin: a quote or a tilde alone is one that is not expected."""
+"""Tokens, recognised by their first character. A lone quotation mark or tilde is an error."""
+# First characters of tokens that are not a concept or constant, and not a variable.
 _NO_ATOM = frozenset({"", "#", "(", ")", "/", ":", "~"})
 _NO_SYMBOL = _NO_ATOM | {'"'}
 _DIGITS = re.compile(r"[0-9]{1,9}")
 
 
 def token_span(align: str | None) -> tuple[int, int] | None:
-    """The token range of an alignment mark: from its first token to behind its last.
+    """Return the token range of an alignment mark.
 
-    >>> token_span("~e.3"), token_span("~e.2,4")
-    ((3, 4), (2, 5))
+    Args:
+        align: The mark as written, or None.
+
+    Returns:
+        The first token, and the index after the last token; None without a mark.
+
+    Example:
+        >>> token_span("~e.3"), token_span("~e.2,4")
+        ((3, 4), (2, 5))
     """
     if align is None:
         return None
@@ -59,11 +72,14 @@ def token_span(align: str | None) -> tuple[int, int] | None:
 
 
 class _GraphReader:
-    """Reads one graph: one pass over the tokens, with a stack of open nodes. Most of a load's own time goes
-    by in here, so tokens are plain texts, found line by line in one go and numbered; ``""`` stands behind the
-    last one that can be read. Lines and columns are looked up only for what is refused."""
+    """Parser of one graph: one pass over the tokens, with a stack of open nodes.
+
+    Loading a corpus spends most of its time here. So tokens are plain strings, found line by line and
+    numbered; an empty string follows the last readable token. Lines and columns are computed only for errors.
+    """
 
     def __init__(self, text: str, id: str, first_line: int) -> None:
+        """Initialize the parser and split the text into tokens."""
         self._id = id
         self._lines = LINE_ENDS.split(text)
         self._first_line = first_line
@@ -71,6 +87,7 @@ class _GraphReader:
         for line in self._lines:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
+        # A quotation mark or tilde that begins no token matches alone. Reading ends before the first of them.
         unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
         if not text.isascii() and SURROGATE.search(text):
             unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
@@ -83,7 +100,7 @@ class _GraphReader:
         self._variables: dict[str, int] = {}
 
     def read(self) -> AmrGraph:
-        """The graph; raises `PenmanError` where the text is not one."""
+        """Return the graph; a text that is not one well-formed graph raises `PenmanError`."""
         tokens, at = self._tokens, 0
         while tokens[at].startswith("#"):
             self._metadata.append(tokens[at])
@@ -98,13 +115,13 @@ class _GraphReader:
         return self._finished()
 
     def node_lines(self) -> list[int]:
-        """The line in which each node is introduced."""
+        """Return the line in which each node is introduced."""
         mentioned = self._mentioned()
         places = self._places()
         return [places[at][0] for k, at in enumerate(self._introduced) if k not in mentioned]
 
     def _graph(self, at: int) -> int:
-        """Read from the first bracket to the last one; returns the number of what follows."""
+        """Read from the first to the last bracket, and return the index of the next token."""
         tokens, nodes, variables = self._tokens, self._nodes, self._variables
         up = role = role_align = None
         pos = 0
@@ -138,12 +155,14 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
+            # Close nodes; the highest number so far is the last one of their subtrees.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
                 branches.pop()
                 at += 1
                 if not open_nodes:
                     return at
+            # After a node there must be a role, because all brackets at this place are closed.
             if tokens[at][:1] != ":" or tokens[at] == ":":
                 raise self._no_role(at)
             up, role, pos, role_align = open_nodes[-1], tokens[at][1:], branches[-1], None
@@ -153,17 +172,21 @@ class _GraphReader:
                 role_align, at = tokens[at], at + 1
 
     def _mentioned(self) -> set[int]:
-        """The numbers of those atoms that are variables."""
+        """Return the numbers of the atoms that are variables."""
         return {k for k in self._atoms if self._nodes[k][4] in self._variables}
 
     def _finished(self) -> AmrGraph:
-        """Tell mentions of variables from constants; a node's number is less by those before it."""
+        """Return the graph, in which mentions of variables are distinguished from constants.
+
+        Mentions get no node number, so the numbers of later nodes decrease.
+        """
         mentioned = self._mentioned()
         nodes: list[AmrNode] = []
         mentions: list[Mention] = []
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
+            # Number of mentions up to each atom, which later node numbers are reduced by.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row
@@ -179,7 +202,7 @@ class _GraphReader:
         return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata), spans)
 
     def _no_role(self, at: int) -> PenmanError:
-        """Why the token is not a role, where there must be one or a closing bracket."""
+        """Return the error for a token that is neither a role nor a closing bracket."""
         self._refuse_end(at)
         token = self._tokens[at]
         if token == "/":
@@ -189,7 +212,7 @@ class _GraphReader:
         return self._error("syntax", f"expected a role or ')' and found {token!r}", at)
 
     def _no_instance(self, at: int) -> PenmanError:
-        """Why no variable with a concept stands behind the bracket."""
+        """Return the error for a bracket without a variable and its concept."""
         self._refuse_end(at + 1)
         variable = self._tokens[at + 1]
         if variable[:1] in _NO_SYMBOL:
@@ -205,7 +228,7 @@ class _GraphReader:
     def _refuse_end(
         self, at: int, code: str = "unclosed", message: str = "the graph ends before its brackets close"
     ) -> None:
-        """Refuse the end of what can be read, and a comment, inside the graph."""
+        """Refuse the end of the text, or a comment, inside of the graph."""
         self._refuse_unreadable(at)
         if at == self._unreadable:
             raise self._error(code, message, at - 1)
@@ -213,7 +236,11 @@ class _GraphReader:
             raise self._error("syntax", "a comment inside the graph", at)
 
     def _refuse_unreadable(self, at: int) -> None:
-        """Refuse a token that is none."""
+        """Refuse a character that begins no token.
+
+        Raises:
+            PenmanError: The token is such a character, or a lone surrogate.
+        """
         if not at == self._unreadable < self._amount:
             return
         line, column, token = self._places()[at]
@@ -228,7 +255,7 @@ class _GraphReader:
         return PenmanError(code, message, line, column)
 
     def _places(self) -> list[tuple[int, int, str]]:
-        """Line and column of each token of the text, and the token."""
+        """Return line, column and text of each token."""
         return [
             (number, match.start() + 1, match[0])
             for number, line in enumerate(self._lines, self._first_line)
@@ -236,26 +263,43 @@ class _GraphReader:
         ]
 
 
+# A concept or a constant: a symbol, or a string in quotation marks.
 _ATOM = re.compile(r'(?!\#)[^ \t\r\n\v\f"()/:~]+|"(?:[^"\\\r\n]|\\[^\r\n])*"')
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()]')
+# A ``::key value`` pair; the value ends before the next key.
 _METADATA = re.compile(r"(?<![^\s#])::(\S+)(?:\s(.*?))?(?=\s+::\S|\s*$)")
+# Roles that end in *-of* without being inverse.
 _UNWRITTEN_INVERSE = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
 
 
 def is_inverted(role: str) -> bool:
-    """Whether the text writes a role from the argument's side.
+    """Return whether a role is inverse, that is, written from the argument's side.
 
-    >>> is_inverted("ARG0-of"), is_inverted("consist-of"), is_inverted("consist-of-of")
-    (True, False, True)
+    Args:
+        role: The role without its colon.
+
+    Returns:
+        True if it is inverse.
+
+    Example:
+        >>> is_inverted("ARG0-of"), is_inverted("consist-of"), is_inverted("consist-of-of")
+        (True, False, True)
     """
     return role.endswith("-of") and role not in _UNWRITTEN_INVERSE
 
 
 def is_atom(text: str) -> bool:
-    """Whether a text can stand as a concept or a constant.
+    """Return whether a text can be written as a concept or a constant.
 
-    >>> is_atom("like-01"), is_atom('"New York"'), is_atom("New York")
-    (True, True, False)
+    Args:
+        text: The text; a string needs its quotation marks.
+
+    Returns:
+        True if it can.
+
+    Example:
+        >>> is_atom("like-01"), is_atom('"New York"'), is_atom("New York")
+        (True, True, False)
     """
     return _ATOM.fullmatch(text) is not None and not SURROGATE.search(text)
 
@@ -263,40 +307,69 @@ def is_atom(text: str) -> bool:
 def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
     """Read one graph with its comment lines.
 
-    ``first_line`` is the number of the text's first line in its file, for messages.
+    A text that is not one well-formed graph raises `PenmanError`. Its ``code`` is one of ``syntax``,
+    ``no-graph``, ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``, ``dangling-role``,
+    ``empty-role``, ``duplicate-variable``, ``too-deep`` and ``not-unicode``.
 
-    Raises `PenmanError`: the text is not one well-formed graph; ``code`` is one of ``syntax``, ``no-graph``,
-    ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``, ``dangling-role``,
-    ``empty-role``, ``duplicate-variable``, ``too-deep``, ``not-unicode``.
+    Args:
+        text: The graph in PENMAN notation.
+        id: The id of the graph.
+        first_line: The number of the text's first line in its file, for error messages.
+
+    Returns:
+        The graph.
     """
     return _GraphReader(text, id, first_line).read()
 
 
 def parse_located(text: str, id: str = "", first_line: int = 1) -> tuple[AmrGraph, list[int]]:
-    """As :func:`parse_graph`, with the line in which the text introduces each node."""
+    """Read one graph as `parse_graph` does, with the lines of its nodes.
+
+    Args:
+        text: The graph in PENMAN notation.
+        id: The id of the graph.
+        first_line: The number of the text's first line in its file.
+
+    Returns:
+        The graph, and the line in which each node is introduced.
+    """
     reader = _GraphReader(text, id, first_line)
     return reader.read(), reader.node_lines()
 
 
 def format_graph(graph: AmrGraph) -> str:
-    """Write a graph as the ``penman`` package lays it out, comment lines first.
+    """Write a graph in the layout of the ``penman`` package, with its comment lines first.
 
-    >>> print(format_graph(parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")))
-    (l / like-01
-       :ARG0 (i / i)
-       :polarity -)
+    Args:
+        graph: The graph.
+
+    Returns:
+        The text, without a final line end.
+
+    Example:
+        >>> print(format_graph(parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")))
+        (l / like-01
+           :ARG0 (i / i)
+           :polarity -)
     """
     text = penman.format(Tree(tree_node(graph)))
     return "\n".join((*graph.metadata, text))
 
 
 def flat_graph(graph: AmrGraph) -> str:
-    """The graph on one line, without comment lines and alignment marks.
+    r"""Write a graph on one line, without comment lines and alignment marks.
 
-    So were the graphs written that amrlib's generators were trained on (0.8.1, ``models/generate_xfm``).
+    amrlib's generation models were trained on graphs of this form (0.8.1, ``models/generate_xfm``).
 
-    >>> flat_graph(parse_graph("# ::id 1\\n(l / like-01~e.1\\n   :ARG0 (i / i))"))
-    '(l / like-01 :ARG0 (i / i))'
+    Args:
+        graph: The graph.
+
+    Returns:
+        The text.
+
+    Example:
+        >>> flat_graph(parse_graph("# ::id 1\n(l / like-01~e.1\n   :ARG0 (i / i))"))
+        '(l / like-01 :ARG0 (i / i))'
     """
     bare = replace(
         graph,
@@ -308,11 +381,22 @@ def flat_graph(graph: AmrGraph) -> str:
 
 
 def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
-    """The graph as a ``penman`` tree node: ``(variable, [(role, target), ...])``."""
+    """Convert a graph to a node of a ``penman`` tree.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        ``(variable, [(role, target), ...])``.
+
+    Raises:
+        ValueError: The graph has no top.
+    """
     branches: list[list[tuple[int, str, Any]]] = [[] for _ in graph.nodes]
     for mention in graph.mentions:
         target = (graph.nodes[mention.target].var or "") + (mention.align or "")
         branches[mention.up].append((mention.pos, f":{mention.role}{mention.role_align or ''}", target))
+    # Children come after their parents, so the reverse order needs no recursion.
     for node in reversed(graph.nodes):
         if node.value is not None:
             written: Any = node.value + (node.align or "")
@@ -327,10 +411,17 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
 
 
 def metadata(lines: Sequence[str]) -> dict[str, str]:
-    """The ``::key value`` pairs of comment lines; the last one of a key counts.
+    """Return the ``::key value`` pairs of comment lines.
 
-    >>> metadata(["# ::id lpp.1 ::date today", "# ::snt Chapter 1 ."])
-    {'id': 'lpp.1', 'date': 'today', 'snt': 'Chapter 1 .'}
+    Args:
+        lines: The comment lines.
+
+    Returns:
+        The values by key; the last one if a key occurs several times.
+
+    Example:
+        >>> metadata(["# ::id lpp.1 ::date today", "# ::snt Chapter 1 ."])
+        {'id': 'lpp.1', 'date': 'today', 'snt': 'Chapter 1 .'}
     """
     pairs: dict[str, str] = {}
     for line in lines:
@@ -340,12 +431,18 @@ def metadata(lines: Sequence[str]) -> dict[str, str]:
 
 
 def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[int, str]]:
-    """Split a file into ``(number of its first line, text)`` of one graph each, comments included.
+    """Split the text of a file into blocks of one graph each, comments included.
 
-    A block ends where its brackets close. One that never closes ends before the next comment
-    line or the next ``(`` in the first column, so that a malformed graph costs only itself.
-    Comment lines that a blank line parts from any graph are a block only if they have ``::snt``
-    or ``::id`` (a graph is missing there).
+    A block ends where its brackets close. If they never close, it ends before the next comment line or the
+    next ``(`` in the first column, so that a malformed graph affects only itself. Comment lines that a blank
+    line separates from any graph are a block only if they contain ``::snt`` or ``::id``, because then a graph
+    is missing.
+
+    Args:
+        lines: The text, or its lines.
+
+    Yields:
+        The number of the first line of a block, and the block.
     """
     block: list[str] = []
     start, depth, begun = 1, 0, False
@@ -356,6 +453,7 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     for number, raw in enumerate(LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
         line = raw.rstrip("\r\n")
         is_comment, is_blank = line.startswith("#"), not line.strip()
+        # The previous block never closed, or its comments belong to no graph.
         if block and ((is_comment or line.startswith("(")) if begun else is_blank):
             if is_graph():
                 yield start, "\n".join(block)
@@ -377,7 +475,7 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
 
 
 def _pieces(line: str, depth: int) -> Iterator[tuple[str, int]]:
-    """Cut a line behind each bracket that closes a graph; with the depth reached."""
+    """Split a line after each bracket that closes a graph; yield the pieces with the depth reached."""
     begin = 0
     for match in _BRACKETS.finditer(line):
         if match[0] == "(":

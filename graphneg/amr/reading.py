@@ -1,4 +1,8 @@
-"""A graph laid out for looking things up: by node, its concept, children, classes and roles."""
+"""Index a graph for look-ups: concepts, children, classes and edges by node number.
+
+The feature modules (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`) ask the same
+questions about a graph many times. `Reading` computes the answers once.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,33 @@ from graphneg.english.noun_kinds import OTHER, is_frame, kind_of
 from graphneg.model import AmrGraph, AmrNode
 
 REIFIED = "reified"
-"""The class of all ``-91`` frames."""
+"""Class of all ``-91`` frames, in addition to the classes of the lexicon."""
 ASKING = frozenset({"amr-unknown", "interrogative"})
+"""Labels of nodes that make a clause a question."""
 
 
 class Reading:
-    """A graph, the lexicon, and what both say about a node, by its number."""
+    """A graph with the classes that a lexicon gives its concepts; all lists are indexed by node number.
+
+    Args:
+        graph: The graph.
+        lexicon: The lexicon.
+
+    Attributes:
+        graph: The graph.
+        nodes: Its nodes.
+        lexicon: The lexicon.
+        size: The number of nodes.
+        labels: Concept or constant of each node.
+        roles: Role of each node as written, empty for the top.
+        children: The nodes introduced under each node.
+        classes: The classes of each concept.
+        is_frame: Whether each node is a frame.
+        kinds: What each noun names; ``other`` for frames and constants.
+    """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:
+        """Initialize the lists by node number."""
         self.graph = graph
         self.nodes = graph.nodes
         self.lexicon = lexicon
@@ -33,38 +56,58 @@ class Reading:
             if label.endswith("-91") and graph.nodes[k].concept is not None:
                 self.classes[k] |= {REIFIED}
         self.is_frame = [node.concept is not None and is_frame(node.concept) for node in graph.nodes]
-        """By node, whether it is a frame."""
         self.kinds = [
             OTHER if frame or node.concept is None else kind_of(node.concept)
             for node, frame in zip(graph.nodes, self.is_frame, strict=True)
         ]
-        """By node, what the noun names; ``other`` for frames and constants."""
 
     def is_a(self, k: int | None, *names: str) -> bool:
-        """Whether the concept of node ``k`` is in one of these classes."""
+        """Return whether the concept of a node belongs to one of the classes.
+
+        Args:
+            k: The node number; None belongs to no class.
+            *names: The names of the classes.
+
+        Returns:
+            True if it does.
+        """
         return k is not None and not self.classes[k].isdisjoint(names)
 
     def inside(self, k: int) -> range:
-        """The numbers of all nodes under ``k``."""
+        """Return the numbers of all nodes below a node.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The numbers, without ``k``.
+        """
         return range(k + 1, self.nodes[k].last + 1)
 
     def whole(self, k: int) -> range:
-        """The numbers of ``k`` and all nodes under it."""
+        """Return the numbers of a node and of all nodes below it.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The numbers, beginning with ``k``.
+        """
         return range(k, self.nodes[k].last + 1)
 
     @cached_property
     def asked(self) -> list[int]:
-        """The nodes that ask."""
+        """The numbers of the nodes that make a clause a question."""
         return [k for k, label in enumerate(self.labels) if label in ASKING]
 
     @cached_property
     def is_multiple(self) -> bool:
-        """Whether the graph is of several sentences."""
+        """Whether the graph contains several sentences."""
         return self.labels[0] == "multi-sentence"
 
     @cached_property
     def sentences(self) -> list[int]:
-        """By node, the top of the sentence that it stands in."""
+        """The top of the sentence that each node belongs to."""
         if not self.is_multiple:
             return [0] * self.size
         tops = [0] * self.size
@@ -75,7 +118,7 @@ class Reading:
 
     @cached_property
     def roles_out(self) -> list[list[tuple[str, int]]]:
-        """By predicate, the role and argument of each edge."""
+        """For each node, the role and argument of each of its edges."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[above].append((role, below))
@@ -83,7 +126,7 @@ class Reading:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """By argument, the role and predicate of each edge."""
+        """For each node, the role and predicate of each edge that leads to it."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))
@@ -91,7 +134,7 @@ class Reading:
 
     @cached_property
     def in_questions(self) -> list[bool]:
-        """By node, whether its sentence asks something below its top."""
+        """For each node, whether its sentence asks something."""
         found = [False] * self.size
         for at in range(self.size) if self.asked else ():
             is_top = self.roles[at].startswith("snt") or (at == 0 and not self.is_multiple)
@@ -102,10 +145,11 @@ class Reading:
 
     @cached_property
     def edges(self) -> list[tuple[int, str, int]]:
-        """Predicate, role and argument of each edge, reentrancies too, whichever way the text wrote them."""
+        """Predicate, role and argument of each edge; reentrancies included, inverse roles turned around."""
         written = [(node.up, node.role or "", node.k) for node in self.nodes if node.up is not None]
         written += [(mention.up, mention.role, mention.target) for mention in self.graph.mentions]
         return [
+            # ``:ARG0-of`` is written from the argument: turn it around.
             (below, role[:-3], above) if is_inverted(role) else (above, role, below)
             for above, role, below in written
         ]

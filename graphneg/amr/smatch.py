@@ -1,21 +1,24 @@
-"""Smatch and its sub-scores: pairs of graphs in, tallies of triples and F1 with intervals out.
+"""Compute Smatch and its fine-grained sub-scores, with confidence intervals.
 
-Smatch (Cai and Knight 2013, "Smatch: an Evaluation Metric for Semantic Feature Structures") is the package
-``smatch``. The sub-scores are those of Damonte, Cohen and Satta (2017, "An Incremental Parser for Abstract
-Meaning Representation", section 5), as their ``amr-evaluation`` counts them, with one departure: ``mod``
-stays a role of its own where re-entrancies are looked for, because read as the inverse of ``domain`` it
-would give every modified noun two parents.
+Smatch (Cai and Knight 2013, "Smatch: an Evaluation Metric for Semantic Feature Structures") is computed by
+the package ``smatch``. The sub-scores are those of Damonte, Cohen and Satta (2017, "An Incremental Parser for
+Abstract Meaning Representation", section 5), as their ``amr-evaluation`` computes them, with one departure:
+in the reentrancy score, ``mod`` is not read as the inverse of ``domain``, because every modified noun would
+then have two parents.
 
-The package only matches here. Its own reader of PENMAN loses constants under ``:mod`` and inverse roles and
-all but the first word of a string, and counts a triple that is stated twice four times, so that two different
-graphs score 1.0 and a graph scores 1.5 against itself. `smatch_triples` reads the same triples without loss:
+Only the matching is left to the package. Its PENMAN reader loses constants under ``:mod`` and inverse roles,
+and all but the first word of a string. It also counts a triple that is stated twice four times. As a result,
+two different graphs can score 1.0, and a graph can score 1.5 against itself. `smatch_triples` reads the same
+triples without loss:
 
 >>> smatch_triples(parse_graph("(g / good-02 :mod (v / very) :mod expressive)")).attributes
 [('mod', 'g', 'expressive'), ('TOP', 'g', 'top')]
 
-The package keeps what it has matched in module globals, draws at random without a seed, and installs a top-
-level module ``amr``. So `matcher` runs in processes of its own (see :mod:`graphneg.workers`), where it
-seeds the package for each pair and clears it.
+The package keeps its matches in module globals, draws random numbers without a seed, and installs a top-level
+module ``amr``. So `matcher` runs in separate processes (see `graphneg.workers`), seeds the package for each
+pair of graphs, and clears its globals.
+
+Input: pairs of graphs. Output: counts of triples, and precision, recall and F1.
 """
 
 from __future__ import annotations
@@ -39,16 +42,25 @@ SMATCH, UNLABELLED, NO_SENSES = "Smatch", "unlabelled", "no senses"
 CONCEPTS, NAMES, NEGATION = "concepts", "named entities", "negation"
 REENTRANCY, SRL = "reentrancy", "SRL"
 MEASURES = (SMATCH, UNLABELLED, NO_SENSES, CONCEPTS, NAMES, NEGATION, REENTRANCY, SRL)
+"""All measures."""
 
 Triple = tuple[str, str, str]
+"""``(instance, node, concept)``, ``(role, node, constant)`` or ``(role, node, node)``."""
 
 _SENSE = re.compile(r"-\d+$")
 _TOP = "TOP"
+# Number of bootstrap resamples in memory at a time.
 _CHUNK = 100
 
 
 class Tally(NamedTuple):
-    """Triples, or concepts, of one pair of graphs: matched, in the predicted one, in the gold one."""
+    """Counts of triples, or of concepts, of one pair of graphs.
+
+    Attributes:
+        matched: Number in both graphs.
+        predicted: Number in the predicted graph.
+        gold: Number in the gold graph.
+    """
 
     matched: int
     predicted: int
@@ -56,7 +68,13 @@ class Tally(NamedTuple):
 
 
 class GraphPair(NamedTuple):
-    """A predicted and a gold graph, each on one line; ``predicted`` is None where there is none."""
+    """A predicted and a gold graph, each in PENMAN notation on one line.
+
+    Attributes:
+        number: The number of the pair, which also seeds its matching.
+        predicted: The predicted graph; None if there is none.
+        gold: The gold graph.
+    """
 
     number: int
     predicted: str | None
@@ -64,7 +82,13 @@ class GraphPair(NamedTuple):
 
 
 class Triples(NamedTuple):
-    """A graph as the package sees it: (instance, node, concept), (role, node, value), (role, node, node)."""
+    """A graph in the form that the package ``smatch`` takes.
+
+    Attributes:
+        instances: ``(instance, node, concept)``.
+        attributes: ``(role, node, constant)``.
+        relations: ``(role, node, node)``.
+    """
 
     instances: Sequence[Triple] = ()
     attributes: Sequence[Triple] = ()
@@ -72,7 +96,7 @@ class Triples(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many triples there are."""
+        """The number of triples."""
         return len(self.instances) + len(self.attributes) + len(self.relations)
 
     @property
@@ -82,9 +106,12 @@ class Triples(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A pair's tally by each measure, none where its gold graph can't be read.
+    """The result of comparing one pair of graphs.
 
-    ``unread`` has the reason, by side (``predicted`` or ``gold``), of a graph that can't be.
+    Attributes:
+        number: The number of the pair.
+        tallies: A tally by measure; None if the gold graph cannot be parsed.
+        unread: The error of each graph that cannot be parsed, by side (``predicted`` or ``gold``).
     """
 
     number: int
@@ -93,9 +120,16 @@ class Compared(NamedTuple):
 
 
 def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence[GraphPair]], list[Compared]]:
-    """A function that compares pairs by these measures; the same seed gives the same tallies.
+    """Create a function that compares pairs of graphs.
 
-    Raises `InputError`: the package ``smatch`` is not installed.
+    If the package ``smatch`` is not installed, `InputError` is raised.
+
+    Args:
+        seed: Seed of the matching; the same seed gives the same tallies.
+        measures: The measures to compute.
+
+    Returns:
+        A function from pairs to their results, in the same order.
     """
     package = _Package(seed, measures)
     return lambda pairs: [package.compared(pair) for pair in pairs]
@@ -104,8 +138,8 @@ def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence
 def smatch_triples(graph: AmrGraph) -> Triples:
     """Return the triples of a graph, with ``mod`` read as the inverse of ``domain`` as Smatch does.
 
-    A role that ends in ``-of`` is turned around where its target is a node. A triple that the graph states
-    twice counts once.
+    An inverse role (``ARG0-of``) is turned around if its target is not a constant. A triple that the graph
+    states twice counts once.
 
     Args:
         graph: The graph to read.
@@ -117,7 +151,13 @@ def smatch_triples(graph: AmrGraph) -> Triples:
 
 
 def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
-    """Read triples; ``inverses`` maps roles that are inverse without ``-of`` to the role that they invert."""
+    """Return the triples of a graph.
+
+    ``inverses`` maps roles that are inverse without ``-of`` to the roles that they invert.
+
+    Returns:
+        The triples.
+    """
     names = [node.var or "" for node in graph.nodes]
     instances = [
         ("instance", node.var or "", node.concept) for node in graph.nodes if node.concept is not None
@@ -130,8 +170,8 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     relations: list[Triple] = []
     for up, _, role, target in sorted(branches, key=lambda branch: branch[:2]):
         inverse = role.removesuffix("-of") if is_inverted(role) else inverses.get(role)
+        # ``:mod expressive``: a constant cannot be the source of the inverse role.
         if target.value is not None:
-            # ":mod expressive": a constant is no node that could have the inverse role.
             attributes.append((role, names[up], target.value))
         elif inverse is not None:
             relations.append((inverse, names[target.k], names[up]))
@@ -142,9 +182,14 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
 
 
 class _Package:
-    """The module ``smatch``, made repeatable and silent."""
+    """The module ``smatch``, made reproducible and silent."""
 
     def __init__(self, seed: int, measures: Sequence[str]) -> None:
+        """Initialize the package with a seed.
+
+        Raises:
+            InputError: The package is not installed.
+        """
         try:
             import amr
             import smatch
@@ -157,13 +202,14 @@ class _Package:
         self._measures = measures
         self._random = random.Random()
         self._smatch: Any = smatch
-        # The package asks to be seeded by the clock: nothing is done then.
+        # The package seeds the random module from the clock. Here its generator is seeded for each pair
+        # instead.
         self._smatch.random = SimpleNamespace(seed=lambda: None, randint=self._random.randint)
         for module in (amr, smatch):
             vars(module)["ERROR_LOG"] = io.StringIO()
 
     def compared(self, pair: GraphPair) -> Compared:
-        """The pair's tallies; a predicted graph that can't be read counts as one without triples."""
+        """Return the tallies of a pair; a predicted graph that cannot be parsed counts as empty."""
         try:
             gold = _readings(pair.gold)
         except PenmanError as error:
@@ -180,11 +226,13 @@ class _Package:
     def _tally(
         self, pair: int, measure: str, predicted: tuple[Triples, Triples], gold: tuple[Triples, Triples]
     ) -> Tally:
+        """Return the tally of a pair by one measure."""
         reading = measure == REENTRANCY
         if measure in _LABELS:
             labels, others = (_LABELS[measure](graphs[reading]) for graphs in (predicted, gold))
             return Tally(len(labels & others), len(labels), len(others))
         ours, theirs = (_PARTS[measure](graphs[reading]) for graphs in (predicted, gold))
+        # Nothing can match, so the package is not needed.
         if not ours.size or not theirs.size:
             return Tally(0, ours.size, theirs.size)
         self._smatch.match_triple_dict.clear()
@@ -196,42 +244,84 @@ class _Package:
 
 
 def _readings(line: str) -> tuple[Triples, Triples]:
-    """Read a graph as Smatch does, and with ``mod`` as a role of its own."""
+    """Read a graph twice: as Smatch does, and with ``mod`` kept as a separate role."""
     graph = parse_graph(line)
     return smatch_triples(graph), _triples(graph, {})
 
 
 def unlabelled(graph: Triples) -> Triples:
-    """The graph with one role for all; what then stands there twice counts once. The top stays marked."""
+    """Replace all roles of a graph by one role; the mark of the top remains.
+
+    Args:
+        graph: The triples of a graph.
+
+    Returns:
+        The triples without role names; equal triples count once.
+    """
     attributes = ((role if role == _TOP else "role", node, value) for role, node, value in graph.attributes)
     relations = (("role", source, target) for _, source, target in graph.relations)
     return Triples(graph.instances, [*dict.fromkeys(attributes)], [*dict.fromkeys(relations)])
 
 
 def without_senses(graph: Triples) -> Triples:
-    """The graph with ``like-02`` as ``like``."""
+    """Remove the senses of the frames of a graph: ``like-02`` becomes ``like``.
+
+    Args:
+        graph: The triples of a graph.
+
+    Returns:
+        The triples without senses.
+    """
     bare = [(kind, node, _SENSE.sub("", concept)) for kind, node, concept in graph.instances]
     return Triples(bare, graph.attributes, graph.relations)
 
 
 def reentrancies(graph: Triples) -> Triples:
-    """The relations that lead to nodes with more than one, and the nodes at both of their ends."""
+    """Select the relations to nodes that have more than one parent.
+
+    Args:
+        graph: The triples of a graph.
+
+    Returns:
+        These relations, and the nodes at both ends.
+    """
     parents = Counter(target for _, _, target in graph.relations)
     return _part(graph, [relation for relation in graph.relations if parents[relation[2]] > 1])
 
 
 def arguments(graph: Triples) -> Triples:
-    """The relations ``ARG0``, ``ARG1``, ... and the nodes at both of their ends."""
+    """Select the relations ``ARG0``, ``ARG1`` and so on.
+
+    Args:
+        graph: The triples of a graph.
+
+    Returns:
+        These relations, and the nodes at both ends.
+    """
     return _part(graph, [relation for relation in graph.relations if relation[0].startswith("ARG")])
 
 
 def named(graph: Triples) -> set[str]:
-    """The concepts that have a name: ``person``, ``city``."""
+    """Return the concepts that have a name, for example ``person`` and ``city``.
+
+    Args:
+        graph: The triples of a graph.
+
+    Returns:
+        The concepts.
+    """
     return {graph.concepts[source] for role, source, _ in graph.relations if role == "name"}
 
 
 def negated(graph: Triples) -> set[str]:
-    """The concepts that have a polarity, be it ``-`` or that of a question."""
+    """Return the concepts that have a polarity, either ``-`` or that of a question.
+
+    Args:
+        graph: The triples of a graph.
+
+    Returns:
+        The concepts.
+    """
     branches = (*graph.attributes, *graph.relations)
     return {graph.concepts[source] for role, source, _ in branches if role == "polarity"}
 
@@ -251,12 +341,13 @@ _LABELS: Mapping[str, Callable[[Triples], set[str]]] = {
 
 
 def _part(graph: Triples, relations: Sequence[Triple]) -> Triples:
+    """Return relations with the instances of their nodes."""
     ends = {node for _, source, target in relations for node in (source, target)}
     return Triples([instance for instance in graph.instances if instance[1] in ends], (), relations)
 
 
 def _renamed(graph: Triples, prefix: str) -> Iterable[list[Triple]]:
-    """The triples with nodes called ``a0``, ``a1``, ..., which is what the package counts on."""
+    """Yield the triples with nodes named ``a0``, ``a1``, ..., as the package requires."""
     names = {node: f"{prefix}{i}" for i, (_, node, _) in enumerate(graph.instances)}
     yield [(kind, names[node], concept) for kind, node, concept in graph.instances]
     yield [(role, names[node], value) for role, node, value in graph.attributes]
@@ -264,7 +355,7 @@ def _renamed(graph: Triples, prefix: str) -> Iterable[list[Triple]]:
 
 
 class Score(NamedTuple):
-    """Each from 0 to 1."""
+    """Precision, recall and F1, each from 0 to 1."""
 
     precision: float
     recall: float
@@ -273,11 +364,17 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MeasureScores:
-    """One measure over all pairs.
+    """The scores of one measure over all pairs.
 
-    ``micro`` sums the triples of all pairs, ``macro`` is the mean over the ``pairs`` in which there
-    is anything to find. The intervals are of F1: percentile bootstrap over pairs, leaving out the
-    resamples in which there is nothing to find.
+    The intervals are percentile bootstrap intervals of F1 over pairs. Resamples without any triple are left
+    out.
+
+    Attributes:
+        pairs: The number of pairs in which either graph has a triple.
+        micro: The score of the summed counts of all pairs.
+        macro: The mean score over these pairs.
+        micro_interval: The interval of the micro F1.
+        macro_interval: The interval of the macro F1.
     """
 
     pairs: int
@@ -288,10 +385,17 @@ class MeasureScores:
 
 
 def score(tally: Tally) -> Score:
-    """Precision, recall and F1; 0 where they are not defined.
+    """Compute precision, recall and F1 of a tally.
 
-    >>> score(Tally(1, 2, 1))
-    Score(precision=0.5, recall=1.0, f1=0.6666666666666666)
+    Args:
+        tally: The counts.
+
+    Returns:
+        The scores; 0 where they are not defined.
+
+    Example:
+        >>> score(Tally(1, 2, 1))
+        Score(precision=0.5, recall=1.0, f1=0.6666666666666666)
     """
     matched, predicted, gold = tally
     precision = matched / predicted if predicted else 0.0
@@ -300,7 +404,16 @@ def score(tally: Tally) -> Score:
 
 
 def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScores:
-    """The scores of many pairs, with intervals from ``resamples`` draws of as many pairs."""
+    """Compute the scores of many pairs, with bootstrap intervals.
+
+    Args:
+        tallies: The counts of all pairs.
+        resamples: Number of bootstrap resamples; 0 gives no intervals.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The scores. Without pairs or resamples the intervals are ``(0.0, 0.0)``.
+    """
     import numpy as np
 
     present = [tally for tally in tallies if tally.predicted or tally.gold]
@@ -309,11 +422,13 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     mean = Score(*(sum(column) / max(1, len(present)) for column in columns))
     if not tallies or not resamples:
         return MeasureScores(len(present), score(total), mean, (0.0, 0.0), (0.0, 0.0))
+    # Columns: numerator of micro F1, macro F1 of the pair, denominator of micro F1, whether the pair counts.
     counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)
     sums = np.concatenate(
-        [  # a chunk of resamples at a time keeps memory flat
+        # Draw the resamples in chunks, so that memory use does not grow with their number.
+        [
             resampled_counts(len(tallies), min(_CHUNK, resamples - start), random).astype(float) @ table
             for start in range(0, resamples, _CHUNK)
         ]

@@ -1,4 +1,12 @@
-"""When things are said to be: nodes that say a time, clauses that have one, the tense of a text."""
+"""Find when a sentence takes place: time expressions, dated clauses, and tense.
+
+Time edits replace one time by another. They need to know which nodes express a time, which of them can be
+replaced, and which tense the sentence has. AMR does not represent tense, so it is taken from the text.
+
+>>> from graphneg.english.lexicon import english
+>>> tense_of("She walked home.", english())
+'past'
+"""
 
 from __future__ import annotations
 
@@ -8,20 +16,34 @@ from functools import lru_cache
 from graphneg.amr.reading import Reading
 from graphneg.english.lexicon import Lexicon
 
+# Roles of time expressions.
 _PARTS = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season", "unit"})
+# Roles whose operands are times: ``:duration (b / between :op1 ... :op2 ...)``.
 _SPANS = frozenset({"time", "duration", "frequency"})
+# Roles that bind a clause to a time, a condition or a mood.
 _BOUND = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
 _DATES = frozenset({"date-entity", "temporal-quantity"})
+# Modifiers that express a time: "next week".
 _RELATIVE = frozenset({"next", "last", "early", "late", "today"})
+# Roles of numbers in a date or duration.
 _COUNTED = frozenset({"month", "day", "year", "quant"})
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _CLOCK = re.compile(r'"?([0-9]{1,2}):[0-9]{2}"?')
 
 
 class Times:
-    """What the nodes of a graph say about time; ``text`` is what the graph means."""
+    """The time expressions of a graph.
+
+    Args:
+        reading: The graph.
+        text: The text that the graph represents.
+
+    Attributes:
+        tense: The tense of the text, as `tense_of` returns it.
+    """
 
     def __init__(self, reading: Reading, text: str) -> None:
+        """Initialize the tense and the nodes that are bound to a time."""
         self._of = reading
         self.tense = tense_of(text, reading.lexicon)
         self._bound = {
@@ -31,7 +53,14 @@ class Times:
         }
 
     def is_dated(self, k: int) -> bool:
-        """Whether a time, a condition, a negation or a mood of its own stands in the subtree of ``k``."""
+        """Return whether a subtree contains a time, a condition, a negation or a mood.
+
+        Args:
+            k: The number of the top node of the subtree.
+
+        Returns:
+            True if it does, so that a new time might clash.
+        """
         labels = self._of.labels
         return any(
             at in self._bound or labels[at] in _DATES or labels[at] == "rate-entity-91"
@@ -39,41 +68,74 @@ class Times:
         )
 
     def says_when(self, k: int) -> bool:
-        """Whether the node says when or how long."""
+        """Return whether a node expresses when or for how long something happens.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            True for a time expression or a part of one.
+        """
         reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
         up = reading.nodes[k].up
         if role in _PARTS or label in _DATES:
             return True
+        # "from Monday to Friday": the operands of a span are times.
         if up is not None and reading.roles[up] in _SPANS and role.startswith("op"):
             return True
         return role == "mod" and label in _RELATIVE
 
     def is_fixed(self, k: int) -> bool:
-        """Whether no other time fits: two days before something, ``now`` in a span."""
+        """Return whether a time cannot be replaced by another one.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            True for *before* in "two days before the party" and *now* in "from now until Monday".
+        """
         label = self._of.labels[k]
+        # "two days before the party"
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._of.children[k])
         return label == "now" and self._of.roles[k].startswith("op")
 
     def number(self, k: int) -> int | None:
-        """The number in a date or duration, or the hour of a clock time."""
+        """Return the number in a date or duration.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The number, the hour of a clock time (17 for "17:30"), or None.
+        """
         node = self._of.nodes[k]
         if node.value is None or node.up is None or self._of.labels[node.up] not in _DATES:
             return None
         if node.role in _COUNTED and _NUMBER.fullmatch(node.value):
             return int(node.value)
+        # ``:time "17:30"``
         clock = _CLOCK.fullmatch(node.value) if node.role == "time" else None
         return int(clock[1]) if clock else None
 
 
 def tense_of(text: str, lexicon: Lexicon) -> str:
-    """``past``, ``future``, ``mixed`` or, where no word is of either, ``present``.
+    """Return the tense of a text.
 
-    >>> from graphneg.english.lexicon import english
-    >>> tense_of("She walked home.", english()), tense_of("I'll go.", english()), tense_of("I go.", english())
-    ('past', 'future', 'present')
+    Args:
+        text: The text.
+        lexicon: The lexicon, whose classes ``past-form`` and ``future-form`` list irregular verbs.
+
+    Returns:
+        ``past``, ``future``, ``mixed``, or ``present`` if no word shows another tense.
+
+    Example:
+        >>> from graphneg.english.lexicon import english
+        >>> [tense_of(text, english()) for text in ("She walked home.", "I'll go.", "I go.")]
+        ['past', 'future', 'present']
     """
     past, future = (bool(pattern.search(text.lower())) for pattern in _tenses(lexicon))
+    # "I said I will go."
     if past and future:
         return "mixed"
     return "past" if past else "future" if future else "present"
@@ -81,12 +143,13 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
 
 @lru_cache(maxsize=8)
 def _tenses(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What tells the past, and what tells the future."""
+    """Return the patterns of past and future forms."""
     past, future = (
         "|".join(re.escape(form.replace("-", " ")) for form in sorted(lexicon.members(name)))
         for name in ("past-form", "future-form")
     )
     return (
+        # Regular past forms: "walked", "tried".
         re.compile(rf"\b(?:{past}|[a-z]{{3,}}ed|[a-z]{{2,}}ied)\b"),
         re.compile(rf"\b(?:{future})\b|['’]ll\b"),
     )

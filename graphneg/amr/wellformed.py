@@ -1,9 +1,14 @@
-"""Is this a well-formed AMR graph? Defects with stable codes, for corpora and for edited graphs.
+"""Check that AMR graphs are well formed, and report defects with stable codes.
 
-In: a graph, or a PENMAN file. Out: its defects, each with the node where it stands, or the line.
+The PENMAN notation itself forbids some defects, such as a variable that is introduced twice;
+`graphneg.amr.penman` refuses these. This module checks what the AMR guidelines (version 1.2.6) require in
+addition. It is used for corpora and for edited graphs.
 
-What the notation itself forbids (a second introduction of a variable, a role without a target)
-is refused by :mod:`graphneg.amr.penman`; this module checks what the AMR guidelines (1.2.6) add.
+Input: a graph or a PENMAN file. Output: defects, each with its node or line.
+
+>>> from graphneg.amr.penman import parse_graph
+>>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))[0].message
+'like-01 has :polarity - 2 times'
 """
 
 from __future__ import annotations
@@ -34,15 +39,23 @@ CODES: Mapping[str, str] = {
     "unknown-frame": "a frame is not in the inventory",
     "malformed-role": "a role is not letters, digits and hyphens",
 }
+"""The codes of all defects that `check` reports, with their meanings."""
 _NUMBERED = re.compile(r"^(op|snt)(\d+)\Z")
 _ROLE = re.compile(r"^[A-Za-z][A-Za-z0-9-]*\Z")
 _VARIABLE = re.compile(r"^[a-z]\d+\Z")
+# Roles whose constant may be a single letter: ``:op1 "A"`` in a name, ``:li B`` in a list.
 _SINGLE_LETTER_VALUE = re.compile(r"^(op\d+|value|li|quant|mode|polarity|wiki|unit|day|month|year)\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One defect: ``k`` is the node where it stands."""
+    """A defect of a graph.
+
+    Attributes:
+        code: A key of `CODES`.
+        k: The number of the node that has the defect.
+        message: The defect in words.
+    """
 
     code: str
     k: int
@@ -51,7 +64,15 @@ class Defect:
 
 @dataclass(frozen=True, slots=True)
 class FileDefect:
-    """One defect in a file; ``line`` counts from 1, ``id`` is the graph's ``::id``."""
+    """A defect of a graph in a file.
+
+    Attributes:
+        file: The path of the file.
+        line: The line number, from 1.
+        id: The ``::id`` of the graph, or ``-``.
+        code: A key of `CODES`, or the code of a `PenmanError`.
+        message: The defect in words.
+    """
 
     file: str
     line: int
@@ -61,13 +82,19 @@ class FileDefect:
 
 
 def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]:
-    """The graph's defects, in the order of its nodes; none means well formed.
+    """Return the defects of a graph.
 
-    ``frames`` is the inventory that frames must be in, where one is given.
+    Args:
+        graph: The graph.
+        frames: The inventory of known frames; None accepts all frames.
 
-    >>> from graphneg.amr.penman import parse_graph
-    >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))
-    [Defect(code='double-polarity', k=0, message='like-01 has :polarity - 2 times')]
+    Returns:
+        The defects in the order of the nodes; an empty list for a well-formed graph.
+
+    Example:
+        >>> from graphneg.amr.penman import parse_graph
+        >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))
+        [Defect(code='double-polarity', k=0, message='like-01 has :polarity - 2 times')]
     """
     found: list[tuple[int, str, str]] = []
     branches: list[list[str]] = [[] for _ in graph.nodes]
@@ -91,9 +118,16 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
 
 
 def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterator[FileDefect]:
-    """The defects of a PENMAN file, graph by graph, refused graphs included.
+    """Check all graphs of a PENMAN file, including those that cannot be parsed.
 
-    Raises `InputError`: the file can't be read, is not UTF-8, or holds no graph.
+    A file that cannot be read, is not UTF-8, or contains no graph raises `InputError`.
+
+    Args:
+        path: The path of the file.
+        frames: The inventory of known frames; None accepts all frames.
+
+    Yields:
+        The defects, graph by graph.
     """
     name = str(path)
     for line, id, block in file_blocks(path):
@@ -107,9 +141,16 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
 
 
 def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
-    """The graphs of a PENMAN file as they are written, each with its line and its id, if any.
+    """Read the graphs of a PENMAN file as text.
 
-    Raises `InputError`: the file can't be read, is not UTF-8, or holds no graph.
+    Args:
+        path: The path of the file.
+
+    Returns:
+        For each graph its first line, its ``::id`` or None, and its text.
+
+    Raises:
+        InputError: The file cannot be read, is not UTF-8, or contains no graph.
     """
     try:
         with open_input(path) as file:
@@ -126,6 +167,7 @@ def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
 
 
 def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tuple[str, str]]:
+    """Yield the defects of a single node."""
     role, value = node.role or "", node.value or ""
     if node.concept is not None:
         if frames is not None and is_frame(node.concept) and node.concept not in frames:
@@ -133,7 +175,7 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
     elif is_inverted(role):
         yield "constant-inverted", f":{role} leads to the constant {value}"
     elif _VARIABLE.match(value) or (
-        # No constant can stand there: a letter as an argument.
+        # A single letter as an argument, ``:ARG0 x``, can only be a variable.
         len(value) == 1 and value.isalpha() and not _SINGLE_LETTER_VALUE.match(role)
     ):
         yield "undefined-variable", f":{role} leads to {value}, which is introduced nowhere"
@@ -142,8 +184,9 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
 
 
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:
-    """Defects that the roles under one node show together."""
+    """Yield the defects of the roles under one node."""
     if roles.count("polarity") > 1:
+        # ``:polarity -`` with ``:polarity amr-unknown`` is allowed: "Don't you like it?"
         negations = sum(child.role == "polarity" and child.value == "-" for child in graph.children(node.k))
         if negations > 1:
             yield "double-polarity", f"{node.label} has :polarity - {negations} times"
@@ -160,6 +203,7 @@ def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[
         given.sort()
         first = given[0]
         gaps = given != list(range(first, first + len(given)))
+        # An interval may have an end only: ``(d / date-interval :op2 ...)``.
         if gaps or (first != 1 and not (kind == "op" and first == 2)):
             listed = ", ".join(f"{kind}{n}" for n in given)
             yield f"{kind}-order", f"{node.label} has :{listed}"

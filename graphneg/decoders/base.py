@@ -1,4 +1,9 @@
-"""What a decoder is, and how one is found by name."""
+"""The decoder interface, and the registry that finds decoders by name.
+
+A decoder receives utterances with their graphs before and after the edits. For each utterance it returns a
+text, or a reason why it has no text. `get_decoder` wraps every decoder in a check, so that a caller never
+receives the original text as the result of an edit.
+"""
 
 from __future__ import annotations
 
@@ -11,35 +16,60 @@ from graphneg.model import Decoded, EditedUtterance
 from graphneg.plugins import Plugins
 
 PLUGINS = Plugins("decoder", "graphneg.decoders", DecoderError)
+"""The decoders of graphneg and of installed packages."""
 
 
 @runtime_checkable
 class Decoder(Protocol):
-    """Turns edited graphs back into text."""
+    """Interface of all decoders."""
 
     @property
     def name(self) -> str:
-        """The name that negatives carry."""
+        """The name that negatives record as their decoder."""
         ...
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """One answer for each item, in order: a text, or a reason. Never the original text."""
+        """Return one answer for each item, in the order of the batch.
+
+        Args:
+            batch: The edited utterances to decode.
+
+        Returns:
+            A text or a reason for each item. A text must differ from the original text of its item.
+        """
         ...
 
 
 class Guarded:
-    """A decoder whose answers are checked: the original text, or nothing, is no answer."""
+    """Wrapper that checks the answers of a decoder.
+
+    It replaces an empty text, or a text equal to the original one, by a reason.
+
+    Args:
+        decoder: The decoder to check.
+    """
 
     def __init__(self, decoder: Decoder) -> None:
+        """Initialize the wrapper with the decoder to check."""
         self._decoder = decoder
 
     @property
     def name(self) -> str:
-        """The name of the decoder that is guarded."""
+        """The name of the wrapped decoder."""
         return self._decoder.name
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """The decoder's answers, one for each item; raises `DecoderError` where their number differs."""
+        """Return the answers of the wrapped decoder after checking each of them.
+
+        Args:
+            batch: The edited utterances to decode.
+
+        Returns:
+            One answer for each item, in the order of the batch.
+
+        Raises:
+            DecoderError: The decoder returned more or fewer answers than there are items.
+        """
         answers = self._decoder.decode(batch)
         if len(answers) != len(batch):
             raise DecoderError(
@@ -50,15 +80,30 @@ class Guarded:
 
 
 def guarded(decoder: Decoder) -> Decoder:
-    """The decoder with its answers checked; one that is guarded already stays as it is."""
+    """Wrap a decoder so that its answers are checked.
+
+    Args:
+        decoder: The decoder to wrap.
+
+    Returns:
+        The wrapped decoder, or ``decoder`` itself if it is wrapped already.
+    """
     return decoder if isinstance(decoder, Guarded) else Guarded(decoder)
 
 
 def refuse_original(original: str, answer: Decoded) -> Decoded:
-    """The answer, unless it says what the original says already, or nothing.
+    """Replace an answer that is empty or equal to the original text by a reason.
 
-    >>> refuse_original("I saw it.", Decoded("I  saw it. ")).reason
-    'unchanged: the decoded text is the original one'
+    Args:
+        original: The text of the utterance before the edits.
+        answer: The answer of a decoder.
+
+    Returns:
+        ``answer``, or an answer without text whose reason starts with ``empty`` or ``unchanged``.
+
+    Example:
+        >>> refuse_original("I saw it.", Decoded("I  saw it. ")).reason
+        'unchanged: the decoded text is the original one'
     """
     if answer.text is None:
         return answer
@@ -70,16 +115,22 @@ def refuse_original(original: str, answer: Decoded) -> Decoded:
 
 
 def decoder_names() -> list[str]:
-    """Every decoder that ``get_decoder`` knows, installed ones included."""
+    """Return the names of all decoders, including those of installed packages."""
     return PLUGINS.names()
 
 
 def get_decoder(name: str, **options: Any) -> Decoder:
-    """The decoder of that name, made with the options it takes.
+    """Create a decoder by its name.
 
-    Packages add decoders by an entry point in the group ``graphneg.decoders``.
+    Packages add decoders by an entry point in the group ``graphneg.decoders``. A missing decoder, unknown
+    options and a decoder that cannot be imported raise `DecoderError`.
 
-    Raises `DecoderError`: no such decoder, it does not take these options, or it can't be imported.
+    Args:
+        name: The name of the decoder, for example ``surface`` or ``t5``.
+        **options: Keyword arguments for the decoder.
+
+    Returns:
+        The decoder. Its answers are checked as `guarded` describes.
     """
     made: Decoder = PLUGINS.make(name, options)
     return guarded(made)

@@ -1,8 +1,12 @@
-"""The rescored decoder: of ``surface``'s text and a model's best ones, the one that says the graph best.
+"""The rescored decoder: choose among the texts of ``surface`` and of a language model.
 
-In: edited graphs. Out: texts. A text is good where the model finds it likely for the graph, and where a
-parser finds the graph in it again: Smatch less a share of the model's loss. ``surface``'s text, which keeps
-what people wrote, goes before one that is hardly better.
+The surface decoder keeps the original wording, but it cannot realise every edit. A language model can write
+any graph, but it often changes words that no edit touched. This decoder collects the texts of both and scores
+them. A text scores high if the model considers it likely for the graph, and if a parser recovers the same
+graph from it. The score is the Smatch F1 of this round trip minus a share of the model's loss. The text of
+``surface`` gets a bonus, because it preserves what people wrote.
+
+In: edited graphs with their utterances. Out: one text for each, or a reason.
 """
 
 from __future__ import annotations
@@ -20,23 +24,42 @@ from graphneg.model import Decoded, EditedUtterance
 from graphneg.parsers.round_trip import RoundTrip
 
 LOSS_WEIGHT = 0.05
+"""Weight of the model's loss (nats per token) against the Smatch F1."""
 MARGIN = 0.05
-"""A model always finds its own texts likely, whether they say *a man* or *the man*. Of edits of three kinds
-on SICK's train part 53, 37 and 63% are said as people say them, without it 50, 37 and 50%."""
+"""Bonus for the text of ``surface``.
+
+A model always considers its own texts likely, whether they say "a man" or "the man". On the training part of
+SICK, the chosen text equals the human one for 53, 37 and 63% of the edits of three kinds. Without the bonus
+it is 50, 37 and 50%.
+"""
 
 
 class RescoringDecoder:
-    """The best of ``surface``'s text and the ``num_beams`` best of a model, as `T5Decoder` takes one.
+    """Choose the best among the text of ``surface`` and the ``num_beams`` best texts of a model.
 
-    A text's score is the F1 of Smatch between the edited graph and what ``parser`` makes of the text, less
-    ``loss_weight`` times the text's negative log-likelihood under the model (nats a token); ``surface``'s has
-    ``margin`` more.
+    The score of a text is the Smatch F1 between the edited graph and the graph that ``parser`` finds in the
+    text, minus ``loss_weight`` times the negative log-likelihood of the text under the model. The text of
+    ``surface`` scores ``margin`` higher.
 
-    Raises `DecoderError`: the model, or a package, is missing; `ParserError`: there is no such parser;
-    `InputError`: an argument is out of range.
+    A missing model or package raises `DecoderError`. An unknown parser raises `ParserError`.
+
+    Args:
+        model: A model directory or a Hugging Face Hub id, as `T5Decoder` takes it.
+        backend: Library that runs the model.
+        device: Device that runs the model, for example ``cpu`` or ``cuda``; ``auto`` chooses one.
+        num_beams: Number of texts that the model proposes for each graph; at least 1.
+        offline: Never download anything.
+        parser: Name of the parser for the round trip.
+        loss_weight: Weight of the mean negative log-likelihood (nats per token); at least 0.
+        margin: Bonus for the text of ``surface``, in points of F1 from 0 to 1; at least 0.
+        **options: Further options of `T5Decoder`.
+
+    Raises:
+        InputError: ``loss_weight`` or ``margin`` is negative.
     """
 
     name = "rescored"
+    """The name of this decoder in the registry."""
 
     def __init__(
         self,
@@ -51,6 +74,7 @@ class RescoringDecoder:
         margin: float = MARGIN,
         **options: Any,
     ) -> None:
+        """Initialize the model, the surface decoder and the parser."""
         if min(loss_weight, margin) < 0:
             raise InputError(f"loss_weight {loss_weight}, margin {margin}: must not be below 0")
         self._model = T5Decoder(
@@ -61,7 +85,15 @@ class RescoringDecoder:
         self._loss_weight, self._margin = loss_weight, margin
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """The best text of each edited graph, or ``surface``'s reason where there is none at all."""
+        """Return the best text for each edited graph.
+
+        Args:
+            batch: The edited utterances to decode.
+
+        Returns:
+            The text with the highest score for each item. If no text differs from the original, the answer of
+            ``surface`` is returned, which then has a reason.
+        """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])
         candidates = [
@@ -77,17 +109,18 @@ class RescoringDecoder:
         )
         answers: list[Decoded] = []
         for texts, first in zip(candidates, surface, strict=True):
+            # `scores` runs over the texts of all items, in the order of `pairs`.
             scored = {text: next(scores) + self._margin * (text == first.text) for text in texts}
             answers.append(Decoded(max(scored, key=lambda text: scored[text])) if scored else first)
         return answers
 
     def close(self) -> None:
-        """End the parser's processes; they also end with this one."""
+        """Stop the processes of the parser. They also stop when this process exits."""
         self._trip.close()
 
 
 def _usable(original: str, answers: Sequence[Decoded]) -> list[str]:
-    """The texts that say something else than the original, each once, in order."""
+    """Return the distinct texts that differ from the original, in the given order."""
     found: dict[str, str] = {}
     for answer in answers:
         if answer.text is not None and not same_words(answer.text, original):

@@ -1,9 +1,14 @@
-"""The t5 decoder: the edited graph to text by a language model, in PyTorch or CTranslate2.
+"""The t5 decoder: generate the text of an edited graph with a language model.
 
-In: edited graphs, each written on one line. Out: the best text of each that differs from the original. DEAM
-(Ghazarian et al., 2022, section 3.2) turns its edited graphs into text with such a model. A
-sequence-to-sequence model reads the line; a causal one, trained by `graphneg.training.decoder`, goes on
-behind it.
+DEAM (Ghazarian et al. 2022, section 3.2) turns edited graphs into text with a model that was fine-tuned on
+pairs of AMR graphs and sentences. This decoder does the same. Each graph is written on one line. A
+sequence-to-sequence model such as T5 reads the line as its input. A causal model, trained by
+`graphneg.training.decoder`, continues after the line. Models run in PyTorch or CTranslate2.
+
+The decoder generates several texts for each graph, and returns the most likely one that differs from the
+original utterance.
+
+In: ``(s / see-01 :polarity - :ARG0 (i / i) :ARG1 (i2 / it))``. Out: a text such as "I didn't see it."
 """
 
 from __future__ import annotations
@@ -24,33 +29,44 @@ from graphneg.nn.language_models import Tokens
 from graphneg.nn.models import AMRLIB_MODELS, INSTALL, find_amr_model, load_tokenizer
 
 Serialiser = Callable[[AmrGraph], str]
+"""Function that writes a graph as the input text of the model."""
 
 ASKS, ANSWERS = "\nText:", " "
-"""What stands behind the graph that a causal model reads, and before the text that it writes."""
+"""Text after the graph, and text before the output, in the prompt of a causal model."""
+# Limits in tokens for models whose configuration has none.
 _LONGEST_INPUT = 512
 _LONGEST_OUTPUT = 256
-# Tokenizers without a limit of their own say so by a number of this size or more.
+# The transformers library marks a tokenizer without a length limit by a huge number (10**30).
 _NO_LIMIT = 100_000
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
 class T5Decoder:
-    """Text by a T5 (or another sequence-to-sequence model, or a causal one) fine-tuned on AMR.
+    """Decode with a T5, another sequence-to-sequence model, or a causal model, fine-tuned on AMR.
 
-    ``model`` is a folder (amrlib's generate models, what ``graphneg train decoder`` made, any Hugging
-    Face one that reads PENMAN, or one converted for CTranslate2) or a hub id; with ``offline`` nothing
-    is fetched. ``backend`` is
-    ``torch`` or ``ctranslate2`` (8-bit weights). The best of ``num_beams`` texts that is
-    not the original is taken; with ``sampling``, texts are drawn in place of beams, each
-    with a generator seeded by (``seed``, id), by the torch backend only. Limits are the model's own where
-    ``max_input`` and ``max_output`` (tokens) are None. ``prefix`` goes before each graph,
-    for models trained with one, and ``serialise`` writes the graph.
+    Args:
+        model: A Hugging Face Hub id or a directory: a generation model of amrlib, a model of ``graphneg train
+            decoder``, any Hugging Face model that reads PENMAN, or a model converted for CTranslate2.
+        backend: ``torch``, or ``ctranslate2`` (8-bit weights, no causal models, no sampling).
+        device: Device that runs the model, for example ``cpu`` or ``cuda``; ``auto`` chooses one.
+        batch_size: Maximum number of graphs in a batch; at least 1.
+        num_beams: Number of beams, and number of texts for each graph; at least 1.
+        sampling: Sample texts with these settings instead of beam search.
+        seed: Seed for sampling. Each item has its own generator, seeded by ``seed`` and its id.
+        prefix: Text before each graph, for models that were trained with one.
+        serialise: Function that writes a graph as text.
+        tokenizer: Directory or Hub id of the tokenizer, if it is not the model's own.
+        max_input: Maximum number of input tokens; None takes the limit of the model.
+        max_output: Maximum number of output tokens; None takes the limit of the model.
+        offline: Never download anything.
 
-    Raises `DecoderError` where the model or a package is missing, and `InputError` for
-    arguments out of range.
+    Raises:
+        DecoderError: No model was given, a package is missing, or the backend cannot run the model.
+        InputError: An argument is out of range.
     """
 
     name = "t5"
+    """The name of this decoder in the registry."""
 
     def __init__(
         self,
@@ -69,6 +85,7 @@ class T5Decoder:
         max_output: int | None = None,
         offline: bool = False,
     ) -> None:
+        """Initialize the tokenizer and load the model."""
         if batch_size < 1 or num_beams < 1:
             raise InputError(f"batch_size {batch_size}, num_beams {num_beams}: both must be at least 1")
         if backend not in ("torch", "ctranslate2"):
@@ -111,10 +128,15 @@ class T5Decoder:
         self._max_output = max_output or folder.max_output or _LONGEST_OUTPUT
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """A text for each edited graph, in the order given, or the reason why there is none.
+        """Return a text for each edited graph.
 
-        Reasons: ``truncated`` (graph or text longer than the model's limit), ``unchanged``
-        (no text differs from the original), ``empty``, ``out-of-memory``.
+        Args:
+            batch: The edited utterances to decode.
+
+        Returns:
+            A text or a reason for each item, in the order of the batch. Reasons start with ``truncated`` (the
+            graph or the text is longer than the limit of the model), ``unchanged`` (no text differs from the
+            original), ``empty`` or ``out-of-memory``.
         """
         answers: dict[int, Decoded] = {}
         pending = list(range(len(batch)))
@@ -122,10 +144,12 @@ class T5Decoder:
             asked = [batch[index] for index in pending]
             found = self._written([item.after for item in asked], [item.id for item in asked], draw)
             for index, texts in zip(pending, found, strict=True):
-                if isinstance(texts, Decoded):  # drawing again is of no use
+                # The graph is too long or does not fit into memory. Another draw would fail in the same way.
+                if isinstance(texts, Decoded):
                     answers[index] = texts
                     continue
-                # The first text that can be used; where there is none, what was wrong with the best one.
+                # Take the first usable text. If there is none, report what was wrong with the most likely
+                # text.
                 checked = [_changed(text, batch[index].text) for text in texts]
                 answers[index] = next((text for text in checked if text.text is not None), checked[0])
             pending = [
@@ -136,17 +160,28 @@ class T5Decoder:
         return [answers[index] for index in range(len(batch))]
 
     def n_best(self, graphs: Sequence[AmrGraph]) -> list[list[Decoded]]:
-        """The texts of each graph, best first, or the reason why there is none.
+        """Return all texts of each graph, the most likely first.
 
-        None is compared with an original. Drawn texts depend on the graphs' own ids.
+        The texts are not compared with an original text.
+
+        Args:
+            graphs: The graphs to decode. With sampling, the texts depend on the ids of the graphs.
+
+        Returns:
+            The texts of each graph; a single answer with a reason if nothing could be generated.
         """
         found = self._written(graphs, [graph.id for graph in graphs], 0)
         return [[texts] if isinstance(texts, Decoded) else texts for texts in found]
 
     def losses(self, pairs: Sequence[tuple[AmrGraph, str]]) -> list[float]:
-        """The mean negative log-likelihood (nats a token) of each text given its graph.
+        """Compute the loss of each text given its graph.
 
-        It is infinite where the graph is longer than the model reads, or memory does not suffice.
+        Args:
+            pairs: Graphs with texts.
+
+        Returns:
+            The mean negative log-likelihood of each text, in nats per token. It is infinite if the graph is
+            longer than the input limit, or if memory does not suffice.
         """
         rows = self._rows([graph for graph, _ in pairs])
         items = [
@@ -162,13 +197,14 @@ class T5Decoder:
         return [known.get(at, float("inf")) for at in range(len(pairs))]
 
     def _rows(self, graphs: Sequence[AmrGraph]) -> list[Tokens]:
+        """Tokenize the input text of each graph."""
         texts = [self._prefix + self._serialise(graph) + self._asks for graph in graphs]
         return [self._tokenizer(text, verbose=False)["input_ids"] for text in texts]
 
     def _written(
         self, graphs: Sequence[AmrGraph], ids: Sequence[str], draw: int
     ) -> list[list[Decoded] | Decoded]:
-        """The texts of each graph, best first; or why nothing could be written at all."""
+        """Return the texts of each graph, the most likely first, or one reason if there are none."""
         rows = self._rows(graphs)
         answers: list[list[Decoded] | Decoded] = [
             Decoded(None, f"truncated: the graph has {len(row)} tokens, the model reads {self._max_input}")
@@ -182,7 +218,7 @@ class T5Decoder:
         return answers
 
     def _run(self, items: Sequence[tuple[Tokens, str]], draw: int) -> list[list[Output] | None]:
-        """The texts for tokens with their ids, best first; None where the memory did not suffice."""
+        """Generate texts for tokenized inputs with ids; None where memory did not suffice."""
 
         def run(batch: Sequence[tuple[Tokens, str]]) -> list[list[Output]]:
             tokens = [row for row, _ in batch]
@@ -194,6 +230,7 @@ class T5Decoder:
         return if_memory_suffices(items, lambda item: len(item[0]), self._batch_size, run)
 
     def _text(self, output: Output) -> Decoded:
+        """Turn the output tokens into a text, or a reason if the text is unfinished or empty."""
         if not output.finished:
             return Decoded(None, f"truncated: the text was not finished after {self._max_output} tokens")
         text = self._tokenizer.decode(output.tokens, skip_special_tokens=True).strip()
@@ -201,15 +238,24 @@ class T5Decoder:
 
 
 def _changed(answer: Decoded, original: str) -> Decoded:
+    """Replace a text that has the same words as the original by a reason."""
     if answer.text is not None and same_words(answer.text, original):
         return Decoded(None, "unchanged: the model gave the original text")
     return answer
 
 
 def same_words(text: str, other: str) -> bool:
-    """Whether two texts differ in letter case, punctuation and white space at most.
+    """Return whether two texts differ only in letter case, punctuation and white space.
 
-    >>> same_words("I like it .", "i like it"), same_words("I like it.", "I liked it.")
-    (True, False)
+    Args:
+        text: The first text.
+        other: The second text.
+
+    Returns:
+        True if the words are the same.
+
+    Example:
+        >>> same_words("I like it .", "i like it"), same_words("I like it.", "I liked it.")
+        (True, False)
     """
     return _NO_LETTER.sub(" ", text).casefold().split() == _NO_LETTER.sub(" ", other).casefold().split()

@@ -1,7 +1,12 @@
-"""Verbs agree with their subjects, and pronouns change person.
+"""Keep subjects and verbs in agreement, and change the person of pronouns.
 
-In: a token that was rewritten, or pronoun nodes with their new persons (``set_pronouns``). The verbs that a
-subject governs are inflected anew, and each mention of a pronoun takes its new form in its own case.
+When an edit changes a subject, its finite verbs must be inflected again: "I am here" -> "You are here". When
+an edit changes the person of a pronoun node, all mentions of the node change together, each in its own case:
+"I love my dog" -> "You love your dog". Forms such as *you* and *it* do not show their case, so it is found
+from the words around them.
+
+Input: a token that was rewritten, or pronoun nodes with their new persons (`set_pronouns`). The sentence
+changes in place.
 """
 
 from __future__ import annotations
@@ -17,25 +22,38 @@ from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
+# Words that are plural without an *-s*.
 _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people"})
+# Tags of words that can be the head of a subject.
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
+# Maximum number of tokens between an expletive *it* and the clause that it anticipates.
 _EXPLETIVE_REACH = 7
 
 PEOPLE = word_class("people")
+"""Nouns that mean persons, and are replaced by *someone* or *he* instead of *something* or *it*."""
 
 
 def is_subject(sentence: SentenceDraft, token: Token) -> bool:
-    """Whether a pronoun or noun is (part of) the subject of a finite verb."""
+    """Return whether a token is the subject of a finite verb, or a part of it.
+
+    Args:
+        sentence: The sentence.
+        token: A pronoun or noun.
+
+    Returns:
+        True if a finite verb agrees with it.
+    """
     return bool(_governed(sentence, token))
 
 
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
-    """The finite groups whose subject the token heads, or helps to head."""
+    """Return the finite groups whose subject has the token as its head or as a conjunct."""
     index, governed = sentence.tokens.where(token), list[VerbGroup]()
     for group in sentence.groups():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
             continue
         subject = group.said_of
+        # In "Tom and Ann are here" either name decides the verb; in "the door of the car" only *door* does.
         joined = len(subject) == 1 or any(other.low in ("and", "or") for other in subject)
         if joined or index == group.subject[0] + head_of(subject):
             governed.append(group)
@@ -43,7 +61,17 @@ def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
 
 
 def head_of(tokens: Sequence[Token]) -> int:
-    """The index of the head in a noun phrase: the last noun before any preposition or relative."""
+    """Return the index of the head of a noun phrase.
+
+    The head is the last noun before a preposition, a relative clause or a comma: *door* in "the door of the
+    car".
+
+    Args:
+        tokens: The tokens of the noun phrase; at least one.
+
+    Returns:
+        The index within ``tokens``.
+    """
     if tokens[0].tag in ("PN", "PRS", "PRO"):
         return 0
     ends = (i for i, token in enumerate(tokens) if token.tag in ("IN", "TO", "WP", "SC") or token.text == ",")
@@ -53,7 +81,18 @@ def head_of(tokens: Sequence[Token]) -> int:
 
 
 def person_of(tokens: Sequence[Token]) -> str:
-    """The person of a noun phrase, as a pronoun; ``he`` for any singular."""
+    """Return the person and number of a noun phrase as a pronoun.
+
+    Args:
+        tokens: The tokens of the noun phrase.
+
+    Returns:
+        A subject pronoun in lower case; ``he`` for any singular noun, ``they`` for any plural.
+
+    Example:
+        "Tom and I" gives ``we``, "the cars" gives ``they``, "the car" gives ``he``.
+    """
+    # "Tom and I are", "Tom and Ann are".
     if any(token.low == "and" for token in tokens):
         return "we" if any(token.low in ("i", "me") for token in tokens) else "they"
     if not tokens:
@@ -66,18 +105,32 @@ def person_of(tokens: Sequence[Token]) -> str:
 
 
 def agree_with(sentence: SentenceDraft, token: Token) -> None:
-    """Inflects the finite verbs whose subject holds the token, for that subject's person."""
+    """Inflect the finite verbs whose subject contains a token.
+
+    Args:
+        sentence: The sentence, edited in place.
+        token: A token of the subject.
+    """
     for group in _governed(sentence, token):
+        # "There is a man": the verb does not agree with *there*.
         if group.said_of[0].tag != "EX":
             inflect_finite(sentence, group, person_of(group.said_of))
 
 
 def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> None:
-    """The finite verb of a group for a person; modals and pasts stay as they are."""
+    """Inflect the finite verb of a group for a person.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group.
+        person: The person as a subject pronoun in lower case.
+    """
     verb, low = group.verb, group.verb.low
+    # Modals do not inflect: "I can" -> "He can". Past forms do not either, except *was* and *were*.
     if verb.tag == "MD" or low in ("'d", "'ll", "ai"):
         return
     if low == "'s":
+        # "He's seen it" (has), "He's here" (is).
         lemma, tag = "have" if group.second.low in word_class("after-has") else "be", "VBZ"
     elif low in BE | HAVE | DO:
         lemma, tag = "be" if low in BE else "have" if low in HAVE else "do", finite_tag(low)
@@ -88,16 +141,26 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     form = agree(lemma, tag, person)
     clitic = word_map("clitics").get(form) if low.startswith("'") else None
     lone = bool(group.said_of) and group.said_of[0].tag in ("PRS", "PRO", "PN")
-    if clitic == "'s" or (clitic and lone and not group.inverted):  # What are you: what am I
+    # *'m* and *'re* need a pronoun before them: "What're you?" -> "What am I?", not "What'm I?".
+    if clitic == "'s" or (clitic and lone and not group.inverted):
         form = clitic
+    # *Am* takes no *n't*: "Aren't you late?" -> "Aren't I late?"
     if form == "am" and sentence.tokens.at(sentence.tokens.where(verb) + 1).low == "n't":
-        form = "are"  # Aren't I?
+        form = "are"
     if form != low:
         sentence.rewrite(verb, form)
 
 
 def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
-    """``the stars that belong``: a relative clause agrees with what it follows."""
+    """Inflect the verb of a relative clause for the noun phrase that it follows.
+
+    Args:
+        sentence: The sentence, edited in place.
+        tokens: The tokens of the noun phrase.
+
+    Example:
+        "the star that belongs" becomes "the stars that belong" after *star* was replaced by *stars*.
+    """
     after = sentence.tokens.where(tokens[-1]) + 1
     for group in sentence.groups():
         if group.subject == (after, after + 1) and sentence.tokens[after].low in ("who", "which", "that"):
@@ -105,7 +168,19 @@ def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
 
 
 def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
-    """Gives pronoun nodes other persons, all at once; raises ``no-alignment`` where none has a word."""
+    """Change the persons of pronoun nodes, all at once.
+
+    Args:
+        sentence: The sentence, edited in place.
+        persons: The new person of each node, by node number.
+
+    Raises:
+        RealisationError: No pronoun of these nodes is in the text (``no-alignment``). Other codes are raised
+            by the checks: expletives, idioms, greetings and polite formulas are refused.
+
+    Example:
+        ``{k: "you"}`` for the node *i* changes "I love my dog." into "You love your dog."
+    """
     tokens = sentence.tokens
     mentions = [(tokens[i], k, person) for k, person in persons.items() for i in sentence.indices(k)]
     cases = [
@@ -116,6 +191,7 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         refuse_expletive(sentence, token)
         index = tokens.where(token)
         refuse_idiom(sentence, index)
+        # "How are you?" and "Thank you" are formulas. In "If you go there, it rains" *you* may be anybody.
         around = tokens[slice(*sentence.sentence_bounds(index))]
         courteous = any(other.low in word_class("courtesies") for other in around)
         greets = tokens.at(index - 2).low == "how" and tokens.at(index - 1).is_be
@@ -128,7 +204,7 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     _check_swap(sentence, {sentence.node(k).label for k in persons}, changes)
     for token, person, _ in changes:
         index, let = tokens.where(token), tokens.at(tokens.where(token) - 1)
-        # Let's go said of you is Go: let goes, and the pronoun with it.
+        # "Let's go", said about the addressee, is "Go".
         if person == "you" and token.low in ("'s", "us") and let.low == "let":
             sentence.cut(index - 1, index + 1)
             if let.initial and index - 1 < len(tokens):
@@ -136,15 +212,16 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     for token, person, case in changes:
         rewrite_pronoun(sentence, token, person, case)
     for token, person, case in changes:
+        # "You and my brother" -> "My brother and I".
         if person == "i" and case == Case.SUBJECT:
             _put_last(sentence, token)
     for token, _, case in changes:
         verb = tokens.at(tokens.where(token) - 1)
         if case != Case.SUBJECT:
             continue
+        # "Does it have to be here?" -> "Do they have to be here?": here only *do* agrees with the pronoun.
         if verb.low not in DO or verb.tag != "AX":
             agree_with(sentence, token)
-        # Does it have to be: do agrees with the pronoun behind it, whatever the verb looks like.
         elif (form := agree("do", verb.tense, person_of([token]))) != verb.low:
             sentence.rewrite(verb, form)
 
@@ -159,11 +236,11 @@ def _put_last(sentence: SentenceDraft, token: Token) -> None:
 
 
 def _refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Raise ``kind-mismatch`` where nobody says this of that person (rules ``asked-of`` and ``beside``).
+    """Refuse a question or an object that does not suit the new person (rules ``asked-of`` and ``beside``).
 
-    "May I borrow it?" asks for leave: "May you borrow it?" says nothing. "Would you like some tea?" offers:
-    nobody asks "Would I like some tea?". What a question word asks for may be asked of anybody, though of the
-    wrong speaker: "What would I like?".
+    "May I borrow it?" asks for permission; "May you borrow it?" asks for nothing. "Would you like some tea?"
+    is an offer; "Would I like some tea?" is not. A question with a question word can be asked about
+    anybody: "What would I like?".
     """
     index = sentence.tokens.where(token)
     for group in sentence.groups() if case == Case.SUBJECT else ():
@@ -182,10 +259,13 @@ def _refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Cas
 def _check_swap(
     sentence: SentenceDraft, persons: set[str], changes: Sequence[tuple[Token, str, Case]]
 ) -> None:
-    """Raise ``no-alignment`` where *I* and *you* would stand for one person.
+    """Refuse a change after which *I* and *you* would mean the same person.
 
-    Both change places, and one of them would stay as it is; or one alone is changed in a sentence that says
-    the other as well: "I'll give you a call" never becomes "You'll give you a call".
+    If both are swapped, every mention must change. If only one changes, its sentence must not mention the
+    other: "I'll give you a call" does not become "You'll give you a call".
+
+    Raises:
+        RealisationError: A mention would stay as it is (``no-alignment``).
     """
     tokens, changed = sentence.tokens, [token for token, _, _ in changes]
     new = {person for _, person, _ in changes} & {"i", "you"}
@@ -203,11 +283,19 @@ def _check_swap(
 
 
 def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
-    """Raises ``kind-mismatch`` for *it's hard work being a nurse*, *it is a while since*, *take it easy*."""
+    """Refuse to change an *it* that refers to nothing or to a following clause (``kind-mismatch``).
+
+    Examples: "It's hard work being a nurse", "It is a while since we met", "Take it easy".
+
+    Args:
+        sentence: The sentence.
+        token: The token of the pronoun.
+    """
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     _, end = sentence.sentence_bounds(index)
     after = tokens[index + 1 : min(end, index + 1 + _EXPLETIVE_REACH)] or [EDGE]
     marks = (other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:])
+    # "its long tail": a possessive, not a misspelt "it's".
     owns = sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD")))
     # "How long will it take to get there?", "It costs a lot to live here."
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
@@ -219,49 +307,73 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
 
 
 def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Writes the form of a person in a case."""
+    """Rewrite a pronoun in a person and a case.
+
+    Args:
+        sentence: The sentence, edited in place.
+        token: The token of the pronoun.
+        person: The new person as a subject pronoun in lower case.
+        case: The case.
+    """
     form = pronoun(person, case)
+    # The *'s* of "let's" is written without a space; its replacement needs one: "let me".
     if token.low == "'s":
         token.home = -1
+    # "We see ourselves" -> "You see yourselves".
     if form == "yourself" and token.low in ("ourselves", "themselves"):
         form = "yourselves"
     sentence.rewrite(token, form, ("PRS", "PRO", "PS", "PN", "PRO")[case])
 
 
 def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
-    """The case a pronoun stands in; forms that look alike are told apart by what stands around them."""
+    """Return the case of a pronoun in its sentence.
+
+    Args:
+        sentence: The sentence.
+        token: The token of the pronoun.
+        person: The person of the pronoun's node as a subject pronoun.
+
+    Returns:
+        The case, or None if the token is not a form of this pronoun.
+    """
+    # "Let's" is "let us".
     if token.low == "'s":
         return Case.OBJECT
     known = [case for other, case in pronoun_cases(token.text) if other == person]
     if len(known) < 2:
         return known[0] if known else None
+    # *Her* is an object or a possessive; *his* occurs with a noun or alone.
     if Case.POSSESSIVE in known:
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
         return Case.SUBJECT
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     before, after = tokens.at(index - 1), tokens.at(index + 1)
+    # *You* and *it* are subjects or objects; the words around them decide.
     if _is_object(sentence, index, person):
         return Case.OBJECT
+    # "I know you will."
     if index and (after.tag in ("MD", "VBZ") or after.full in BE - {"be"}):
-        return Case.SUBJECT  # I know you will
+        return Case.SUBJECT
+    # "It makes you concerned", "to see you".
     if (before.tag in VERBS and before.lemma in word_class("causatives")) or before.tag in ("VB", "VBG"):
-        return Case.OBJECT  # it makes you concerned
+        return Case.OBJECT
     subject = is_subject(sentence, token) or _opens_clause(tokens, index) or _is_inverted(tokens, index)
     return Case.SUBJECT if subject else Case.OBJECT
 
 
 def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
-    """Return whether the verb behind a pronoun belongs to a noun before it.
+    """Return whether the verb after a pronoun belongs to a noun before the pronoun.
 
-    "Everyone but you left", "the man who saw you is here", "the men who saw you are here"; but "those who
-    know you are here": who knows or says something may take a clause.
+    This is so in "Everyone but you left", "The man who saw you is here" and "The men who saw you are here".
+    It is not so in "Those who know you are here", because *know* can take a clause.
     """
     tokens, after = sentence.tokens, sentence.tokens.at(index + 1)
     if tokens.at(index - 1).low in word_class("exceptions") and tokens.at(index - 2).tag == "PN":
         return True
+    # *You* is never the subject of these forms: "the man who saw you is here".
     if person == "you" and (after.tag == "VBZ" or after.low in ("is", "was", "has", "does")):
-        return True  # "You is" and "you was" are no English
+        return True
     group = next((group for group in sentence.groups() if group.main == index - 1), None)
     relative = group is not None and bool(group.said_of) and group.said_of[0].low in ("who", "which", "that")
     follows = after.tag in VERBS and after.tag != "VBG"
@@ -269,11 +381,13 @@ def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
 
 
 def _is_inverted(tokens: Tokens, index: int) -> bool:
-    """``How much would it be?``, ``…, don't you?``: an auxiliary before it, its verb or nothing behind it."""
+    """Return whether a pronoun follows its auxiliary, as in "Would it be fun?" or "..., don't you?"."""
     after, start = tokens.at(index + 1), tokens.back(index, ("NEG",)) - 1
     verb = tokens.at(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.full not in BE | DO | HAVE):
         return False
+    # For each tag after the pronoun, the auxiliaries that may precede it: "has it been", "would it be", "is
+    # it good".
     fitting = {
         "VBN": verb.full in HAVE | BE,
         "VBD": verb.full in HAVE,
@@ -287,11 +401,12 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
 
 
 def _opens_clause(tokens: Tokens, index: int) -> bool:
-    """``if you please``, ``Has it any?``: between a sign that a clause begins and its verb."""
+    """Return whether a pronoun is between the start of a clause and its verb, as in "if you please"."""
     before, opening, after = tokens.at(index - 1), tokens.at(index - 2), tokens.at(index + 1)
     if not index or index + 1 == len(tokens):
         return not index
     if before.low in ("has", "have"):
+        # "Has it any?", "Has it a name?"
         counted = index == 1 and after.tag in ("DT", "NN", "NNS", "CD")
         if counted or (index > 1 and opening.tag in ("EN", "QT", "WP", "PU")):
             return True

@@ -1,7 +1,12 @@
-"""Finds the verb groups of a sentence (auxiliaries, main verb, negation, subject) and its noun phrases.
+"""Find the verb groups of a sentence, with their subjects and negations, and its noun phrases.
 
-In: tagged tokens. Out: a `VerbGroup` each, built from tags alone, so that it can be done again
-after each edit. ``had not been seen`` is one group; ``Do you know`` is one too, with its subject inside.
+Negation, questions and tense change the auxiliaries of a clause and need to know its subject. This module
+finds both from part-of-speech tags alone. It is fast enough to run again after each edit, so that indices are
+always current.
+
+Input: tagged tokens. Output: one `VerbGroup` for each group of verbs. "had not been seen" is one group with
+the chain *had*, *been*, *seen* and the negation *not*. "Do you know" is one group, too; its subject is
+inside it.
 """
 
 from __future__ import annotations
@@ -17,22 +22,37 @@ from graphneg.english.words import word_class
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
 
 TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
+"""Nouns that serve as adverbs of time: the subject of "Yesterday she came" is *she*."""
 _OBJECTS = frozenset({"it", "him", "her", "them", "me", "us", "you"})
 _EITHER = frozenset({"you", "it"})
-"""Pronouns that look alike as subjects and as objects."""
+"""Pronouns that have the same form as a subject and as an object."""
+# Words that may occur between the verbs of a group: "has *not always* been".
 _SKIP = frozenset({"RB", "NEG"})
+# Tags after which a clause can start.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "UH"})
+# Tags of the words of a noun phrase.
 _NP = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "PRS", "PRO", "EX"}
+# Tags of the first word of a subject that follows its auxiliary: "Has *the* train left?"
 _AFTER_AUXILIARY = NOUNS | {"PRS", "PRO", "DT", "PS", "PN", "EX", "CD", "JJ"}
+# Maximum number of tokens in an aside between commas: "Tom, my oldest friend, has left."
 _COMMA_REACH = 12
 
 
 @dataclass(slots=True)
 class VerbGroup:
-    """One verb group: indices in ``tokens``, which hold as long as nothing is put in or taken out.
+    """The verbs of a clause, with their subject and negations.
 
-    ``chain`` has its verbs, the main one last; ``subject`` is start and end; ``to`` is that of an infinitive;
-    ``quotative`` is an inversion as in *said the king*.
+    All positions are indices in ``tokens``. They are valid until a token is inserted or removed.
+
+    Attributes:
+        kind: The form of the first verb, and what it is used for.
+        chain: The verbs of the group; the main verb is the last one.
+        tokens: The tokens of the text.
+        negations: The tokens that negate the group.
+        subject: Start and end of the subject, or None if there is none.
+        inverted: Whether the first verb precedes the subject: "Do you know?"
+        quotative: Whether the inversion introduces speech: "said the king".
+        to: The *to* of an infinitive.
     """
 
     kind: Kind
@@ -46,7 +66,7 @@ class VerbGroup:
 
     @property
     def first(self) -> int:
-        """The index of the first verb, which is the finite one where there is one."""
+        """The index of the first verb, which is the finite verb in a finite group."""
         return self.chain[0]
 
     @property
@@ -56,7 +76,7 @@ class VerbGroup:
 
     @property
     def start(self) -> int:
-        """Where the clause starts: at a subject before the verb, else at the verb."""
+        """The index where the clause starts: its subject if that precedes the verb, else the first verb."""
         return self.subject[0] if self.subject and not self.inverted else self.chain[0]
 
     @property
@@ -66,17 +86,17 @@ class VerbGroup:
 
     @property
     def second(self) -> Token:
-        """The verb that the first one governs, `EDGE` where there is none."""
+        """The verb after the first one in the chain, or `EDGE`."""
         return self.tokens[self.chain[1]] if len(self.chain) > 1 else EDGE
 
     @property
     def perfect(self) -> bool:
-        """Whether the second verb is the participle of a perfect, so that *'s* before it is has."""
+        """Whether a ``'s`` before the second verb means *has*: "It's been", "He's got"."""
         return self.second.low in ("been", "got", "had", "become", "seen")
 
     @property
     def would(self) -> bool:
-        """Whether the first verb is a *'d* that is would: it stands before a plain verb form."""
+        """Whether the first verb is ``'d`` for *would*: "I'd go", but not "I'd gone"."""
         return self.verb.low == "'d" and self.second.tag == "VB"
 
     @property
@@ -86,16 +106,16 @@ class VerbGroup:
 
     @property
     def asks(self) -> bool:
-        """Whether the finite verb stands before its subject, as in a question."""
+        """Whether the finite verb precedes its subject as in a question."""
         return self.inverted and not self.quotative
 
     @property
     def is_main(self) -> bool:
-        """Whether a sentence can consist of it: a finite verb or an order."""
+        """Whether the group can be the only verb of a sentence: a finite verb or an imperative."""
         return self.kind in ("finite", "imperative")
 
     def straighten(self) -> None:
-        """``said the king`` becomes ``the king said``."""
+        """Put the subject of a quotative inversion before its verb: "said the king" -> "the king said"."""
         if self.quotative and self.subject is not None:
             verb, end = self.first, self.subject[1]
             self.tokens.insert(end - 1, self.tokens.pop(verb))
@@ -104,7 +124,16 @@ class VerbGroup:
 
 
 def groups(tokens: Tokens) -> list[VerbGroup]:
-    """The verb groups, in order. Retags verbs by the auxiliary before them (``was/AX read/VBN``)."""
+    """Return the verb groups of a text, in order.
+
+    Verbs are tagged again by the auxiliary before them: *read* after *was* becomes ``VBN``.
+
+    Args:
+        tokens: The tagged tokens, whose tags may change.
+
+    Returns:
+        The verb groups.
+    """
     known: list[VerbGroup] = []
     index = 0
     while index < len(tokens):
@@ -120,6 +149,7 @@ def groups(tokens: Tokens) -> list[VerbGroup]:
 
 
 def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup | None:
+    """Return the verb group that begins at an index, if one does."""
     _retag_conjunct(tokens, index, before)
     tag = tokens[index].tag
     if tag in FINITE and not (tag == "VBP" and after_determiner(tokens, index)):
@@ -142,10 +172,11 @@ def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup 
 
 
 def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
-    """``don't go``, where a verb with one of the tags follows."""
+    """Return the group of "don't go" if a verb with one of the tags follows *do not*."""
     if tokens[index].low != "do" or tokens.at(index + 1).tag != "NEG":
         return None
     verb = tokens.over(index + 2, _SKIP)
+    # "Don't you know?" is a question.
     if tokens.at(verb).tag not in tags or tokens[verb].low in ("you", "they", "we", "i"):
         return None
     tokens[verb].tag = "VB"
@@ -153,9 +184,12 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> V
 
 
 def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
-    """``sat down and put``, ``I only have``: what shows no tense has that of the verb or subject before."""
+    """Tag a verb form without visible tense by the verb it is joined to, or by its subject.
+
+    In "sat down and put it there" *put* is past like *sat*. In "I only have" *have* is finite because of *I*.
+    """
     token, start = tokens[index], tokens.back(index, _SKIP)
-    # "For you work so hard" is a clause, "for you to work" is not: for is a conjunction before a plain verb.
+    # "For you work so hard" is a clause, "for you to work" is not. Before a plain verb, *for* joins clauses.
     if (
         token.tag in ("VB", "VBP")
         and tokens.at(start - 2).low == "for"
@@ -177,6 +211,7 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
 
 
 def _finite(tokens: Tokens, index: int) -> VerbGroup:
+    """Return the group of the finite verb at an index, which may be inverted or quotative."""
     group, token, before = VerbGroup("finite", [index], tokens), tokens[index], tokens.at(index - 1)
     if before.tag in _STARTS and (negated := _negative_imperative(tokens, index, ("VB", "VBP", "AX"))):
         return negated
@@ -184,7 +219,8 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         start = tokens.over(index + 1, ("NEG",))
         end = noun_phrase_end(tokens, start)
         following, fits = tokens.at(tokens.over(end, _SKIP)).tag, True
-        # After be anything may follow the subject; do and have need their verb.
+        # Any word may follow the subject after *be*. *Do* and *have* need their verb: "Do you know", "Has he
+        # left"; but "Has he any?" and "Has he a pen?" ask about a possession.
         if token.tag != "MD" and token.full in DO:
             fits = following in ("VB", "VBP")
         elif token.tag != "MD" and token.full in HAVE:
@@ -196,8 +232,10 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
             return _extended(group, end)
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
+        # In "..., said the king" the verb of speech precedes its subject.
         if tokens.at(index + 1).low == "it":
-            end = index + 1  # "OK, got it": nothing says anything
+            # "OK, got it": *it* is the object, not an inverted subject.
+            end = index + 1
         if end > index + 1 and tokens.at(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
             return group
@@ -205,17 +243,20 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
 
 
 def _inverts(tokens: Tokens, index: int) -> bool:
-    """Whether a finite auxiliary may stand before its subject here."""
+    """Return whether a finite auxiliary at an index may precede its subject."""
     following, previous = tokens.at(tokens.over(index + 1, _SKIP)), tokens.at(index - 1)
     if following.tag not in _AFTER_AUXILIARY:
         return False
+    # The auxiliary opens a question: "Well, can you come?", "What have you seen?"
     if previous.is_quote or previous.tag in ("EN", "PU", "CC", "UH", "WP"):
         return True
     if previous.low in word_class("before-inversion"):
         return True
+    # "This time will you come?"
     pronoun = following.low in ("you", "it", "i", "he", "we") and previous.tag != "PRS"
     if following.tag == "PRS" or pronoun:
         return previous.tag not in ("PRS", "PN", "EX", "SC")
+    # "Which blue car did he buy?": the question word and its noun precede the auxiliary.
     opening = index
     while opening and tokens[opening - 1].tag not in ("EN", "QT", "PU"):
         opening -= 1
@@ -223,7 +264,15 @@ def _inverts(tokens: Tokens, index: int) -> bool:
 
 
 def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
-    """Adds the verbs that the last auxiliary of the group governs, from ``after`` the subject on."""
+    """Add the verbs that the auxiliaries of a group govern, and the negations between them.
+
+    Args:
+        group: The group to extend.
+        after: The end of an inverted subject, after which the verbs follow.
+
+    Returns:
+        The same group.
+    """
     tokens, start = group.tokens, group.main + 1 if after is None else after
     while True:
         verb = tokens.over(start, _SKIP)
@@ -238,42 +287,56 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """The tag that the next verb must take, if the one at hand can."""
+    """Return the tag that the verb takes after the auxiliary, or None if it does not belong to it."""
     last, at, low = tokens[auxiliary].full, tokens.at(verb).tag, tokens.at(verb).low
     if last == "ought" and at == "TO" and tokens.at(verb + 1).tag == "VB":
         return "TO"
     if tokens[auxiliary].tag == "MD" or last in DO:
+        # "did see"; the tagger takes *put* in "did put" for a past form.
         plain = at in ("VB", "VBP") or (at == "AX" and low in ("have", "do"))
         return "VB" if plain or (at == "VBD" and verb_lemma(low) == low) else None
     if last in HAVE:
-        # An adjective stands before its noun, and before no pronoun: ``have tired eyes``, ``have tried it``.
+        # An adjective precedes a noun, never a pronoun: "have tired eyes", but "have tried it".
         following = tokens.at(verb + 1)
         noun = following.tag in NOUNS | {"JJ"} and following.low not in _OBJECTS
         return "VBN" if at in ("VBN", "VBD") or (at == "JJ" and is_participle(low) and not noun) else None
     if last in BE or last == "'s":
+        # "was read" (passive), "was reading" (progressive).
         return "VBN" if at == "VBD" else at if at in ("VBN", "VBG") else None
     if last == "'d":
+        # "I'd go" (would), "I'd gone" (had).
         return "VB" if at in ("VB", "VBP") else "VBN" if at in ("VBN", "VBD") else None
     return None
 
 
 def _negations(tokens: Tokens, start: int, end: int) -> list[int]:
+    """Return the indices of the negations between two indices."""
     return [index for index in range(start + 1, min(end, len(tokens))) if tokens[index].tag == "NEG"]
 
 
 def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
-    """Whether a plain verb form is an imperative: nothing before it in its clause governs it."""
+    """Return whether a plain verb form is an imperative: nothing before it in its clause governs it."""
     start = index
     while tokens.at(start - 1).tag in ("RB", "UH", "CC") and tokens[start - 1].low not in ("and", "or"):
         start -= 1
     if tokens.at(start - 1).low in ("and", "or"):
+        # "Sit down and listen" joins two imperatives; "And listen" begins a sentence.
         joined = bool(before) and before[-1].kind == "imperative"
         return joined or tokens.at(start - 2).tag in ("EN", "QT")
     return tokens.at(start - 1).tag in _STARTS
 
 
 def noun_phrase_end(tokens: Tokens, start: int) -> int:
-    """The end of the simple noun phrase that starts here; ``start`` where there is none."""
+    """Return the end of the simple noun phrase that starts at an index.
+
+    Args:
+        tokens: The tokens of the text.
+        start: The index of the first word.
+
+    Returns:
+        The index after the last word; ``start`` if no noun phrase starts there. "the king of France" is one
+        noun phrase, "the king in London" ends after *king*.
+    """
     if tokens.at(start).tag in ("PRS", "PRO", "EX", "PN"):
         return start + 1
     index, head = start, False
@@ -297,15 +360,25 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
 
 
 def hyphen(tokens: Tokens, index: int) -> bool:
-    """A hyphen inside a word, written apart as in ``grown - ups``; two of them are a dash."""
+    """Return whether a token is a hyphen inside a word.
+
+    Args:
+        tokens: The tokens of the text.
+        index: The index of the token.
+
+    Returns:
+        True for the hyphen of "grown - ups"; False for a dash, which is written as two hyphens or has a mark
+        or the edge of the text beside it.
+    """
     around = (tokens.at(index - 1).text, tokens.at(index + 1).text)
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """The noun phrase left of a finite verb, over adverbs and asides, or that of the verb before."""
+    """Return the noun phrase left of a finite verb, or the subject of the clause it is joined to."""
     tokens = group.tokens
     end = over = tokens.back(group.first, _SKIP)
+    # Skip an aside between commas: "Tom, my oldest friend, has left."
     if end >= 3 and tokens[end - 1].text == ",":
         reach = range(end - 2, max(-1, end - 2 - _COMMA_REACH), -1)
         opening = next((index for index in reach if tokens[index].text == ","), 0)
@@ -314,13 +387,23 @@ def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int]
     start = end - 1 if tokens.at(end - 1).tag == "WP" else noun_phrase_start(tokens, end)
     if start < end:
         return (start, end)
+    # "She sang and danced": both verbs have the same subject.
     joins = tokens.at(over - 1).tag == "CC" or tokens.at(over - 1).text == ","
     earlier = [other for other in known if other.first < group.first and other.kind == "finite"]
     return earlier[-1].subject if earlier and joins else None
 
 
 def noun_phrase_start(tokens: Tokens, end: int) -> int:
-    """The start of the noun phrase that ends here, prepositional phrases and relatives included."""
+    """Return the start of the noun phrase that ends at an index.
+
+    Args:
+        tokens: The tokens of the text.
+        end: The index after the last word.
+
+    Returns:
+        The index of the first word, with preceding parts such as *the door of* or *Tom and*; ``end`` if no
+        noun phrase ends there.
+    """
     index, head = end, False
     while index:
         token, following = tokens[index - 1], tokens.at(index).tag
@@ -349,14 +432,18 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
 
 
 def _with_phrase_before(tokens: Tokens, index: int) -> int:
-    """Goes on to the left over ``X of``, ``X in`` and ``X and``."""
+    """Extend a noun phrase to the left over "the door of", "the man in" and "Tom and"."""
     link, before = tokens.at(index - 1), tokens.at(index - 2).tag
     if link.tag == "IN" and before in NOUNS | {"PN", "CD"}:
         start = noun_phrase_start(tokens, index - 1)
         determined = tokens[start].tag in ("DT", "PS")
+        # "The man in the hat came", "Men in hats came": the phrase has a determiner or begins the clause. Any
+        # other noun before the preposition is probably an object: "She told friends in the end they lost".
         if link.low == "of" or tokens.at(start - 1).tag in _STARTS or determined:
             return start
     if link.low in ("and", "or") and before in NOUNS | {"PN", "PRS", "PRO"}:
+        # "Tom and Ann came": the first noun must begin the clause, because in "I saw Tom and Ann came" *Tom*
+        # is an object.
         start = noun_phrase_start(tokens, index - 1)
         if tokens.at(start - 1).tag in _STARTS:
             return start

@@ -1,8 +1,13 @@
-"""The surface decoder: realises the edits of an utterance on its words, and says why where it can't.
+"""The surface decoder: realise the edits of an utterance on its words, or say why it cannot.
 
-In: `EditedUtterance`s. Out: their texts, or reasons. The edits of an utterance are sorted into changes that
-words can express, in a safe order: words change first (pronouns, concepts, phrases), then what goes, then
-negation and time, then the mood of the whole, last the sentences that are added.
+The graph edits of an utterance (set, add, drop, graft, wrap) are sorted into changes that the other modules
+can make, and applied in a safe order. Words change first (pronouns, concepts, copied phrases), because later
+steps need the final words. Then subtrees are removed. Then come negation, mood and time, then predicates
+above the sentence. At the end, copies of other sentences are appended.
+
+Input: `EditedUtterance` objects. Output: their texts, or reasons.
+
+Example: "I saw it." with ``Edit(op="add", k=0, role="polarity", value="-")`` becomes "I did not see it."
 """
 
 from __future__ import annotations
@@ -27,19 +32,32 @@ from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
+"""Maximum number of tokens of an utterance."""
 LONGEST_COPY = 18
-"""Words of a sentence that is said again: of a longer one, what is denied is lost."""
+"""Maximum number of words of a repeated sentence, because readers miss the change in a longer one."""
+# Minimum share of Latin letters in an utterance that counts as English.
 _LATIN_SHARE = 0.5
+# Words that can be a whole utterance: "Okay."
 _INTERJECTIONS = word_class("interjections")
 _TIME_CONCEPTS = tense.TENSES.keys() | {"today", "tonight"}
+# Roles of constants that change the form of a clause instead of having a word.
 _MARKS = ("polarity", "mode", "polite")
+# Concepts that only build structure: ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
+# Constants of ``:mode``, which have no word.
 _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 
 
 @dataclass(slots=True)
 class Sources:
-    """Texts and graphs that grafts copy from; ``opened`` counts the sentences that were."""
+    """The texts and graphs that grafts copy from.
+
+    Attributes:
+        graphs: The graphs by id.
+        texts: The text of each graph, by graph id.
+        readings: Cache of aligned texts.
+        opened: Number of sentences created so far; distinguishes copies of the same text.
+    """
 
     graphs: Mapping[str, AmrGraph]
     texts: Mapping[str, str]
@@ -47,7 +65,17 @@ class Sources:
     opened: int = 0
 
     def sentence(self, amr: str | None) -> SentenceDraft:
-        """A fresh sentence to copy from; raises ``no-source`` where the graph or its text was not given."""
+        """Create a new sentence to copy from.
+
+        Args:
+            amr: The id of the sentence's graph.
+
+        Returns:
+            The sentence.
+
+        Raises:
+            RealisationError: The graph or its text was not given (``no-source``).
+        """
         if amr is None or amr not in self.graphs or amr not in self.texts:
             raise RealisationError("no-source", f"the text of {amr} was not given")
         self.opened += 1
@@ -55,12 +83,25 @@ class Sources:
 
 
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
-    """The text under the edits; raises `RealisationError` for one that the words can't express."""
+    """Return the text of a sentence after its edits.
+
+    Args:
+        sentence: The sentence, edited in place.
+        edits: The edits of the sentence and of the copies that its grafts make.
+        sources: The sentences that grafts copy from.
+
+    Returns:
+        The edited text.
+
+    Raises:
+        RealisationError: An edit cannot be expressed with the words of the sentence.
+    """
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
         _refuse_wordless(edit)
     if len(own) == 1 and own[0].op == "graft" and own[0].k == 0 and own[0].role is None:
-        return _copy(own[0], edits, sources)  # another utterance in the place of all of this one
+        # Another utterance replaces all of this one.
+        return _copy(own[0], edits, sources)
     if (reply := _interjection(sentence, own)) is not None:
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
@@ -75,10 +116,11 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     _wrap(sentence, own)
     text = sentence.text()
     for edit in appended:
-        # A contradicted copy of another turn, or of one sentence of it, goes after the text.
+        # A copy of another turn, or of one of its sentences, is appended to the text.
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added as :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
+        # The other quotation mark was in a sentence that is not copied.
         if copied.count('"') == 1:
             copied = copied.strip('"').strip()
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
@@ -87,11 +129,14 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 
 def _refuse_wordless(edit: Edit) -> None:
-    """Raise ``no-words`` where an edit asks for a concept or constant that no word says.
+    """Refuse an edit that needs a word for a concept or constant without one.
 
-    ``amr-unknown`` only builds a question, ``have-rel-role-91`` a relation, ``date-entity`` a date: printed
-    as words they would be "amr unknown". As marks (``add`` of a polarity or a mode) and above sentences
-    (``multi-sentence``) they have no words of their own.
+    ``amr-unknown`` only builds a question, ``have-rel-role-91`` a relation, ``date-entity`` a date. As words
+    they would be "amr unknown". Marks such as polarity and ``multi-sentence`` need no words, so they are
+    accepted.
+
+    Raises:
+        RealisationError: The concept or constant has no word (``no-words``).
     """
     if (edit.op == "add" and edit.role in _MARKS) or (edit.op == "wrap" and edit.concept == "multi-sentence"):
         return
@@ -104,16 +149,23 @@ def _refuse_wordless(edit: Edit) -> None:
 
 
 def is_wordless(concept: str) -> bool:
-    """Return whether a concept only builds structure, so that no word says it.
+    """Return whether a concept only builds structure and has no word.
 
-    >>> is_wordless("have-rel-role-91"), is_wordless("amr-unknown"), is_wordless("like-01")
-    (True, True, False)
+    Args:
+        concept: The concept.
+
+    Returns:
+        True if it has no word.
+
+    Example:
+        >>> is_wordless("have-rel-role-91"), is_wordless("amr-unknown"), is_wordless("like-01")
+        (True, True, False)
     """
     return concept in word_class("wordless-concepts") or _WORDLESS.fullmatch(concept) is not None
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
-    """All content gone: what is left is one word such as ``Okay``."""
+    """Return the text of an utterance of which only an interjection such as "Okay" is left, else None."""
     top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.k == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
@@ -128,6 +180,8 @@ def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
 
 
 def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
+    """Apply the edits that replace words: pronouns, copied phrases, values, times and concepts."""
+    # All pronouns change at once, because *I* and *you* may be swapped.
     persons = {
         edit.k: edit.concept
         for edit in edits
@@ -152,7 +206,11 @@ def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sourc
 
 
 def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
-    """Adds a polarity, a mood or a time, or drops one of the first two."""
+    """Add a polarity, a mood or a time, or remove a polarity or a mood.
+
+    Raises:
+        RealisationError: The edit has no expression in words (``unsupported-edit``).
+    """
     node = sentence.node(edit.k)
     k, role, added = edit.k, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
     match edit.op, role, added if edit.op == "add" else node.label:
@@ -179,11 +237,17 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
 
 
 def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
+    """Put the sentence under the new predicates, each with its subject.
+
+    Raises:
+        RealisationError: Only a part of the sentence is wrapped (``unsupported-edit``).
+    """
     for edit in edits:
         if edit.op != "wrap" or edit.concept == "multi-sentence":
             continue
         if edit.k != 0 or edit.concept is None:
             raise RealisationError("unsupported-edit", "only a whole sentence can be wrapped")
+        # The subject is added by another edit, to the top (``k == -1``).
         subjects = (
             other.concept for other in edits if (other.op, other.k, other.role) == ("add", -1, "ARG0")
         )
@@ -192,7 +256,12 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
 
 
 def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
-    """The words of what a graft copies, as the edits of the copy leave them."""
+    """Return the text of the copied sentence after the edits of the copy.
+
+    Raises:
+        RealisationError: The sentence cannot be repeated (``unclear-clause``), or the edits do not change it
+            (``unchanged``).
+    """
     source = sources.sentence(graft.from_amr)
     copy = [
         edit._replace(copy_of=None)
@@ -212,19 +281,24 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def refuse_unsaid(source: SentenceDraft) -> None:
-    """Raises ``unclear-clause`` where a sentence can't be said again on its own (rules ``say-again``).
+    """Refuse to repeat a sentence that cannot stand alone (rules ``say-again``).
 
-    A question asks for something else there; *I think so* stands for what was said before it; *as long as it
-    rains* is a part of another clause; *besides, I like it too* goes on from what is not said again.
+    Examples: a question asks for something else in another place. "I think so" refers to what was said
+    before it. "As long as it rains" is a part of another clause. "Besides, I like it too" continues something
+    that is not repeated.
+
+    Args:
+        source: The sentence that would be copied.
     """
     tokens, supposing = source.tokens, word_class("supposing")
     marks = [token for token in tokens if token.tag == "EN"]
     clauses = [group for group in source.groups() if group.is_main]
+    # "I think so", "I hope not": *so* and *not* replace a clause.
     anaphoric = any(
         token.low in ("so", "not") and tokens.at(index + 1).tag in ("EN", "PU") and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
-    # That you all do; if you can: the verb was said before.
+    # "That you all do", "if you can": the main verb was said before.
     words = [token for token in tokens if token.tag not in ("EN", "QT")]
     if words and (words[-1].low == "not" or words[-1].tag == "NEG"):
         words.pop()
@@ -247,7 +321,11 @@ def refuse_unsaid(source: SentenceDraft) -> None:
 
 
 def _keep_sentence(source: SentenceDraft, k: int) -> None:
-    """Leaves the words of one ``:sntN`` of a turn, without what goes on from the turn before: *Yes, and*."""
+    """Keep only the words of one sentence of a turn, without an opening such as "Yes, and".
+
+    Raises:
+        RealisationError: No word expresses the sentence (``no-alignment``).
+    """
     tokens = source.tokens
     if k:
         firsts = [index for inner in range(k, source.node(k).last + 1) for index in source.indices(inner)[:1]]
@@ -263,35 +341,47 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
 
 
 class SurfaceDecoder:
-    """Realises edits on the original words, through the alignment of the original graph.
+    """Realise edits on the original words, through the alignment of the original graph.
 
-    ``aligner`` is ``rules`` or ``rbw``. What no edit touches stays, character for character. Answers
-    without text give one of these codes:
+    Characters that no edit touches stay as they are. A reason starts with one of these codes:
     ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``, ``kind-mismatch``,
-    ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``.
-    A defect of the decoder itself is ``internal-error``, reported like the rest, so that one odd text does
-    not end a run.
+    ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``. A bug
+    of the decoder is reported as ``internal-error``, so that one unusual text does not stop a run.
+
+    Args:
+        aligner: ``rules`` (built in) or ``rbw`` (amrlib).
     """
 
     name = "surface"
+    """The name of this decoder in the registry."""
 
     def __init__(self, aligner: str = "rules") -> None:
+        """Initialize the decoder with an aligner."""
         self._readings = Readings(get_aligner(aligner))
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """One answer for each utterance: its text under the edits, or a reason."""
+        """Return the text of each utterance after its edits, or a reason.
+
+        Args:
+            batch: The edited utterances.
+
+        Returns:
+            One answer for each utterance, in order.
+        """
         return [self._decode(item) for item in batch]
 
     def _decode(self, item: EditedUtterance) -> Decoded:
+        """Decode one utterance."""
         if not item.text.strip():
             return Decoded(None, "empty: the utterance has no words")
         letters = [character for character in item.text[:2000] if character.isalpha()]
+        # Letters before U+02B0 are Latin, including those with diacritics and IPA.
         if sum(character < "ʰ" for character in letters) < _LATIN_SHARE * len(letters):
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:
             return Decoded(None, "unchanged: there are no edits")
         apart = stands_apart(item.text)
-        # "Here' s the money": a clitic that stands apart here and there is read at its word.
+        # Text such as "Here' s the money" separates a clitic only here and there. It is read as "Here's".
         closed, written = (joined(item.text), {}) if apart else with_closed_clitics(item.text)
         reading = self._readings.of(closed, item.before)
         if len(reading.words) > MAX_TOKENS:
@@ -307,6 +397,7 @@ class SurfaceDecoder:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
+        # Restore the unusual spelling of the clitics.
         for word, form in written.items():
             text = text.replace(word, form)
         return refuse_original(item.text, Decoded(taken_apart(text, like=item.text) if apart else text))

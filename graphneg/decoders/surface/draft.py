@@ -1,9 +1,16 @@
-"""A text under edit: tokens that remember where they came from, and the way back to text.
+"""A text under edit: tokens that remember their place in the original, and the way back to text.
 
-In: a text and its AMR graph (`Readings` aligns and tags them once). Out: a `Draft`, whose ``tokens`` the
-other parts change, and its ``text()``. Tokens that no edit touches keep their characters and the white space
-before them. New ones follow the spacing of the text: apart from punctuation in tokenised text, and from
-clitics where one stands apart there, joined to them in raw text.
+An edit must not change what it does not touch. So each token keeps its index in the original text and the
+white space before it, and unedited neighbours are written exactly as they were. New tokens follow the style
+of the text: spaces before punctuation in tokenised text, separate clitics ("do n't") if the text writes them
+separately, curly apostrophes, capitals at the start of sentences. `Draft.text` also fixes articles ("a apple"
+to "an apple") and removes punctuation that lost its words.
+
+Input: a text and its AMR graph, which `Readings` aligns and tags once. Output: a `Draft`, whose tokens the
+other modules edit.
+
+Example: in the tokens of "I saw it .", inserting ``did`` and ``not`` and inflecting *saw* gives "I did not
+see it .", with the space before the full stop kept.
 """
 
 from __future__ import annotations
@@ -35,16 +42,22 @@ _OPENING = frozenset("([{$#«“‘")
 _QUOTES = frozenset("\"'“”‘’«»`")
 _CLITICS = frozenset({"n't", "'s", "'m", "'re", "'ve", "'ll", "'d"})
 _LOOSE_MARKS = frozenset({",", ";", ":", "--", "-", "–"})
+# "It is time to go", "It's for that purpose that he came": *it* refers to nothing.
 _EXPLETIVE = re.compile(r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b")
 _KEPT = 1024
+"""Maximum number of readings in the cache."""
 
 
 @dataclass(eq=False, slots=True)
 class Token:
-    """A word or a mark.
+    """A word or a punctuation mark.
 
-    ``home`` is its number in the original text, -1 for a new one; ``gap`` is the white space before it there;
-    ``initial`` says that it opened a sentence.
+    Attributes:
+        text: The characters of the token.
+        tag: Its part of speech, as `graphneg.english.tagging` defines the tags.
+        home: Its index in the original text; -1 for a new token.
+        gap: The white space before it in the original text.
+        initial: Whether it opened a sentence in the original text.
     """
 
     text: str
@@ -55,90 +68,138 @@ class Token:
 
     @property
     def low(self) -> str:
-        """The text in lower case, its apostrophe straight."""
+        """The text in lower case, with straight apostrophes."""
         return self.text.lower().replace("’", "'")
 
     @property
     def full(self) -> str:
-        """The text in lower case, a clitic or contracted stem written out."""
+        """The text in lower case, with clitics and contracted stems written out."""
         return full_form(self.text)
 
     @property
     def lemma(self) -> str:
-        """The verb that the text is a form of."""
+        """The lemma of the text as a verb form."""
         return verb_lemma(self.text)
 
     @property
     def tense(self) -> str:
-        """``VBD``, ``VBZ`` or ``VBP``: the tense that a finite verb shows."""
+        """The tense that a finite verb shows: ``VBD``, ``VBZ`` or ``VBP``."""
         return self.tag if self.tag in ("VBD", "VBZ", "VBP") else finite_tag(self.text)
 
     def form(self, tag: str) -> str:
-        """The verb in the form of a tag."""
+        """Return the verb inflected for a tag.
+
+        Args:
+            tag: The Penn tag of the wanted form.
+
+        Returns:
+            The inflected verb.
+        """
         return verb_form(verb_lemma(self.text), tag)
 
     @property
     def is_be(self) -> bool:
-        """Whether it is a form of be, or may be one: *'s*."""
+        """Whether the token is, or may be, a form of *be*; ``'s`` may be one."""
         return self.full in BE or self.low == "'s"
 
     @property
     def capital(self) -> bool:
-        """Whether it begins with a capital letter."""
+        """Whether the token begins with a capital letter."""
         return self.text[:1].isupper()
 
     @property
     def is_quote(self) -> bool:
-        """Whether it is a quotation mark."""
+        """Whether the token is a quotation mark."""
         return self.text in _QUOTES
 
 
 EDGE = Token("", "EN")
-"""What stands before the first and behind the last token."""
+"""Placeholder before the first and after the last token."""
 
 
 class Tokens(list[Token]):
     """The tokens of a text, in order."""
 
     def at(self, index: int) -> Token:
-        """The token at an index, `EDGE` outside of the text."""
+        """Return the token at an index.
+
+        Args:
+            index: Any integer.
+
+        Returns:
+            The token, or `EDGE` if the index is outside of the text.
+        """
         return self[index] if 0 <= index < len(self) else EDGE
 
     def where(self, token: Token) -> int:
-        """The index of a token, -1 where it has been removed."""
+        """Return the current index of a token.
+
+        Args:
+            token: A token of this text, or one that was removed from it.
+
+        Returns:
+            The index, or -1 if the token was removed.
+        """
         return self.index(token) if token in self else -1
 
     def back(self, end: int, tags: Collection[str]) -> int:
-        """The start of the run of tokens with such tags that ends before ``end``."""
+        """Return the start of the run of tokens with the given tags that ends before an index.
+
+        Args:
+            end: The index after the run.
+            tags: The tags of the run.
+
+        Returns:
+            The index of the first token of the run; ``end`` if the run is empty.
+        """
         while end > 0 and self[end - 1].tag in tags:
             end -= 1
         return end
 
     def over(self, start: int, tags: Collection[str]) -> int:
-        """The end of the run of tokens with such tags that begins at ``start``."""
+        """Return the end of the run of tokens with the given tags that begins at an index.
+
+        Args:
+            start: The index of the first token of the run.
+            tags: The tags of the run.
+
+        Returns:
+            The index after the run; ``start`` if the run is empty.
+        """
         while start < len(self) and self[start].tag in tags:
             start += 1
         return start
 
 
 def _mostly_apart(tokens: Iterable[Token]) -> bool:
-    """Whether there is a space before most of the tokens."""
+    """Return whether most of the tokens have a space before them."""
     gaps = [bool(token.gap) for token in tokens]
     return 2 * sum(gaps) > len(gaps)
 
 
 class Draft:
-    """The tokens of a text, changed in place; ``text()`` writes them out.
+    """The tokens of a text, edited in place.
 
-    ``tokenised``, ``clitics_apart``, ``capitals``, ``contracts`` and ``curly`` say how the original is
-    written: with spaces before most of its marks, before most of its clitics, with capitals, with
-    contractions, with curly apostrophes. Marks and clitics are judged each by themselves: running text has
-    a mark apart here and there, and still no *do n't*.
+    Args:
+        tokens: The tokens of the text.
+        text: The original text.
+
+    Attributes:
+        tokens: The tokens, which edits change.
+        original: The original text.
+        clitics_apart: Whether the text writes clitics separately: "do n't".
+        tokenised: Whether the text has spaces before punctuation marks.
+        capitals: Whether sentences begin with capital letters.
+        contracts: Whether the text contains contractions.
+        curly: Whether the text uses curly apostrophes.
     """
 
     def __init__(self, tokens: Sequence[Token], text: str) -> None:
+        """Initialize the draft and detect how the original text is written."""
         self.tokens = Tokens(tokens)
         self.original = text
+        # Clitics and marks are judged separately: running text has a space before a mark here and there, but
+        # still writes "don't".
         self.clitics_apart = _mostly_apart(token for token in tokens if token.low in _CLITICS)
         marks = [token for token in tokens if _MARK.fullmatch(token.text)]
         self.tokenised = _mostly_apart(marks) if marks else self.clitics_apart
@@ -149,15 +210,32 @@ class Draft:
         self.curly = "’" in text
 
     def insert(self, index: int, *tokens: Token) -> None:
-        """Puts tokens before an index."""
+        """Insert tokens.
+
+        Args:
+            index: The index that the first new token gets.
+            *tokens: The new tokens.
+        """
         self.tokens[index:index] = tokens
 
     def cut(self, start: int, end: int) -> None:
-        """Takes tokens out."""
+        """Remove tokens.
+
+        Args:
+            start: The index of the first token to remove.
+            end: The index after the last token to remove.
+        """
         del self.tokens[start:end]
 
     def rewrite(self, token: Token, text: str, tag: str | None = None) -> None:
-        """Gives a token other words; capitals at the start of a sentence are put back by ``text()``."""
+        """Change the text of a token.
+
+        Args:
+            token: The token to change.
+            text: Its new text. It gets a capital letter if the token opens a sentence with one.
+            tag: Its new tag; None keeps the tag.
+        """
+        # A clitic is joined to the word before it, its replacement is not: "It's red" -> "It was red".
         if token.low in _CLITICS and text.lower() not in _CLITICS:
             token.home = -1
         if token.initial and text != "I" and token.capital:
@@ -166,11 +244,16 @@ class Draft:
         token.tag = token.tag if tag is None else tag
 
     def inflect(self, verb: Token, tag: str) -> None:
-        """Gives a verb the form of a tag, and the tag."""
+        """Inflect a verb for a tag and set the tag.
+
+        Args:
+            verb: The token of the verb.
+            tag: The Penn tag of the wanted form.
+        """
         self.rewrite(verb, verb.form(tag), tag)
 
     def text(self) -> str:
-        """The edited text."""
+        """Return the edited text."""
         self._tidy_marks()
         self._fix_articles()
         self._fix_capitals()
@@ -181,10 +264,11 @@ class Draft:
         return "".join(parts) + self.original[len(self.original.rstrip()) :]
 
     def _gap(self, index: int) -> str:
-        """The white space before a token."""
+        """Return the white space before the token at an index."""
         token, before = self.tokens[index], self.tokens.at(index - 1)
         if not index:
             return self.original[: len(self.original) - len(self.original.lstrip())]
+        # The two tokens were neighbours in the original text.
         if token.home > 0 and before.home == token.home - 1:
             return token.gap
         if token.low in _CLITICS:
@@ -195,12 +279,13 @@ class Draft:
             return ""
         if token.is_quote:
             return token.gap if token.home >= 0 else " "
+        # The quotation mark opens a quotation: use the space that followed it in the original text.
         if before.is_quote and not (before.gap or before.home == 0):
             return next((other.gap for other in self.tokens if other.home == before.home + 1), " ")
         return "" if before.is_quote else " "
 
     def _tidy_marks(self) -> None:
-        """Drops marks that edits left without words: doubled commas, a comma before a full stop."""
+        """Remove marks that edits left without words: doubled commas, a comma before a full stop."""
         kept: list[Token] = []
         for token in self.tokens:
             last = kept[-1] if kept else EDGE
@@ -216,18 +301,21 @@ class Draft:
         self.tokens[:] = kept
 
     def _fix_articles(self) -> None:
-        """Writes *a* or *an* by the word behind it, where an edit set one of the two."""
+        """Choose *a* or *an* by the following word if an edit changed either of them."""
         for token, following in zip(self.tokens, self.tokens[1:], strict=False):
             if token.low not in ("a", "an") or token.tag != "DT" or not following.text[:1].isalnum():
                 continue
             stood = rf"\ban? +{re.escape(following.text)}\b"
             untouched = token.home >= 0 and following.home == token.home + 1
+            # Keep an article that stood before this word in the original text, even an unusual one ("an
+            # history").
             if untouched and re.search(stood, self.original, re.IGNORECASE):
                 continue
             if (wanted := article(following.text)) != token.low:
                 token.text = wanted.capitalize() if token.text[0].isupper() else wanted
 
     def _fix_capitals(self) -> None:
+        """Move the capital letter of a sentence to its new first word."""
         for token, initial in zip(self.tokens, initials(self.tokens), strict=True):
             first, rest = token.text[:1], token.text[1:]
             keeps = token.text == "I" or rest != rest.lower()
@@ -240,19 +328,28 @@ class Draft:
 
 
 def initials(tokens: Tokens) -> list[bool]:
-    """Which words open a sentence, so that a capital on them says nothing."""
+    """Mark the words that open a sentence, where a capital letter does not mean a name.
+
+    Args:
+        tokens: The tokens of the text.
+
+    Returns:
+        A flag for each token.
+    """
     flags: list[bool] = []
     opens, quoted = True, False
     for index, token in enumerate(tokens):
         after, second = tokens.at(index + 1), tokens.at(index + 2)
         is_word = False
         if token.is_quote or token.text in _OPENING:
+            # In 'He said: "Go."' a quotation opens a sentence if a capital letter follows.
             opening = not quoted and token.text not in ("'", "’")
             after_mark = index == 0 or tokens[index - 1].text in (",", ":", "-", "--")
             opens = opens or (opening and after_mark and after.capital)
             quoted = not quoted if token.text == '"' else quoted
         elif token.tag == "EN":
             opens = token.text[0] in ".!?" and not token.text.startswith("..")
+            # '"Really?" he said': the end mark in the quotation does not end the sentence.
             opens = opens and not (after.is_quote and second.text[:1].islower())
         else:
             is_word = token.tag != "PU" or token.text[:1].isalnum()
@@ -262,7 +359,16 @@ def initials(tokens: Tokens) -> list[bool]:
 
 
 def after_determiner(tokens: Tokens, index: int) -> bool:
-    """Whether a noun must stand here, whatever it looks like: *take some exercise*, *a walk*."""
+    """Return whether the token at an index must be a noun because of the word before it.
+
+    Args:
+        tokens: The tokens of the text.
+        index: The index of the token.
+
+    Returns:
+        True after an article, a possessive, or *some* and *any* after a verb or preposition: in "take some
+        exercise" *exercise* is a noun.
+    """
     before = tokens.at(index - 1)
     if before.low in ("some", "any"):
         return tokens.at(index - 2).tag in ("IN", "VB", "VBP", "VBZ", "VBD", "VBN", "VBG")
@@ -271,7 +377,15 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AlignedText:
-    """A text with its words, their tags, and the words of each node of its graph."""
+    """A text with its tokens, their tags, and the tokens of each node of its graph.
+
+    Attributes:
+        text: The text.
+        graph: Its AMR graph.
+        words: The token spans of the text.
+        tags: The tag of each token.
+        words_of: The indices of the tokens of each node, by node number.
+    """
 
     text: str
     graph: AmrGraph
@@ -280,7 +394,11 @@ class AlignedText:
     words_of: dict[int, tuple[int, ...]]
 
     def tokens(self) -> tuple[Tokens, dict[int, list[Token]]]:
-        """Fresh tokens to edit, and the tokens of each node."""
+        """Create new tokens to edit.
+
+        Returns:
+            The tokens, and the tokens of each node by node number.
+        """
         tokens, end = Tokens(), 0
         for index, (word, tagged) in enumerate(zip(self.words, self.tags, strict=True)):
             tokens.append(Token(word.text, tagged, index, self.text[end : word.start]))
@@ -291,14 +409,27 @@ class AlignedText:
 
 
 class Readings:
-    """Readings by text and graph; the last thousand are kept."""
+    """Cache of aligned texts, which keeps the 1,024 most recently used ones.
+
+    Args:
+        aligner: Function that aligns graph nodes with tokens.
+    """
 
     def __init__(self, aligner: Aligner = align) -> None:
+        """Initialize an empty cache."""
         self._aligner = aligner
         self._kept: dict[tuple[str, str], AlignedText] = {}
 
     def of(self, text: str, graph: AmrGraph) -> AlignedText:
-        """The reading of a text."""
+        """Return the aligned and tagged text.
+
+        Args:
+            text: The text.
+            graph: The AMR graph of the text.
+
+        Returns:
+            The reading, from the cache if it has one for this text and graph.
+        """
         known = self._kept.pop((text, graph.id), None)
         if known is None or (known.graph is not graph and known.graph.nodes != graph.nodes):
             known = _read(self._aligner, text, graph)
@@ -309,20 +440,25 @@ class Readings:
 
 
 def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
+    """Tokenize, align and tag a text."""
     tokens = tokenize(text)
     words = [token.text for token in tokens]
     spans = aligner(graph, words)
     tags = list(tag(words, _evidence(graph, spans, words)))
     for k, span in spans.items():
         node = graph.nodes[k]
-        # Parts of names are written with a capital wherever they stand.
+        # The parts of a name are proper nouns if they have a capital letter: "Will" in "Will Smith" is not a
+        # modal.
         if node.value is not None and node.up is not None and graph.nodes[node.up].concept == "name":
             tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
     return AlignedText(text, graph, tokens, tuple(tags), _mentions(graph, spans, words))
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
-    """What the graph says of a token: a verb, a predicate by another name, or neither."""
+    """Return what the graph says of tokens.
+
+    The values are ``verb``, ``predicate`` (a frame that is not a verb: "lucky"), and ``plain`` (not a frame).
+    """
     kinds: dict[int, str] = {}
     for k, (start, end) in spans.items():
         concept = graph.nodes[k].concept
@@ -335,7 +471,11 @@ def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
 
 
 def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
-    """The tokens of each node: its span; for a pronoun every form of it that no like node is nearer to."""
+    """Return the token indices of each node.
+
+    A pronoun node also gets every other form of its pronoun to which no other node of the same person is
+    closer: in "I love my dog" *i* owns *I* and *my*.
+    """
     mentions = {k: tuple(range(*span)) for k, span in spans.items()}
     by_person: dict[str, list[int]] = {}
     for node in graph.nodes:
@@ -344,9 +484,10 @@ def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
     others = (owned for k, owned in mentions.items() if graph.nodes[k].concept not in by_person)
     taken = {index for owned in others for index in owned}
     for index, word in enumerate(words if by_person else ()):
+        # In "The dog wagged its tail" *its* means the dog if no node is *it*.
         if index in taken or (word.lower() == "its" and "it" not in by_person):
             continue
-        # It is time; it is for that purpose that: an `it` that stands for nothing.
+        # "It is time", "It is for that purpose that he came": this *it* refers to nothing.
         expletive = word.lower() == "it" and _EXPLETIVE.match(" ".join(words[index + 1 : index + 7]))
         for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
             k = min(by_person[person], key=lambda k: abs(spans.get(k, (10**6, 0))[0] - index))

@@ -1,6 +1,7 @@
-"""Inflection: verbs, nouns, adjectives, pronouns and articles in the form that a sentence asks for.
+"""Inflect words: put verbs, nouns, adjectives, pronouns and articles into the form that a sentence needs.
 
-In: a lemma or a word, and a Penn tag, a degree, a person or a case. Out: the form.
+Input: a lemma or a word, with a Penn tag, a degree, a person or a case. Output: the inflected form. Irregular
+forms come from lemminflect and from ``word_classes.tsv``; unknown words are inflected by spelling rules.
 
 >>> verb_form("see", "VBD"), noun_form("city", "NNS"), agree("be", "VBP", "they"), pronoun("i", Case.OBJECT)
 ('saw', 'cities', 'are', 'me')
@@ -16,17 +17,23 @@ from graphneg.english.words import inflections, readings, word_class, word_map
 
 BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
-"""What verbs are in full that are written in another way before n't."""
+"""Full forms of the verbs whose spelling changes before *n't*: *ca* is *can*, *wo* is *will*."""
+# "ain't" is the negative of several verbs, so no verb is contracted to "ai".
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
+# "I amn't", "it mayn't": these are not current English.
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
-"""Where a pronoun stands: ``OWN`` is *mine*, ``POSSESSIVE`` is *my*."""
+"""Case of a pronoun: *I*, *me*, *my* (``POSSESSIVE``), *mine* (``OWN``), *myself*."""
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
+# The sound decides, not the letter: "a university", "a European", "a ewe", "a ubiquitous sign", but "an
+# uninteresting book", "an hour", "an 8-day week", "an 11th hour".
 _VOWEL = re.compile(
     r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
 )
+# "a one-way street", "a oui".
 _CONSONANT = re.compile(r"^(?:one\b|once\b|oui)")
+# Abstract nouns with these endings are mostly uncountable: "kindness", "physics", "furniture".
 _MASS_ENDING = re.compile(
     r"(?:ness|ity|ism|ence|ance|ship|hood|dom|ing|ics|phy|logy|tion|sion|ment|ure|tude|th)$"
 )
@@ -34,30 +41,78 @@ _MASS_ENDING = re.compile(
 
 @lru_cache(maxsize=65536)
 def full_form(word: str) -> str:
-    """A clitic or a contracted stem written out; ``'s`` and ``'d`` are left to their sentence."""
+    """Write out a clitic or a contracted stem, and lower the case of other words.
+
+    The clitics ``'s`` and ``'d`` are ambiguous (*is* or *has*, *would* or *had*), so they stay.
+
+    Args:
+        word: A token.
+
+    Returns:
+        The full form in lower case.
+
+    Example:
+        >>> full_form("'ll"), full_form("wo"), full_form("Saw")
+        ('will', 'will', 'saw')
+    """
     low = word.lower().replace("’", "'")
     return word_map("full-forms").get(low, low)
 
 
 def before_nt(verb: str) -> str | None:
-    """A verb as it is written before n't, None where it takes none."""
+    """Return the spelling of a verb before *n't*.
+
+    Args:
+        verb: A finite auxiliary or modal.
+
+    Returns:
+        The spelling, or None if the verb takes no *n't*.
+
+    Example:
+        >>> before_nt("will"), before_nt("do"), before_nt("am")
+        ('wo', 'do', None)
+    """
     low = verb.lower().replace("’", "'")
     return None if low in _NEVER_CONTRACTED else _CONTRACTED.get(low, verb)
 
 
 @lru_cache(maxsize=65536)
 def verb_lemma(word: str) -> str:
-    """The verb that a word is a form of; of an unknown one the word itself, without an *-s*."""
+    """Return the lemma of a verb form.
+
+    Args:
+        word: A verb form, or a clitic that stands for one.
+
+    Returns:
+        The lemma. An unknown word is returned without a final *-s*.
+
+    Example:
+        >>> verb_lemma("saw"), verb_lemma("googles")
+        ('see', 'google')
+    """
     low = full_form(word)
     found = readings(low).get("VERB") or readings(low).get("AUX")
     if not found and low.endswith("s") and not low.endswith("ss") and len(low) > 3:
         return low[:-1]
+    # "saw" is a form of "see" and a verb itself: prefer the lemma that differs from the word.
     return min(found, key=lambda lemma: (lemma == low and len(found) > 1, len(lemma))) if found else low
 
 
 @lru_cache(maxsize=65536)
 def verb_form(lemma: str, tag: str) -> str:
-    """``verb_form("see", "VBD")`` is ``saw``; the tag is Penn's."""
+    """Inflect a verb.
+
+    Args:
+        lemma: The lemma of the verb.
+        tag: The Penn tag of the wanted form: ``VB``, ``VBP``, ``VBZ``, ``VBD``, ``VBN`` or ``VBG``.
+
+    Returns:
+        The inflected verb.
+
+    Example:
+        >>> verb_form("see", "VBD")
+        'saw'
+    """
     if lemma == "be":
         return _BE[tag]
     if preferred := word_map("preferred-forms").get(f"{lemma}/{tag}"):
@@ -65,11 +120,13 @@ def verb_form(lemma: str, tag: str) -> str:
     if tag in ("VB", "VBP"):
         return lemma
     forms = inflections(lemma, "VERB")
+    # lemminflect lists no participle that equals the past form: "walked".
     known = forms.get(tag) or (forms.get("VBD") if tag == "VBN" else None)
     return known[0] if known else _regular_verb(lemma, tag)
 
 
 def _regular_verb(lemma: str, tag: str) -> str:
+    """Inflect a verb by the spelling rules of regular verbs."""
     consonant_y = re.search(r"[^aeiou]y$", lemma) is not None
     if tag == "VBZ":
         if consonant_y:
@@ -84,7 +141,19 @@ def _regular_verb(lemma: str, tag: str) -> str:
 
 @lru_cache(maxsize=65536)
 def noun_form(lemma: str, tag: str) -> str:
-    """A noun or a noun phrase in the number of the tag; its last word is inflected."""
+    """Inflect the last word of a noun or a noun phrase for number.
+
+    Args:
+        lemma: The singular.
+        tag: The Penn tag of the wanted form; all but ``NNS`` and ``NNPS`` mean singular.
+
+    Returns:
+        The singular or the plural.
+
+    Example:
+        >>> noun_form("fire truck", "NNS")
+        'fire trucks'
+    """
     if tag not in ("NNS", "NNPS"):
         return lemma
     if preferred := word_map("preferred-forms").get(f"{lemma}/{tag}"):
@@ -97,7 +166,18 @@ def noun_form(lemma: str, tag: str) -> str:
 
 @lru_cache(maxsize=65536)
 def degree(word: str) -> str:
-    """``JJ``, ``JJR`` or ``JJS``: the degree that an adjective or adverb shows."""
+    """Return the degree of an adjective or adverb.
+
+    Args:
+        word: The inflected word.
+
+    Returns:
+        ``JJ`` (positive), ``JJR`` (comparative) or ``JJS`` (superlative).
+
+    Example:
+        >>> degree("good"), degree("better"), degree("best")
+        ('JJ', 'JJR', 'JJS')
+    """
     low = word.lower()
     for upos, prefix in (("ADJ", "JJ"), ("ADV", "RB")):
         for lemma in readings(low).get(upos, ()):
@@ -112,7 +192,19 @@ def degree(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def adjective_form(lemma: str, wanted: str) -> str:
-    """The adjective in a degree, with ``more`` or ``most`` where it has no form of its own."""
+    """Inflect an adjective for degree.
+
+    Args:
+        lemma: The positive form.
+        wanted: ``JJ``, ``JJR`` or ``JJS``.
+
+    Returns:
+        The inflected adjective; *more* or *most* is put before an adjective without inflected forms.
+
+    Example:
+        >>> adjective_form("good", "JJR"), adjective_form("careful", "JJS")
+        ('better', 'most careful')
+    """
     if wanted == "JJ":
         return lemma
     known = inflections(lemma, "ADJ").get(wanted)
@@ -121,7 +213,18 @@ def adjective_form(lemma: str, wanted: str) -> str:
 
 @lru_cache(maxsize=65536)
 def adverb_of(adjective: str) -> str:
-    """``quick`` gives ``quickly``; what is an adverb already stays."""
+    """Derive the adverb of an adjective.
+
+    Args:
+        adjective: The adjective; a word in *-ly* is returned unchanged.
+
+    Returns:
+        The adverb.
+
+    Example:
+        >>> adverb_of("quick"), adverb_of("good"), adverb_of("happy")
+        ('quickly', 'well', 'happily')
+    """
     known = word_map("irregular-adverbs").get(adjective, adjective if adjective.endswith("ly") else None)
     if known is not None:
         return known
@@ -132,32 +235,76 @@ def adverb_of(adjective: str) -> str:
 
 
 def article(following: str) -> str:
-    """``a`` or ``an`` before a word, by its sound.
+    """Choose *a* or *an* by the sound of the following word.
 
-    >>> article("hour"), article("university"), article("old")
-    ('an', 'a', 'an')
+    Args:
+        following: The word after the article.
+
+    Returns:
+        ``a`` or ``an``.
+
+    Example:
+        >>> article("hour"), article("university"), article("old")
+        ('an', 'a', 'an')
     """
     low = following.lower()
+    # An acronym is spelled out, and the names of these letters begin with a vowel: "an FBI agent".
     if len(following) > 1 and following.isupper() and following[0] in "FHLMNRSX" and following.isalpha():
         return "an"
     return "an" if _VOWEL.match(low) and not _CONSONANT.match(low) else "a"
 
 
 def pronoun(person: str, case: Case) -> str:
-    """The form of a pronoun in a case; ``I`` is a capital."""
+    """Return the form of a pronoun in a case.
+
+    Args:
+        person: The subject form in lower case, for example ``i`` or ``they``.
+        case: The wanted case.
+
+    Returns:
+        The form in lower case, except for *I*.
+
+    Example:
+        >>> pronoun("i", Case.SUBJECT), pronoun("they", Case.POSSESSIVE)
+        ('I', 'their')
+    """
     form = _CASES[person][case]
     return "I" if form == "i" else form
 
 
 @lru_cache(maxsize=4096)
 def pronoun_cases(form: str) -> tuple[tuple[str, Case], ...]:
-    """Every (person, case) that a word can be: ``her`` is an object and a possessive."""
+    """Return all readings of a pronoun form.
+
+    Args:
+        form: A word in any letter case.
+
+    Returns:
+        Pairs of person and case; none for a word that is not a pronoun.
+
+    Example:
+        >>> [(person, case.name) for person, case in pronoun_cases("her")]
+        [('she', 'OBJECT'), ('she', 'POSSESSIVE')]
+    """
     low = {"'em": "them", "yourselves": "yourself"}.get(form.lower(), form.lower())
     return tuple((person, case) for person, forms in _CASES.items() for case in Case if forms[case] == low)
 
 
 def agree(lemma: str, tag: str, person: str) -> str:
-    """A finite verb for a subject: ``person`` is a pronoun, ``he`` stands for any singular."""
+    """Inflect a finite verb for its subject.
+
+    Args:
+        lemma: The lemma of the verb.
+        tag: ``VBD`` for the past tense; all other tags mean present.
+        person: The subject as a pronoun; ``he`` stands for any singular noun.
+
+    Returns:
+        The finite form.
+
+    Example:
+        >>> agree("be", "VBD", "they"), agree("go", "VBP", "he")
+        ('were', 'goes')
+    """
     third = person in ("he", "she", "it", "one")
     if lemma == "be":
         if tag == "VBD":
@@ -169,7 +316,18 @@ def agree(lemma: str, tag: str, person: str) -> str:
 
 
 def finite_tag(word: str) -> str:
-    """``VBD``, ``VBZ`` or ``VBP``: the tense that a finite form shows."""
+    """Return the tense that a finite verb form shows.
+
+    Args:
+        word: A finite verb form.
+
+    Returns:
+        ``VBD``, ``VBZ`` or ``VBP``. A form that shows neither present tense is taken to be past.
+
+    Example:
+        >>> finite_tag("went"), finite_tag("goes"), finite_tag("go")
+        ('VBD', 'VBZ', 'VBP')
+    """
     low = full_form(word)
     if known := word_map("finite-tags").get(low):
         return known
@@ -179,15 +337,34 @@ def finite_tag(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def is_participle(word: str) -> bool:
-    """Whether the word can be a past participle; one that is like the past stands in no table of its own."""
+    """Return whether a word can be a past participle.
+
+    Args:
+        word: A word in lower case.
+
+    Returns:
+        True if it is the past participle of a known verb.
+
+    Example:
+        >>> is_participle("seen"), is_participle("went")
+        (True, False)
+    """
     forms = (inflections(lemma, "VERB") for lemma in readings(word).get("VERB", ()))
+    # lemminflect lists no participle that equals the past form: "walked".
     return any(word in (known.get("VBN") or known.get("VBD", ())) for known in forms)
 
 
 def may_be_bare(noun: str) -> bool:
-    """Whether the singular noun can do without an article.
+    """Return whether a singular noun can occur without an article.
 
-    >>> may_be_bare("water"), may_be_bare("wig")
-    (True, False)
+    Args:
+        noun: The noun; a capital letter marks a name.
+
+    Returns:
+        True for mass nouns, abstract nouns and names.
+
+    Example:
+        >>> may_be_bare("water"), may_be_bare("wig")
+        (True, False)
     """
     return noun in word_class("mass-nouns") or bool(_MASS_ENDING.search(noun)) or noun[:1].isupper()

@@ -1,7 +1,13 @@
-"""One phrase in the place of another: the words of a subtree go in where another subtree has its own.
+"""Replace a phrase by a phrase of another sentence.
 
-A phrase of one kind takes the place of another kind by the smallest change that English allows: a verb phrase
-becomes a gerund where a noun was, and so on. An adjective never stands for a noun.
+The words of a subtree are copied to the place of another subtree. If both phrases are of the same kind, this
+is a copy. If not, the smallest change that English allows is made: a verb phrase becomes a gerund in the
+place of a noun ("I like *seeing it*"). Verbs agree with a new subject, pronouns take the case of their place,
+and singular nouns get an article. An adjective never replaces a noun.
+
+Input: the node to replace, and a node of another sentence. The sentence changes in place.
+
+Example: "I saw the dog." with the object replaced by that of "She likes my car." becomes "I saw my car."
 """
 
 from __future__ import annotations
@@ -19,14 +25,25 @@ from graphneg.decoders.surface.sentence import Phrase, RealisationError, Sentenc
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
+# Copied tokens get indices that no token of the text has, so that only neighbours from the same donor keep
+# their spacing.
 _COUNT_FROM = 1_000_000
+# Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
+# Kinds of phrases with a noun or pronoun as their head.
 _NOUNLIKE = frozenset({"nominal", "possessive"})
 
 
 @dataclass(slots=True)
 class Donor:
-    """A phrase to copy: its sentence, its span, copies of its ``tokens``; ``serial`` tells donors apart."""
+    """A phrase to copy from another sentence.
+
+    Attributes:
+        sentence: The sentence of the phrase.
+        span: The phrase.
+        serial: A number that distinguishes the donors of one text.
+        tokens: Copies of the tokens of the phrase.
+    """
 
     sentence: SentenceDraft
     span: Phrase
@@ -34,9 +51,12 @@ class Donor:
     tokens: list[Token] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Copy the tokens of the phrase."""
         tokens = self.copied(self.span.start, self.span.end)
+        # In "so that women ..." *that* is a conjunction. In "not any cars" *any* depends on the negation,
+        # which is not copied.
         many = len(tokens) > 1 and tokens[-1].tag == "NNS" and tokens[0].low in ("that", "this", "any")
-        self.tokens = tokens[1:] if many else tokens  # so that women, not any cars
+        self.tokens = tokens[1:] if many else tokens
 
     @property
     def kind(self) -> str:
@@ -45,11 +65,19 @@ class Donor:
 
     @property
     def head(self) -> Token:
-        """The head of the phrase, in its own sentence."""
+        """The head of the phrase in its own sentence."""
         return self.sentence.tokens[self.span.head]
 
     def copied(self, start: int, end: int) -> list[Token]:
-        """Copies of tokens of the sentence, spaced among themselves as in their own text."""
+        """Copy tokens of the sentence, with their spacing.
+
+        Args:
+            start: The index of the first token.
+            end: The index after the last token.
+
+        Returns:
+            New tokens; the first one loses the capital letter of its sentence.
+        """
         first, base = self.sentence.tokens[start], _COUNT_FROM * (self.serial + 1)
         copies = [
             Token(token.text, token.tag, base + index, token.gap)
@@ -60,7 +88,17 @@ class Donor:
         return copies
 
     def verb_words(self, form: str) -> list[Token]:
-        """A verb phrase without its subject, its first verb in a form."""
+        """Return the words of a verb phrase without its subject.
+
+        Args:
+            form: The Penn tag of the form that the first verb gets.
+
+        Returns:
+            New tokens.
+
+        Raises:
+            RealisationError: The first word is not a verb (``no-form``).
+        """
         group = _group(self.sentence, self.span)
         start = group.main if group.inverted else _content_start(group)
         first, *rest = self.copied(start, max(self.span.end, start + 1))
@@ -70,12 +108,19 @@ class Donor:
         return [first, *rest]
 
     def gerund(self) -> list[Token]:
-        """A verb phrase as a noun phrase: *seeing it*."""
+        """Return the words of a verb phrase as a noun phrase: "seeing it"."""
         first, *rest = self.verb_words("VBG")
         return [Token(first.text, "NN"), *rest]
 
     def with_article(self, tokens: list[Token]) -> list[Token]:
-        """The tokens; a singular noun taken from inside a compound gets an article."""
+        """Add an article to a singular noun that needs one.
+
+        Args:
+            tokens: The tokens of the noun phrase.
+
+        Returns:
+            The tokens, with *a* or *the* before them if necessary: *the* for a noun taken out of a compound.
+        """
         head = tokens[agreement.head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
             return tokens
@@ -84,7 +129,14 @@ class Donor:
         return [Token("a", "DT"), *tokens] if head.tag == "NN" and not may_be_bare(head.low) else tokens
 
     def attributive(self) -> Token:
-        """One word before a noun: an adjective, the head of a compound, a participle."""
+        """Return the phrase as one word before a noun: an adjective, a participle or a singular noun.
+
+        Returns:
+            The new token.
+
+        Raises:
+            RealisationError: The head is a pronoun or a number (``kind-mismatch``).
+        """
         head = self.head
         if self.kind in _VERBAL:
             main = self.sentence.tokens[_group(self.sentence, self.span).main]
@@ -92,16 +144,31 @@ class Donor:
         if head.tag in ("PRS", "PRO", "PN", "CD"):
             raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
         if head.tag == "NNS":
+            # "shoes" -> "shoe" as in "shoe shop": the first noun of a compound is singular.
             return Token(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")
         return Token(head.low if head.tag != "NNP" else head.text, head.tag)
 
 
 def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k: int, serial: int) -> None:
-    """Puts a subtree's words where another has its own; raises ``kind-mismatch`` where their kinds differ."""
+    """Replace the words of a subtree by those of a subtree of another sentence.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the top node of the subtree to replace.
+        source: The sentence to copy from.
+        from_k: The number of the top node of the subtree to copy.
+        serial: A number that distinguishes the copies in one text.
+
+    Raises:
+        RealisationError: The phrases do not fit (``kind-mismatch``), or the text contains the new words
+            already.
+    """
     target, donor = phrase(sentence, k), Donor(source, phrase(source, from_k), serial)
     name = sentence.node(k).concept == source.node(from_k).concept == "name"
     _refuse(sentence, target, donor, name)
     kinds = (target.kind, donor.kind)
+    # After a modal, an auxiliary, a subject or *not*, the phrase is only a part of its clause: "I will *go
+    # home*".
     splits = sentence.tokens.at(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
     if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)
@@ -121,12 +188,12 @@ def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k:
 
 
 def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -> None:
-    """Raises where the sentence says the noun or the words already, or a name goes with its neighbours."""
+    """Refuse words that the sentence has already, or a name that needs its neighbours (rules ``graft``)."""
     tokens, low = sentence.tokens, donor.head.low
     start, end = sentence.sentence_bounds(target.head)
     others = [*tokens[start : target.start], *tokens[target.end : end]]
     before = (tokens.at(target.start - 1), donor.sentence.tokens.at(donor.span.start - 1))
-    # took the wallet out of a wallet
+    # "He took the money out of the wallet" does not become "He took the wallet out of the wallet".
     said = any(token.tag in NOUNS and token.low == low for token in others)
     sentence.refuse(
         "graft",
@@ -144,21 +211,32 @@ def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -
 
 
 def _says_something(phrase: Sequence[Token]) -> bool:
-    """Whether a form of be stands in a noun phrase that is of no clause in it: *the fern is nearly*, read
-    wrong."""
+    """Return whether a noun phrase contains a form of *be* outside of a clause.
+
+    This is a sign of a wrong parse: "the fern is nearly" is not a noun phrase.
+
+    Returns:
+        True if it does.
+    """
     before = list(takewhile(lambda token: not token.is_be, phrase))
     begins_clause = any(token.tag in ("PRS", "WP", "WDT", "WRB", "IN") for token in before)
     return len(before) < len(phrase) and not begins_clause
 
 
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """A phrase of another kind, made to fit."""
+    """Replace a phrase by a phrase of another kind, with the smallest change that fits.
+
+    Raises:
+        RealisationError: The kinds cannot be converted (``kind-mismatch``).
+    """
     described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
     if target.kind == "nominal" and (described or verbal):
+        # "the name of the king": *of* needs a noun before it.
         if sentence.tokens.at(target.end).low == "of":
             raise RealisationError("kind-mismatch", "what follows needs a noun")
         if described:
             raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
+        # "I like the dog" -> "I like seeing it".
         subject, fitted = agreement.is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
         splice(sentence, target, fitted)
         if subject:
@@ -171,6 +249,7 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     elif target.kind == "adjective" and donor.kind == "nominal":
         splice(sentence, target, donor.with_article(donor.tokens))
     elif target.kind == "modifier" and (verbal or donor.kind in ("nominal", "adjective")):
+        # "the big dog" -> "the sleeping dog", "the car door".
         head = Phrase(target.head, target.head + 1, "modifier", target.head)
         splice(sentence, head, [donor.attributive()])
     elif target.kind in _VERBAL and (described or donor.kind == "nominal"):
@@ -181,10 +260,15 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
 
 
 def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """A noun phrase as the object in place of a clause; an adjective after a form of be."""
+    """Replace a verb phrase by a noun phrase or an adjective.
+
+    An adjective follows a form of *be*: "He *sleeps*" -> "He *is happy*". A noun phrase replaces a complement
+    clause ("I want *to sleep*" -> "I want *a car*") or follows a form of *have*.
+    """
     group, tokens = _group(sentence, target), sentence.tokens
     main = _content_start(group)
     form, verb = _form(tokens[main]), Phrase(main, max(target.end, group.main + 1), target.kind, main)
+    # "He sleeps" -> "He is happy".
     if donor.kind in ("adjective", "modifier"):
         finite = form in ("VBD", "VBP", "VBZ")
         text = agree("be", form, agreement.person_of(group.said_of)) if finite else verb_form("be", form)
@@ -197,6 +281,8 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
     before = tokens.at(start - 1)
     complement = start < target.start or group.kind == "gerund"
     governs = (before.tag in VERBS or before.tag == "IN") and before.tag != "MD"
+    # "I want to sleep" -> "I want my car". But *think* takes no noun as its object: "I think he sleeps" -> "I
+    # think he has my car".
     if complement and governs and before.lemma not in word_class("without-object"):
         splice(sentence, Phrase(start, target.end, target.kind, start), fitted)
         return
@@ -206,19 +292,27 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
 
 
 def _group(sentence: SentenceDraft, span: Phrase) -> VerbGroup:
+    """Return the verb group of a phrase."""
     return next(group for group in sentence.groups() if span.head in group.chain)
 
 
 def _lone_pronoun(tokens: list[Token]) -> str | None:
-    """The person of a phrase that is one pronoun."""
+    """Return the person of a phrase that consists of one pronoun, else None."""
     known = pronoun_cases(tokens[0].text) if len(tokens) == 1 else ()
     return known[0][0] if known else None
 
 
 def splice(sentence: SentenceDraft, target: Phrase, tokens: list[Token]) -> None:
-    """Puts tokens where a phrase stands."""
+    """Replace the tokens of a phrase.
+
+    Args:
+        sentence: The sentence, edited in place.
+        target: The phrase to replace.
+        tokens: The new tokens.
+    """
     first = sentence.tokens[target.start]
     sentence.tokens[target.start : target.end] = tokens
+    # The first word of the sentence keeps its capital letter.
     if first.initial and tokens:
         tokens[0].home, tokens[0].initial = -1, True
         if first.capital:
@@ -226,6 +320,7 @@ def splice(sentence: SentenceDraft, target: Phrase, tokens: list[Token]) -> None
 
 
 def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Donor) -> None:
+    """Replace a noun phrase or possessive by another one."""
     head, old = sentence.tokens[target.head], sentence.node(k).concept or ""
     if old == "it":
         agreement.refuse_expletive(sentence, head)
@@ -234,6 +329,7 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     subject, tokens = agreement.is_subject(sentence, head), donor.tokens
     lone = _lone_pronoun(tokens) if tokens[0].tag in ("PRS", "PRO", "PS", "PN") else None
     possessive = target.kind == "possessive" or case in (Case.POSSESSIVE, Case.OWN)
+    # "your dog" -> "her dog".
     if possessive and lone is not None:
         tokens = [Token(pronoun(lone, Case.POSSESSIVE), "PS")]
     elif possessive:
@@ -241,6 +337,7 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
             tokens = donor.copied(*donor.sentence.noun_phrase(donor.span.head))
         last = tokens[-1]
         if last.tag != "POS" and last.low != "'s":
+            # "the dogs' house", "the dog's house".
             plural = last.tag == "NNS" and last.low.endswith("s")
             tokens = [*tokens, Token("'" if plural else "'s", "POS")]
     elif donor.kind == "possessive" or lone is not None:
@@ -253,8 +350,8 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     if subject:
         agreement.agree_with(sentence, tokens[agreement.head_of(tokens)])
     for group in sentence.groups() if not subject else ():
+        # "There were many apples" -> "There was a pear": the verb agrees with the noun after it.
         exists = group.subject is not None and group.said_of[0].tag == "EX"
-        # There were many, there was one.
         if (
             exists
             and group.subject
@@ -265,7 +362,7 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
 
 
 def _third(tokens: list[Token], person: str) -> str:
-    """The pronoun that stands for a noun phrase, which took the place of ``person``."""
+    """Return the third-person pronoun for a noun phrase that replaced a pronoun."""
     if agreement.person_of(tokens) in ("they", "we"):
         return agreement.person_of(tokens)
     if tokens[agreement.head_of(tokens)].low in agreement.PEOPLE:
@@ -274,7 +371,7 @@ def _third(tokens: list[Token], person: str) -> str:
 
 
 def _follow(sentence: SentenceDraft, tokens: list[Token], old: str, person: str) -> None:
-    """The other mentions of a replaced pronoun take the new one's person."""
+    """Change the other mentions of a replaced pronoun: "He loves his dog" -> "I love my dog"."""
     for token in tokens if old != person else ():
         case = agreement.case_of(sentence, token, old) if token in sentence.tokens else None
         if case is not None:
@@ -284,13 +381,18 @@ def _follow(sentence: SentenceDraft, tokens: list[Token], old: str, person: str)
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """A verb phrase takes the place of another: the new verb in the old one's form, subjects left out."""
+    """Replace a verb phrase by another one, without subjects and in the same form.
+
+    Raises:
+        RealisationError: A question word, an object or the end of a sentence prevents it (``kind-mismatch``,
+            ``unclear-clause``).
+    """
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
         raise RealisationError("kind-mismatch", "the clause has a question word")
     old = _group(sentence, target)
+    # "Do you want me to help you?": another verb phrase would leave *you* behind.
     if tokens.at(max(target.end, old.main + 1)).tag == "PRO":
-        # "Do you want me to help you?": another verb phrase would leave "you" behind.
         raise RealisationError("unclear-clause", "an object of the verb would stay")
     start = _content_start(old)
     form = _form(tokens[start])
@@ -303,12 +405,13 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
 
 
 def _content_start(group: VerbGroup) -> int:
-    """The first verb that says something: the main one, or the be of a passive or progressive."""
+    """Return the index of the main verb, or of the *be* of a passive or progressive."""
     passive = len(group.chain) > 1 and group.tokens[group.chain[-2]].is_be
     return group.chain[-2] if passive else group.main
 
 
 def _form(token: Token) -> str:
+    """Return the Penn tag of the form that a verb has."""
     if token.tag in ("AX", "MD"):
         return token.tense
     return token.tag if token.tag in VERBS else "VB"

@@ -1,8 +1,10 @@
-"""Set sentences such as "You're not kidding": what they mean is not what their words say.
+"""Refuse edits inside idioms, whose meaning does not follow from their words.
 
-In: a sentence and the index of a word in it. Out: a refusal where the word stands in an idiom of
-``idioms.tsv``. "You're not kidding" agrees with what was said, and so does "You're kidding", more or less: to
-add or drop its *not* makes no error, and no speaker can be swapped in it.
+"You're not kidding" agrees with what was said, and so does "You're kidding", more or less. Adding or removing
+its *not* creates no error, and swapping its speaker makes no sense. ``idioms.tsv`` lists such idioms.
+
+Input: a sentence and the index of a word that an edit would change. Output: nothing, or a `RealisationError`
+if the word is part of an idiom.
 """
 
 from __future__ import annotations
@@ -15,13 +17,22 @@ from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.words import table_rows
 
+# Tags of tokens that may precede an idiom: end marks, interjections, other marks, quotation marks.
 _OPENING = frozenset({"EN", "UH", "PU", "QT"})
+# Tags of tokens that may follow an idiom, unless its row ends in "...".
 _CLOSING = frozenset({"EN", "PU", "QT"})
+# Words of the table that a contraction may represent, besides its full form.
 _AMBIGUOUS = {"n't": ("not",), "'s": ("is", "has", "us"), "'d": ("would", "had"), "gotta": ("got",)}
 
 
 class Idiom(NamedTuple):
-    """A row of ``idioms.tsv``: the words of each place, whether others may follow, and the meaning."""
+    """A row of ``idioms.tsv``.
+
+    Attributes:
+        places: For each position, the words that may occur there.
+        goes_on: Whether other words may follow the idiom in its clause.
+        meaning: What the idiom means.
+    """
 
     places: tuple[frozenset[str], ...]
     goes_on: bool
@@ -30,7 +41,7 @@ class Idiom(NamedTuple):
 
 @cache
 def _idioms() -> Mapping[str, tuple[Idiom, ...]]:
-    """The idioms by their first word."""
+    """Return the idioms of the table, grouped by their first words."""
     found: dict[str, list[Idiom]] = {}
     for words, meaning in table_rows("graphneg.decoders.surface", "idioms.tsv"):
         places = tuple(frozenset(place.split("|")) for place in words.split() if place != "...")
@@ -41,16 +52,23 @@ def _idioms() -> Mapping[str, tuple[Idiom, ...]]:
 
 
 def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
-    """Raise ``unsupported-edit`` where the word at ``index`` stands in an idiom.
+    """Refuse to edit a word that is part of an idiom.
 
     Args:
         sentence: The sentence being edited.
         index: The index of a word that the edit would change.
+
+    Raises:
+        RealisationError: The word is part of an idiom (``unsupported-edit``).
+
+    Example:
+        In "You're not kidding." the index of *not* is refused: the sentence means "I agree".
     """
     tokens = sentence.tokens
     start, end = sentence.sentence_bounds(index)
     for first in range(start, index + 1):
-        # "Oh, not bad" is an idiom, "cheap but not bad" is none.
+        # An idiom is a whole clause. "Oh, not bad" is an idiom; "cheap but not bad" is not. A conjunction may
+        # precede it only at the start of the sentence: "But no wonder".
         before = tokens[first - 1].tag if first > start else "EN"
         if before not in _OPENING and (before, first) != ("CC", start + 1):
             continue
@@ -66,5 +84,5 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 
 def _forms(token: Token) -> frozenset[str]:
-    """The words that a token may stand for."""
+    """Return the words of the table that a token may represent."""
     return frozenset({token.low, token.full, *_AMBIGUOUS.get(token.low, ())})

@@ -1,11 +1,15 @@
-"""One word for another, inflected as the old one was: opposites, other concepts, other values.
+"""Replace the word of a node by the word of another concept or constant, in the same inflected form.
 
-In: a node and its new concept (``set_concept``) or constant (``set_value``). The words of the node change in
-place, with their particles, articles and the verbs that agree with them.
+The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"), and the words around it
+are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. An edit is
+refused if the new word does not fit into the sentence. Two sources decide this. The rule set ``fit`` of
+``refusals.tsv`` tests the words around it. The annotated examples of PropBank show which complements a verb
+takes: "give me a book" but not "receive me a book", "stay awake" but not "move awake". A verb without
+annotated examples is accepted.
 
-Whether a word can stand there is a question of the words around it, and of what a verb takes. PropBank's
-annotated examples say what a verb goes with: *give me a book* but not *receive me a book*, *stay awake* but
-not *move awake*. A verb without examples is taken to fit.
+Input: a node and its new concept (`set_concept`) or constant (`set_value`). The sentence changes in place.
+
+Example: "It is bigger." with ``big`` set to ``small`` becomes "It is smaller."
 """
 
 from __future__ import annotations
@@ -25,19 +29,28 @@ from graphneg.english.propbank import FrameEntry, load_frames
 from graphneg.english.tagging import CLOSED, NOUNS, VERBS
 from graphneg.english.words import lemmas, readings, word_class, word_map
 
+# Days and months are written with a capital letter.
 _CAPITALS = frozenset((*WEEKDAYS, *MONTHS))
+# Endings of nouns for persons who do something: "teacher", "actor".
 _AGENTS = ("er", "or", "ers", "ors")
+# Tense of the auxiliaries that have no tense in their tag.
 _TENSES = {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}
 _WORDS_OF_NUMBERS = {
     **{number: word for word, number in NUMBERS.items()},
     **{100: "one hundred", 1000: "one thousand", 1_000_000: "one million"},
 }
 _WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
+# Phrasal adjectives, which do not precede a noun: "worn out".
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
+# Number of tokens before a word in which *not* is searched for.
 _DENIAL_REACH = 5
+# Tags of the first word of an object.
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
+# Minimum number of annotated examples, and share of them with an object, from which a verb counts as
+# transitive.
 _ENOUGH = 3
 _NEARLY_ALL = 0.8
+# For each kind of complement, the beginnings of the dependency relations that annotated examples show for it.
 _NEEDED = {
     "dative": ("dative",),
     "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
@@ -47,11 +60,25 @@ _NEEDED = {
 
 
 def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Puts the word of another concept where those of ``k`` stand; raises ``no-form`` where none fits."""
+    """Replace the words of a node by the word of another concept.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The node number.
+        concept: The new concept.
+
+    Raises:
+        RealisationError: The new word has no fitting form or does not fit there (``no-form``,
+            ``kind-mismatch``), or it is the same word (``unchanged``).
+
+    Example:
+        "He ran quickly." with ``quick-02`` set to ``slow-05`` becomes "He ran slowly."
+    """
     node, index, tokens = sentence.node(k), sentence.head(k), sentence.tokens
     token, frame = tokens[index], is_frame(concept)
     old, wanted = lexeme(node.label), lexeme(concept)
-    # The bank of a bank account is an argument that nothing else stands for.
+    # "The bank account is mine": *bank* as an argument is only the first half of a word, so its replacement
+    # would not make sense.
     argument = (node.role or "").startswith(("ARG", "op", "location", "destination"))
     compound = argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
     if compound and not is_frame(node.concept or ""):
@@ -60,7 +87,8 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     _drop_rest(sentence, k)
     particle = old.rpartition(" ")[2]
     if particle != old and token.tag in VERBS and particle in word_class("phrasal-particles"):
-        index = tokens.where(token)  # take ... away: the particle of a phrasal verb goes too
+        # "She took it away" -> "She brought it": the particle of a phrasal verb is removed, too.
+        index = tokens.where(token)
         for other in [other for other in tokens[index + 1 : index + 7] if other.low == particle][:1]:
             tokens.remove(other)
     if token.tag in VERBS and token.tag != "MD" and frame:
@@ -83,7 +111,11 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
 
 
 def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> None:
-    """``can carry`` becomes ``is unlikely to carry``."""
+    """Replace a modal by an adjective: "It can carry him" -> "It is unlikely to carry him".
+
+    Raises:
+        RealisationError: The modal is in a question or has no main verb (``unsupported-edit``).
+    """
     index = sentence.tokens.where(token)
     group = next((group for group in sentence.groups() if group.first == index), None)
     if group is None or group.inverted or group.subject is None or len(group.chain) < 2:
@@ -95,10 +127,14 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
 
 
 def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
-    """A countable noun that takes the place of a mass noun needs an article, and the other way round."""
+    """Add or remove an article if the new noun is countable and the old one is not, or the reverse.
+
+    Examples: "I drink water" -> "I drink a cup", "I have a cup" -> "I have information".
+    """
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     start, end = sentence.noun_phrase(index)
     first, before, following = tokens[start], tokens.at(start - 1), tokens.at(end)
+    # "much water", "the same water": these words replace the article.
     if any(other.low in word_class("amounts") for other in tokens[start:end]):
         return
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == index + 1
@@ -111,29 +147,33 @@ def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
 
 
 def _drop_rest(sentence: SentenceDraft, k: int) -> None:
-    """The further words of a multi-word concept go with the first."""
+    """Remove all words of a multi-word concept except the first."""
     for token in [sentence.tokens[index] for index in sentence.indices(k)[1:]]:
         sentence.tokens.remove(token)
 
 
 def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
+    """Write the new words over the old one."""
     first, *rest = words
     sentence.rewrite(token, first)
     index, verbal = sentence.tokens.where(token) + 1, token.tag in VERBS
+    # "I saw it" -> "I took it away": an object pronoun precedes the particle.
     if rest and verbal and sentence.tokens.at(index).tag == "PRO":
         index += 1
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
 
 
 def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
-    """The new word, or words, in the form that the old one had."""
+    """Return the new word or words in the form of the old word."""
     tag = token.tag
     wanted = wanted.capitalize() if wanted in _CAPITALS else wanted
-    looks_like_verb = tag in ("VB", "VBP") and _follows(sentence, token, BE)  # was open
+    # "It was open": after *be* the word is an adjective, though the tagger takes it for a verb.
+    looks_like_verb = tag in ("VB", "VBP") and _follows(sentence, token, BE)
     participle = tag in ("VBN", "VBG") and not _is_verb(wanted)
     if tag in VERBS and tag != "MD" and not participle and not looks_like_verb:
         if not _is_verb(wanted):
             raise RealisationError("no-form", f"{wanted} is no verb")
+        # "has just received": after *have* the form is a participle.
         perfect = tag == "VBD" and _follows(sentence, token, HAVE)
         return _verb(wanted, "VBN" if perfect else _TENSES.get(token.low, "VBP") if tag == "AX" else tag)
     if tag == "MD":
@@ -144,6 +184,7 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
         known = readings(wanted.split(" ")[-1])
         if known.keys().isdisjoint(("ADV", "ADJ")) and "RB" not in CLOSED.get(wanted, {}):
             raise RealisationError("no-form", f"{wanted} is no adverb")
+        # "He ran quickly" (``quick-02``) -> "He ran slowly" (``slow-05``).
         if token.low.endswith("ly") and not old.endswith("ly"):
             return forms.adverb_of(wanted)
         return forms.adjective_form(wanted, "JJ" if token.low == old else degree(token.text))
@@ -152,6 +193,7 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     like = tag in CLOSED.get(wanted, {})
     if not like and not (tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)):
         raise RealisationError("no-form", f"{wanted} can't stand for {token.text}")
+    # Keep the letter case of the old word. Capitals at the start of a sentence are set later.
     if token.initial or not token.text[:1].isupper():
         return wanted
     shouted = len(token.text) > 1 and token.text.isupper() and token.text.isalpha()
@@ -159,42 +201,50 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
 
 
 def _is_verb(wanted: str) -> bool:
+    """Return whether a word can be a verb; an unknown word can."""
     known = readings(wanted.split(" ")[0])
     return "VERB" in known or not known
 
 
 def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
-    """Whether one of the verbs is right before a word, adverbs between them left out: *has just received*."""
+    """Return whether one of the verbs directly precedes a word, adverbs ignored: "has just received"."""
     index = sentence.tokens.back(sentence.tokens.where(token), ("RB", "NEG"))
     return sentence.tokens.at(index - 1).full in verbs
 
 
 def _verb(wanted: str, tag: str) -> str:
+    """Inflect the first word of a verb with particles."""
     first, _, rest = wanted.partition(" ")
     return f"{forms.verb_form(first, tag)} {rest}".strip()
 
 
 def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
+    """Return the new word as an adjective or participle, in the degree of the old word."""
     head, frame = wanted.split(" ")[-1], is_frame(concept)
     known, shown = readings(head), "JJ" if token.low == old else degree(token.text)
     index = sentence.tokens.where(token)
     modifies = sentence.is_noun(index + 1)
+    # "It is a little cold": *little* is part of the phrase "a little".
     if token.low in ("little", "bit") and sentence.tokens.at(index - 1).low == "a" and not modifies:
         raise RealisationError("no-form", f"a {token.text} is a fixed phrase here")
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
         raise RealisationError("no-form", f"{wanted} is no adjective")
+    # "It was open" -> "It was closed": a verb frame gives a participle.
     if frame and shown == "JJ" and not is_adjectival(concept, wanted) and "VERB" in known:
         return _verb(wanted, "VBN")
     if "ADJ" in known or not known:
         return forms.adjective_form(wanted, shown)
+    # Use the participle that the old word resembles: past after *-ed* and *-en*, else present.
     if "VERB" in known and frame:
         return _verb(wanted, "VBN" if token.tag == "VBN" or token.low.endswith(("ed", "en")) else "VBG")
+    # "a wooden house" -> "a brick house": a noun can modify a noun.
     if "NOUN" in known and modifies and kind_of(head) != OTHER:
         return wanted
     raise RealisationError("no-form", f"{wanted} has no form like {token.text}")
 
 
 def _noun(token: Token, old: str, wanted: str, frame: bool) -> str:
+    """Return the new word as a noun, in the number of the old word."""
     known, name = readings(wanted.split(" ")[-1]), wanted[:1].isupper()
     nominal = known.keys() & ({"NOUN", "PROPN", "VERB"} if frame else {"NOUN"})
     if known and not nominal and not name:
@@ -207,6 +257,7 @@ def _noun(token: Token, old: str, wanted: str, frame: bool) -> str:
         return wanted
     if not frame or (old.split(" ")[-1] in lemmas(token.text) and "NOUN" in known):
         return noun_form(wanted, tag)
+    # "The teacher came" -> "The writer came": derive a noun with the same kind of suffix.
     derived = _derived(token.low, forms.verb_lemma(wanted), tag)
     if derived is not None:
         return derived
@@ -218,8 +269,15 @@ def _noun(token: Token, old: str, wanted: str, frame: bool) -> str:
 
 
 def _derived(model: str, wanted: str, tag: str) -> str | None:
-    """``teacher`` for teach gives ``learner`` for learn: the same suffix, where such a word exists."""
+    """Derive a noun with a suffix like that of another noun.
+
+    *teacher* with *write* gives *writer*; *decision* with *move* gives *movement*.
+
+    Returns:
+        The derived noun, or None if no such noun is known.
+    """
     bare = model[:-1] if tag == "NNS" and model.endswith("s") else model
+    # Spelling of the stem: "writ-er", "read-er", "swimm-er", "carri-er".
     stems = (re.sub(r"(?:e|y)$", "", wanted), wanted, wanted + wanted[-1:], wanted[:-1] + "i")
     for ending, suffixes in word_map("suffixes-alike").items():
         if bare.endswith(ending):
@@ -231,7 +289,20 @@ def _derived(model: str, wanted: str, tag: str) -> str | None:
 
 
 def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
-    """Puts another constant where that of ``k`` stands: a name, a number, a month, an ordinal."""
+    """Replace a constant: a part of a name, a number, a month or an ordinal.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the constant's node.
+        value: The new constant, with or without quotation marks.
+
+    Raises:
+        RealisationError: The constant cannot be written in words (``unsupported-edit``), or the number is a
+            part of another word (``no-form``): "a two-door car".
+
+    Example:
+        "He stayed six years." with 6 set to 1 becomes "He stayed one year."
+    """
     node = sentence.node(k)
     token = sentence.tokens[sentence.head(k)]
     bare = value.strip('"')
@@ -247,7 +318,8 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
         return
     tokens, number = sentence.tokens, int(bare)
     noun = tokens.at(tokens.over(tokens.where(token) + 1, ("JJ", "CD", "RB")))
-    if noun.tag in ("NN", "NNS") and (number == 1) == (noun.tag == "NNS"):  # six years, one year
+    # "six years" -> "one year".
+    if noun.tag in ("NN", "NNS") and (number == 1) == (noun.tag == "NNS"):
         singular = readings(noun.low).get("NOUN", (noun.low,))[0]
         tag = "NN" if number == 1 else "NNS"
         if (form := noun_form(singular, tag)) != noun.low:
@@ -257,9 +329,14 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
 
 
 def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
-    """A constant as the words that it takes the place of are written: in digits or letters, long or short."""
+    """Return the words of a constant in the style of the old words: digits or words, long or short.
+
+    Raises:
+        RealisationError: There is no word for this ordinal (``no-form``).
+    """
     if parent == "date-entity" and role == "month" and bare.isdigit() and not token.text.isdigit():
         month = MONTHS[(int(bare) - 1) % 12].capitalize()
+        # "in Feb" -> "in Jun"; but "in May" -> "in June".
         return month[:3] if len(token.text) == 3 and token.low != "may" else month
     if parent == "ordinal-entity":
         word = _WORDS_OF_ORDINALS.get(int(bare)) if re.match(r"-?\d+$", bare) else None
@@ -270,17 +347,18 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
         return word
     if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
         return bare
-    # In words where these are few: six, thirty-two, one hundred.
+    # Small numbers are written in words: six, thirty-two, one hundred.
     number, words = int(bare), _WORDS_OF_NUMBERS
     said = words.get(number, str(number) if number >= 100 else "")
     said = said or f"{words[number - number % 10]}-{words[number % 10]}"
+    # "I saw it once" -> "I saw it three times".
     if token.low in ("once", "twice"):
         return {1: "once", 2: "twice"}.get(number, f"{said} times")
     return said
 
 
 def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str) -> None:
-    """Raises ``no-form`` or ``kind-mismatch`` where ``wanted`` can't stand at an index (rules ``fit``)."""
+    """Refuse a word that does not fit at an index (rules ``fit``)."""
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.at(index + 1), tokens.at(index + 2)
     start, _ = sentence.sentence_bounds(index)
@@ -301,7 +379,17 @@ def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: 
 
 
 def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str) -> None:
-    """Raises ``no-form`` where the verb of ``concept`` can't take what follows; ``old`` is the one before."""
+    """Refuse a verb that cannot take the words that follow it (``no-form``).
+
+    Args:
+        sentence: The sentence.
+        token: The token of the old verb.
+        old: The old concept.
+        concept: The new concept.
+
+    Raises:
+        RealisationError: PropBank's annotated examples do not support the new verb here.
+    """
     frame = load_frames().frames.get(concept)
     if frame is None:
         return
@@ -310,16 +398,18 @@ def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str)
     lemma = concept.rpartition("-")[0].replace("-", "_")
     taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
     complements = _complements(sentence, token)
-    # Nearly all annotated examples have an object, or are passive.
+    # Count the examples with a direct object or in the passive.
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
-    # A passive has it elsewhere; so have what did you say, the book that I read.
     before_verb = sentence.tokens[: sentence.tokens.where(token)]
+    # The object is elsewhere in a passive, in "What did you say?" and in "the book that I read".
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.low in ("what", "which", "who", "whom", "that") for other in before_verb
     )
     if not complements and needs_object and not elsewhere:
         raise RealisationError("no-form", f"{lemma} takes an object")
+    # Verbs of motion towards a goal (ARG4) take no *at*: "We arrived at the top", but not "We ascended at the
+    # top".
     if "at" in complements and frame.functions.get("4") == "GOL":
         raise RealisationError("no-form", f"one does not {lemma} at a place")
     for complement in complements:
@@ -328,27 +418,49 @@ def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str)
 
 
 def is_nominal(concept: str, word: str) -> bool:
-    """Whether a frame is also that of the noun ``word``; what is no frame with a verb is."""
+    """Return whether a noun can express a frame.
+
+    Args:
+        concept: The frame.
+        word: The noun.
+
+    Returns:
+        True if PropBank lists the noun as an alias of the frame, or if the frame has no verb.
+    """
     frame = load_frames().frames.get(concept)
     return frame is None or not frame.verbal or ("n", word) in load_frames().aliases
 
 
 def is_adjectival(concept: str, word: str) -> bool:
-    """Whether a frame is that of the adjective ``word``, or of no verb: *clean-04* is, *close-01* is not."""
+    """Return whether an adjective can express a frame.
+
+    Args:
+        concept: The frame.
+        word: The adjective.
+
+    Returns:
+        True if the adjective is an alias of the frame, or no verb is.
+
+    Example:
+        >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
+        (True, False)
+    """
     table = load_frames()
     return concept in table.candidates(word, "j") or concept not in table.candidates(word, "v")
 
 
 def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
-    """What follows the verb, nearest first: ``object``, ``dative``, ``adjective``, ``to``, …"""
+    """Return the kinds of complements after a verb, the nearest first: ``object``, ``dative``, ``to``, ..."""
     tokens, particles = sentence.tokens, word_class("verb-particles")
     index = tokens.where(token) + 1
     while tokens.at(index).tag in ("RB", "NEG") and tokens[index].low not in particles:
         index += 1
     low, following = tokens.at(index).low, tokens.at(index + 1)
     first, second, third = (tokens.at(index + step).tag for step in range(3))
+    # "run out of milk".
     if low == "out" and following.low == "of":
         return ["particle out"]
+    # "come back", but "up the hill" is a phrase with a preposition.
     if low in particles and second not in _OPENS_PHRASE | {"IN"}:
         return [f"particle {low}"]
     if first == "SC" and low in ("that", "whether"):
@@ -356,12 +468,15 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     if first == "VBG" or (first == "TO" and second == "VB"):
         return ["gerund" if first == "VBG" else "infinitive"]
     if first in ("IN", "TO"):
+        # "at five", "at noon": a time, not a complement.
         when = low == "at" and (second == "CD" or following.low in word_class("times-of-day"))
         return [low] if low in word_class("governed-prepositions") and not when else []
+    # "buy red shoes" has an object, "stay awake" an adjective.
     if first == "JJ":
         return ["object" if sentence.is_noun(tokens.over(index, ("JJ", "CC"))) else "adjective"]
     if first != "PRO":
         return ["object"] if first in _OPENS_PHRASE else []
+    # "give me a book" (dative), "see me" (object).
     complements = ["dative" if second in ("DT", "PS", "CD", "PN") else "object"]
     if second == "TO" and third == "VB":
         complements.append("infinitive")
@@ -371,6 +486,17 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
 
 
 def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: frozenset[str]) -> bool:
+    """Return whether a verb takes a kind of complement.
+
+    Args:
+        complement: The kind of complement.
+        frame: The frame of the new verb.
+        taken: The relations in the annotated examples of the new verb.
+        before: The relations in the annotated examples of the old verb.
+
+    Returns:
+        True if the examples show the complement, or if there are no examples.
+    """
     if complement == "object":
         return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
     if complement == "adjective":
@@ -379,13 +505,15 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         return not taken
     if complement in _NEEDED:
         return any(form.startswith(_NEEDED[complement]) for form in taken)
+    # If the old verb was not seen with the preposition either, it introduces an adjunct: "He reads for
+    # pleasure."
     usual = complement in ("to", "of", "into", "about") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 
 
 @lru_cache(maxsize=4096)
 def _signatures(lemma: str) -> frozenset[str]:
-    """What annotated examples of any of the verb's frames show beside it."""
+    """Return the dependency relations that the annotated examples of a verb's frames show."""
     table = load_frames()
     frames = (table.frames[id] for id in table.candidates(lemma, "v"))
     return frozenset(form for frame in frames for form in frame.seen)

@@ -1,7 +1,10 @@
-"""Statements, questions and orders turn into one another.
+"""Turn statements, questions and orders into one another.
 
-In: the node that heads the clause. The clause changes in place: ``You like it.`` to ``Do you like it?``
-(``to_question``) and back (``to_statement``), to ``Like it.`` (``to_order``) and back (``from_order``).
+A yes/no question needs inversion or do-support: "You like it." -> "Do you like it?" (`to_question`), and back
+(`to_statement`). An order has no subject and a plain verb: "You go." -> "Go." (`to_order`), and back
+(`from_order`).
+
+Input: the node that heads the clause. The sentence changes in place.
 """
 
 from __future__ import annotations
@@ -14,14 +17,25 @@ from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import FINITE
 
+# Tags of words that may precede the subject of a statement which becomes a question: "Well, then, ...".
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
+# Maximum number of tokens of a sentence that gets ", right?".
 _MAX_TAGGED = 12
 
 
 def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
-    """Return the main clause of a node or of its first argument.
+    """Return the main clause of a node or of its nearest argument that has one.
 
-    Raises `RealisationError`: ``unclear-clause``, there is none; ``unsupported-edit``, it is an idiom.
+    Args:
+        sentence: The sentence.
+        k: The node number. For the top node, the first main clause of the text also counts.
+
+    Returns:
+        The verb group of the clause.
+
+    Raises:
+        RealisationError: There is no such clause (``unclear-clause``), or it is an idiom
+            (``unsupported-edit``).
     """
     pending = [k]
     for inner in pending:
@@ -39,10 +53,24 @@ def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
 
 
 def to_question(sentence: SentenceDraft, k: int) -> None:
-    """A statement becomes a yes/no question: inversion, do-support, or ``right?`` where neither is safe."""
+    """Turn a statement or an order into a yes/no question.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the node that heads the clause.
+
+    Raises:
+        RealisationError: The clause is a question already or makes no question (``unsupported-edit``,
+            ``unclear-clause``).
+
+    Example:
+        "She put it there." becomes "Did she put it there?" If the auxiliary cannot be moved, *right* is
+        added: "In the morning I saw it." -> "In the morning I saw it, right?"
+    """
     group, tokens = assertion(sentence, k), sentence.tokens
     main = tokens[group.main]
     if group.kind == "imperative":
+        # "Don't go" and "Let's go" make no question with *will you*.
         if group.negations or main.low == "let":
             raise RealisationError("unclear-clause", "a negative order makes no question")
         sentence.insert(group.first, Token("will", "MD"), Token("you", "PRS"))
@@ -52,12 +80,14 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         raise RealisationError("unsupported-edit", "the clause is a question already")
     if sentence.presents(group):
         raise RealisationError("unsupported-edit", "here it comes makes no question")
+    # "In the morning I saw it" -> "In the morning I saw it, right?"
     if group.quotative or group.subject is None or not _opens_sentence(sentence, group):
         _tag_question(sentence, main)
         return
     start, after = group.subject[0], tokens.at(group.first + 1)
     sentence.refuse("question", start, offers=sentence.offers(group), after=after)
-    # Another clause with a subject of its own, joined by `and`, would be left behind.
+    # "I like it and you like it" -> "I like it and you like it, right?": inversion would ask only the first
+    # clause.
     _, end = sentence.sentence_bounds(group.first)
     others = (
         other for other in sentence.groups() if group.main < other.first < end and other.kind == "finite"
@@ -68,6 +98,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         return
     subject, joined = tokens[start], sentence.conjuncts(group)
     auxiliary = _lift_auxiliary(sentence, group)
+    # "I sang and danced" -> "Did I sing and dance?"
     for verb in joined if auxiliary[0].low in DO else ():
         sentence.inflect(verb, "VB")
     sentence.insert(tokens.where(subject), *auxiliary)
@@ -75,7 +106,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_sentence(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Only conjunctions, interjections and short adverbs stand before the subject in its sentence."""
+    """Return whether only conjunctions, interjections, adverbs and marks precede the clause."""
     start, _ = sentence.sentence_bounds(group.start)
     opening = sentence.tokens[start : group.start]
     words = [token.tag not in ("QT", "PU", "CC", "UH") for token in opening]
@@ -85,19 +116,25 @@ def _opens_sentence(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _follows_subject(group: VerbGroup, tags: tuple[str, ...]) -> bool:
-    """Whether only words with such tags stand between a subject and the verb behind it."""
+    """Return whether only words with the given tags are between a subject and its verb."""
     if group.subject is None or group.subject[1] > group.first:
         return False
     return all(token.tag in tags for token in group.tokens[group.subject[1] : group.first])
 
 
 def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
-    """Takes the auxiliary (and its n't) out, or makes one of do."""
+    """Remove the auxiliary with its *n't* from the sentence, or replace a lone verb by a form of *do*.
+
+    Returns:
+        The tokens to put before the subject.
+    """
     tokens, verb = sentence.tokens, group.verb
+    # "I have a car" -> "Do I have a car?"
     lone = verb.full in DO | HAVE and len(group.chain) == 1
     if verb.tag in ("AX", "MD") and not lone:
         negation = next((tokens[index] for index in group.negations if tokens[index].low == "n't"), None)
         clitics = {
+            # "He's seen it" -> "Has he seen it?"; "He's here" -> "Is he here?"
             "'s": "has" if group.perfect or group.second.low == "done" else "is",
             "'d": "had" if group.second.tag == "VBN" else "would",
         }
@@ -108,6 +145,7 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
         tokens.remove(negation)
         return [Token(before_nt(text) or text, verb.tag), Token("n't", "NEG")]
     tag = verb.tense
+    # "She put it there" has no *-s*, so it is past: "Did she put it there?"
     tenseless = tag == "VBP" and verb.form("VBD") == verb.low
     if tenseless and group.subject and person_of(group.said_of) in ("he", "she", "it"):
         tag = "VBD"
@@ -116,7 +154,7 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
 
 
 def _end_with(sentence: SentenceDraft, main: Token, mark: str) -> None:
-    """Closes the clause of a verb with another end mark: the comma before a closing quote counts too."""
+    """Replace the end mark of a verb's sentence, or the comma before the end of a quotation."""
     tokens = sentence.tokens
     for index in range(tokens.where(main) + 1, len(tokens)):
         token, opened = tokens[index], sum(token.text == '"' for token in tokens[:index]) % 2 == 1
@@ -131,7 +169,12 @@ def _end_with(sentence: SentenceDraft, main: Token, mark: str) -> None:
 
 
 def _tag_question(sentence: SentenceDraft, main: Token) -> None:
-    """``..., right?`` where the auxiliary of a short clause can't be moved; raises ``unclear-clause``."""
+    """Add "right?" to a short sentence whose auxiliary cannot be moved.
+
+    Raises:
+        RealisationError: The sentence is long (``unclear-clause``) or a question already
+            (``unsupported-edit``).
+    """
     tokens = sentence.tokens
     start, index = sentence.sentence_bounds(tokens.where(main))
     if index - start > _MAX_TAGGED:
@@ -152,11 +195,24 @@ def _tag_question(sentence: SentenceDraft, main: Token) -> None:
 
 
 def to_statement(sentence: SentenceDraft, k: int) -> None:
-    """A yes/no question becomes a statement; raises ``unsupported-edit`` where it asks what, or nothing."""
+    """Turn a yes/no question into a statement.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the node that heads the clause.
+
+    Raises:
+        RealisationError: The clause asks nothing or has a question word (``unsupported-edit``), or its word
+            order is not clear (``unclear-clause``).
+
+    Example:
+        "Did you go?" becomes "You went."
+    """
     group, tokens = assertion(sentence, k), sentence.tokens
     start, end = sentence.sentence_bounds(group.first)
     mark = next((token for token in tokens[start:end] if token.text.startswith("?")), None)
     _refuse_question_word(group, start)
+    # '"Really?" said the king': only the mark makes it a question.
     if group.quotative and mark is not None:
         quoted = tokens.at(tokens.where(mark) + 1).is_quote
         mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
@@ -167,25 +223,34 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
     elif first.tag in ("AX", "MD") or first.full in BE | DO:
+        # The sentence begins with an auxiliary, but its subject was not found.
         raise RealisationError("unclear-clause", "the words of the question can't be put in order")
     if mark is not None:
         mark.text = "."
 
 
 def _refuse_question_word(group: VerbGroup, start: int) -> None:
+    """Refuse a question with a question word: "Where did you go?"."""
     if group.inverted and any(token.tag == "WP" for token in group.tokens[start : group.first]):
         raise RealisationError("unsupported-edit", "the clause asks with a question word")
 
 
 def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """``Did you go`` becomes ``you went``; the group must have a subject."""
+    """Put the auxiliary of a question back behind its subject: "Did you go" -> "you went".
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of the question, which must have a subject.
+    """
     tokens, subject = sentence.tokens, group.said_of
     verb, main = group.verb, tokens[group.main]
     contracted = [tokens[index] for index in group.negations if tokens[index].low == "n't"]
     for token in (verb, *contracted):
         tokens.remove(token)
+    # The tagger may have taken the subject for an object.
     if subject[0].low == "you" or subject[0].tag == "PRO":
         subject[0].tag = "PRS"
+    # Without a negation, *do* is no longer needed, and its tense moves to the main verb.
     if verb.full in DO and main is not verb and not group.negations:
         tag = verb.tense
         sentence.inflect(main, tag)
@@ -196,7 +261,19 @@ def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def to_order(sentence: SentenceDraft, k: int) -> None:
-    """*You go* becomes *Go*, *He goes* *Let him go*; raises ``unclear-clause`` where nobody is told to."""
+    """Turn a statement or a question into an order.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the node that heads the clause.
+
+    Raises:
+        RealisationError: The clause has no subject that could act (``unclear-clause``), or it is an order
+            already (``unsupported-edit``).
+
+    Example:
+        "You should have gone." becomes "Go." "He goes." becomes "Let him go."
+    """
     group: VerbGroup | None = assertion(sentence, k)
     tokens = sentence.tokens
     if group.kind == "imperative":
@@ -216,16 +293,19 @@ def to_order(sentence: SentenceDraft, k: int) -> None:
         if group is None:
             raise nobody
     subject, main = group.said_of, tokens[group.main]
+    # "You sing and dance" -> "Sing and dance".
     for verb in sentence.conjuncts(group):
         sentence.inflect(verb, "VB")
     strip_to_base(sentence, group)
     index = tokens.where(subject[0])
     sentence.cut(index, index + len(subject))
+    # "You do not go" -> "Do not go".
     negations = [token for token in tokens[index : tokens.where(main)] if token.tag == "NEG"]
     for token in negations:
         tokens.remove(token)
     support = [Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG")] if negations else []
     persons = pronoun_cases(subject[0].text) if len(subject) == 1 else ()
+    # "He goes" -> "Let him go".
     if not persons or persons[0][0] != "you":
         told = [Token(pronoun(persons[0][0], Case.OBJECT), "PRO")] if persons else subject
         support += [Token("let", "VB"), *told]
@@ -234,7 +314,7 @@ def to_order(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """No other clause is open before the subject."""
+    """Return whether no other clause begins before the subject."""
     tokens, index = sentence.tokens, group.start
     start, _ = sentence.sentence_bounds(index)
     while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):
@@ -244,7 +324,12 @@ def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def end_plain(sentence: SentenceDraft, main: Token) -> None:
-    """Ends the sentence of a verb with a full stop where it ends with a question mark."""
+    """Replace a question mark at the end of a verb's sentence by a full stop.
+
+    Args:
+        sentence: The sentence, edited in place.
+        main: The token of the main verb.
+    """
     marks = (token for token in sentence.tokens[sentence.tokens.where(main) :] if token.tag == "EN")
     mark = next(marks, None)
     if mark is not None and mark.text == "?":
@@ -252,7 +337,15 @@ def end_plain(sentence: SentenceDraft, main: Token) -> None:
 
 
 def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Drops modals, do and perfect have; the first verb left takes its plain form."""
+    """Remove modals, *do* and perfect *have*, and put the first remaining verb into its plain form.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group.
+
+    Example:
+        "should have gone" becomes "go".
+    """
     tokens = sentence.tokens
     first, *rest = [tokens[index] for index in group.chain]
     perfect = group.perfect or group.second.low == "done"
@@ -262,6 +355,7 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
         or first.full in DO | HAVE
         or first.low in ("'ll", "'d")
     ):
+        # "ought to go": *to* is removed, too.
         if first.low == "ought":
             tokens.pop(tokens.where(first) + 1)
         tokens.remove(first)
@@ -270,7 +364,18 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def from_order(sentence: SentenceDraft, k: int) -> None:
-    """*Draw me a sheep* becomes *You draw me a sheep*; raises ``unclear-clause`` where no order is."""
+    """Turn an order into a statement about the addressee.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the node that heads the order.
+
+    Raises:
+        RealisationError: There is no order in the sentence (``unclear-clause``).
+
+    Example:
+        "Draw me a sheep." becomes "You draw me a sheep." "Let's go." becomes "We go."
+    """
     orders = [group for group in sentence.groups() if group.kind == "imperative"]
     if not orders:
         raise RealisationError("unclear-clause", "no order was found")
@@ -285,6 +390,7 @@ def from_order(sentence: SentenceDraft, k: int) -> None:
         if len(group.chain) == 1 and after.tag == "VB":
             after.tag = "VBP"
         return
+    # "Be quiet, please." -> "You are quiet."
     if verb.low == "be":
         sentence.rewrite(verb, "are", "AX")
     elif verb.tag == "VB" and len(group.chain) == 1:

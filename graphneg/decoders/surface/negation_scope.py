@@ -1,8 +1,12 @@
-"""What a negation of a clause reaches: words that only a negative clause holds, set phrases, question tags.
+"""Decide what a negation reaches: words that depend on polarity, set phrases, and question tags.
 
-In: a verb group, or the index of a negation. Out: refusals where a clause can't be denied or a negation can't
-go (rules ``undeniable`` and ``set-phrase``), and the words around it put as a negative or an affirmative
-clause says them: ``some`` and ``any``, ``already`` and ``yet``, ``…, do you?`` and ``…, don't you?``.
+Denying a clause takes more than *not*. *Some* becomes *any*, *already* becomes *yet*, and a question tag
+changes its polarity: "You like some fish, don't you?" -> "You don't like any fish, do you?". Some clauses
+cannot be denied at all ("Here you are", "He likes me but not her"). Some negations cannot be removed ("I'm
+afraid not"). The rule sets ``undeniable`` and ``set-phrase`` of ``refusals.tsv`` list these.
+
+Input: a verb group, or the index of a negation. Output: a refusal, or the surrounding words in the form that
+the new polarity needs.
 """
 
 from __future__ import annotations
@@ -17,17 +21,30 @@ from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
 
+# Words that make a clause negative without *not*: "Nobody came".
 NEGATIVE_WORDS = word_class("negative-words")
 POSITIVE = word_map("positive")
-"""What stands for a negative word, or one of negative clauses, in an affirmative clause."""
+"""Affirmative counterparts of negative words and of words that only negative clauses contain.
+
+Examples: *nothing* -> *something*, *any* -> *some*.
+"""
+# Tags at which the scope of a negation ends: end marks, subordinators, question words, quotation marks.
 SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
+# Counterparts for negative clauses: *some* -> *any*.
 _ASSERTIVE = word_map("assertive")
+# Words that only negative clauses contain and that have no counterpart: *at all*, *ever*.
 _LEFT_OUT = word_class("left-out")
 _THIRD = frozenset({"he", "she", "it", "they"})
 
 
 def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> None:
-    """Raises where the clause of a group can't be denied (rules ``undeniable``); ``label`` is its node's."""
+    """Refuse to deny a clause if the rules of the set ``undeniable`` say so.
+
+    Args:
+        sentence: The sentence.
+        group: The verb group of the clause.
+        label: The label of the group's node, for the message.
+    """
     tokens, main, first = sentence.tokens, group.main, group.first
     bounds = sentence.sentence_bounds(first)
     earlier = [other for other in sentence.groups() if bounds[0] <= other.first < first]
@@ -35,7 +52,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
     start = group.subject[0] if group.subject else first
     scope = tokens[max(0, start - 1) : _scope_end(sentence, main + 1, ",")]
     only = any(token.low in ("only", "rather") for token in around)
-    # He likes me but not her: he does not like me but not her says nothing.
+    # "He likes me but not her" -> "He does not like me but not her" makes no sense.
     contrasted = any(
         token.low == "not" and (before.low in ("but", "and") or before.text == ",")
         for before, token in pairwise(tokens[main + 1 : bounds[1]])
@@ -54,6 +71,8 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         inverted=group.inverted,
         clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
         question_before=any(other.asks for other in earlier),
+        # "Only I saw it", "I would rather stay", "Nobody saw it": the clause is negative or has a word that
+        # *not* would change.
         negative=only or bool(group.negations) or any(token.low in NEGATIVE_WORDS for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
@@ -69,7 +88,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
 
 
 def _scope_end(sentence: SentenceDraft, index: int, *marks: str) -> int:
-    """Where the clause that goes on at an index ends: at a tag of `SCOPE_ENDS`, or at one of the marks."""
+    """Return the index where a clause ends: at a tag of `SCOPE_ENDS` or at one of the marks."""
     tokens = sentence.tokens
     while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS and tokens[index].text not in marks:
         index += 1
@@ -77,9 +96,19 @@ def _scope_end(sentence: SentenceDraft, index: int, *marks: str) -> int:
 
 
 def refuse_answer(sentence: SentenceDraft, index: int) -> None:
-    """Raises ``unclear-clause`` where yes or no opens the sentence: what follows can't say the opposite."""
+    """Refuse to change the polarity of a sentence that begins with *yes* or *no*.
+
+    Args:
+        sentence: The sentence.
+        index: The index of a word of the clause.
+
+    Raises:
+        RealisationError: The sentence begins with an answer (``unclear-clause``). "Yes, I did not see it"
+            would contradict itself.
+    """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
+    # 'He said "yes" and left': a quoted word is not an answer.
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
     if opening.low in word_class("answers") and opening.tag == "UH":
@@ -87,40 +116,61 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
 
 
 def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """``some`` becomes ``any``, with ``or`` for ``and``, ``already`` ``yet``, a last ``too`` ``either``.
+    """Replace the words of a clause that a negative clause does not contain.
 
-    *Also* goes, ``That is also a job``, ``I can also swim``: what is not so is not so besides.
+    *Some* becomes *any* and a following *and* becomes *or*; *already* becomes *yet*; a final *too* becomes
+    *either*. *Also* is removed.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of the clause, whose indices are adjusted.
+
+    Example:
+        In "I saw it too." this changes *too* into *either*, for "I did not see it either."
     """
     tokens = sentence.tokens
     if group.kind == "finite" and not group.inverted:
+        # "I can also swim" -> "I cannot swim".
         start = group.subject[1] if group.subject else group.first + 1
         near = range(start, min(group.main + 2, len(tokens)))
         for index in [index for index in near if tokens[index].low == "also"][:1]:
             tokens.pop(index)
             group.chain[:] = [verb - (verb > index) for verb in group.chain]
     for token in tokens[max(0, group.first - 1) : group.main + 2]:
+        # "I have already seen it" -> "I have not yet seen it".
         if token.low == "already":
             sentence.rewrite(token, "yet")
     is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
+        # Another clause begins.
         if token.low == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return
         if token.low in _ASSERTIVE:
             sentence.rewrite(token, _ASSERTIVE[token.low])
             is_any = True
         elif is_any and token.low == "and" and tokens.at(index + 1).tag in (*NOUNS, "DT", "PS", "JJ"):
-            sentence.rewrite(token, "or")  # not any tea or cake
+            # "I like some tea and cake" -> "I do not like any tea or cake".
+            sentence.rewrite(token, "or")
         elif token.low in ("too", "also") and _is_last(sentence, index):
+            # "I saw it too" -> "I did not see it either".
             sentence.rewrite(token, "either")
 
 
 def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
-    """``likes me but not her``: what is no longer denied is joined by *and*; a quality may still contrast.
+    """Replace *but* by *and* before a negation that is removed.
 
-    ``group`` is the verb group that is denied, if one is. Raises ``unclear-clause`` where an adverb alone is
-    denied, *but not often*, or nothing is left that *but* sets apart: *not tea but coffee*, *I don't, but he
-    does*.
+    "He likes her but not me" -> "He likes her and me". An adjective can still contrast: "small but not cheap"
+    -> "small but cheap".
+
+    Args:
+        sentence: The sentence, edited in place.
+        negation: The index of the negation.
+        group: The verb group that is denied, if there is one.
+
+    Raises:
+        RealisationError: The sentence needs its contrast (``unclear-clause``): "but not often", "not tea but
+            coffee", "I don't, but he does".
     """
     tokens = sentence.tokens
     _, end = sentence.sentence_bounds(negation)
@@ -128,11 +178,14 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
         if tokens[index].low != "but":
             continue
         clause = any(index < group.first < end for group in sentence.groups())
+        # "not tea but coffee": without *not* there is nothing to contrast.
         if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
             raise RealisationError("unclear-clause", "the other side of but is no clause")
         words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
+        # "I don't, but he does": the other clause states what this one denies.
         if words and (words[-1].full in BE | DO or words[-1].tag in ("AX", "MD")):
             raise RealisationError("unclear-clause", "the other side of but says what is denied here")
+    # The *but* before the negation or before the verb group: "but not her", "but he does not".
     but = tokens.at((negation if group is None else min(negation, group.first)) - 1)
     following = tokens.at(negation + 1).tag
     if but.low != "but" or tokens[0] is but:
@@ -144,10 +197,11 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
 
 
 def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | None = None) -> None:
-    """Raise `RealisationError` where a negation can't go: *I'm afraid not* (rules ``set-phrase``).
+    """Refuse to remove a negation that belongs to a set phrase (rules ``set-phrase``).
 
-    "Never have I seen it" has its verb before its subject. In "A little snow never hurt anyone" *hurt* may be
-    past or present: "A little snow hurt someone" tells of one event.
+    Examples are "I'm afraid not" and "I can't help it". "Never have I seen it" has its verb before its
+    subject. In "A little snow never hurt anyone" *hurt* may be past or present, but "A little snow hurt
+    someone" tells of one event.
 
     Args:
         sentence: The sentence being edited.
@@ -155,19 +209,32 @@ def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | No
         group: The verb group of the clause that is denied, if one is known.
     """
     tokens, end = sentence.tokens, _scope_end(sentence, index + 1)
+    # "I did not leave until he came" is about when, not whether.
     while tokens.at(end).low == "until":
         end = _scope_end(sentence, end + 1)
     until = any(token.low in ("until", "till") for token in tokens[index + 1 : end])
     verb = group.verb if group is not None else EDGE
     subject = group.said_of[-1] if group is not None and group.said_of else EDGE
     third = subject.low in ("he", "she", "it") or subject.tag in ("NN", "NNP")
+    # The verb has the same form in all tenses ("hurt", "put") and does not show a present *-s*.
     timeless = third and verb.tag not in ("AX", "MD") and verb.low == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
     sentence.refuse("set-phrase", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
 
 
 def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """``I still live there`` is denied by ``I no longer live there``."""
+    """Deny a clause with *still* by *no longer*.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of the clause.
+
+    Returns:
+        True if the clause was denied.
+
+    Example:
+        "I still live there." becomes "I no longer live there."
+    """
     if group.kind != "finite" or group.subject is None or group.inverted:
         return False
     linked = sentence.tokens[group.main].full in BE
@@ -180,24 +247,38 @@ def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def to_affirmative(sentence: SentenceDraft, start: int) -> None:
-    """``any``, ``ever``, ``at all``, ``much``: put as an affirmative clause says them, or left out."""
+    """Replace the words of a clause that an affirmative clause does not contain.
+
+    *Any* becomes *some*, *much* becomes *a lot*, *ever* and *at all* are removed.
+
+    Args:
+        sentence: The sentence, edited in place.
+        start: The index where the clause or the rest of it begins.
+
+    Example:
+        In "I see any birds at all." this gives "I see some birds."
+    """
     tokens, index = sentence.tokens, max(start, 0)
     while index < _scope_end(sentence, index):
         low = tokens[index].low
+        # *at all* and *any more* are two tokens.
         count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.at(index + 1).low}" in _LEFT_OUT)
         sentence.cut(index, index + count)
         index += not count
     for token in tokens[max(start, 0) : index]:
         index = tokens.where(token)
         following, last = tokens.at(index + 1).low, _is_last(sentence, index)
+        # "I don't like anyone but her" -> "I like everyone but her".
         if token.low in ("anything", "anyone", "anybody") and following in ("but", "except"):
             sentence.rewrite(token, "everything" if token.low == "anything" else "everyone")
         elif token.low in POSITIVE and token.low.startswith("any"):
             sentence.rewrite(token, POSITIVE[token.low])
         elif token.low == "either" and last:
+            # "I don't like it either" -> "I like it too".
             sentence.rewrite(token, "too")
         elif token.low == "much" and index and tokens[index - 1].low not in word_class("before-much"):
-            # I don't follow it much: I follow it a lot; much time: a lot of time.
+            # "I don't follow it much" -> "I follow it a lot"; "I don't have much time" -> "I have a lot of
+            # time".
             noun = sentence.is_noun(index + 1)
             if noun:
                 sentence.insert(index + 1, Token("of", "IN"))
@@ -207,18 +288,32 @@ def to_affirmative(sentence: SentenceDraft, start: int) -> None:
 
 
 def _is_last(sentence: SentenceDraft, index: int) -> bool:
+    """Return whether a word ends its clause or sentence."""
     return sentence.tokens.at(index + 1).tag in ("EN", "PU", "QT")
 
 
 class QuestionTag(NamedTuple):
-    """The verb of a tag, and what negates it: *You like fish, don't you?* asks of an affirmative clause."""
+    """A question tag: *don't you?* in "You like fish, don't you?".
+
+    Attributes:
+        verb: The auxiliary of the tag.
+        negation: The negation of the tag, or None.
+    """
 
     verb: Token
     negation: Token | None
 
 
 def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | None:
-    """The tag at the end of the sentence, where it asks about the subject of this clause."""
+    """Return the question tag of a clause.
+
+    Args:
+        sentence: The sentence.
+        group: The verb group of the clause.
+
+    Returns:
+        The tag at the end of the sentence if its pronoun refers to the subject of the clause, else None.
+    """
     tokens = sentence.tokens
     end = tokens.back(sentence.sentence_bounds(group.first)[1], ("EN",))
     if not end or group.subject is None or not tokens.at(end).text.startswith("?"):
@@ -229,12 +324,21 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
     if index <= group.main or tokens[index - 1].text != "," or not _is_auxiliary(tokens[index]):
         return None
     pronoun, subject = tokens[end - 1].low, tokens[group.subject[1] - 1].low
+    # "Tom likes fish, doesn't he?"
     third = pronoun in _THIRD and subject not in ("i", "you", "we", *_THIRD)
     return QuestionTag(tokens[index], negation) if pronoun == subject or third else None
 
 
 def turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
-    """*do you?* for *don't you?* and back; raises ``unclear-clause`` where the verb takes no n't."""
+    """Change the polarity of a question tag: "do you?" <-> "don't you?".
+
+    Args:
+        sentence: The sentence, edited in place.
+        tag: The question tag.
+
+    Raises:
+        RealisationError: The auxiliary of the tag takes no *n't* (``unclear-clause``): "am I?".
+    """
     verb = tag.verb
     if tag.negation is not None:
         sentence.tokens.remove(tag.negation)
@@ -247,7 +351,15 @@ def turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
 
 
 def is_tag_pronoun(sentence: SentenceDraft, token: Token) -> bool:
-    """Whether this is the *you* of ``…, do you?``."""
+    """Return whether a token is the pronoun of a question tag.
+
+    Args:
+        sentence: The sentence.
+        token: The token of a pronoun.
+
+    Returns:
+        True for *you* in "..., do you?".
+    """
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     verb = index - 2 if index > 1 and tokens[index - 1].tag == "NEG" else index - 1
     ends = tokens.at(index + 1).text[:1] in ("?", ",")
@@ -255,4 +367,5 @@ def is_tag_pronoun(sentence: SentenceDraft, token: Token) -> bool:
 
 
 def _is_auxiliary(token: Token) -> bool:
+    """Return whether a token can be the verb of a question tag."""
     return token.tag == "MD" or token.full in BE | DO | HAVE or token.low in EXPANDED

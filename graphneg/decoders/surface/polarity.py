@@ -1,8 +1,14 @@
-"""``not`` in and out: do-support, contractions, negative words and prefixes.
+"""Add and remove negation: do-support, contractions, negative words and prefixes.
 
-In: a node whose clause is to be denied (``negate``), or the polarity constant that is to go (``affirm``).
-The clause changes in place: ``I saw it`` to ``I did not see it``, ``a way`` to ``no way``, ``unsure`` to
-``sure``.
+In AMR a negation is one constant, ``:polarity -``. In English it may be *not* after an auxiliary, a
+determiner, a pronoun, an adverb or a prefix. `negate` chooses the form that the clause needs and adjusts the
+words that depend on it. `affirm` removes whichever form the clause has.
+
+Input: the node whose clause is denied (`negate`), or the polarity constant that is removed (`affirm`). The
+sentence changes in place.
+
+Examples for `negate`: "I saw it." -> "I did not see it."; "There is a way." -> "There is no way."; "Everybody
+came." -> "Not everybody came." For `affirm`: "I am unsure." -> "I am sure."
 """
 
 from __future__ import annotations
@@ -27,18 +33,36 @@ from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class, word_map
 
+# Determiners that a negative noun phrase replaces by *no*.
 _INDEFINITE = frozenset({"a", "an", "some", "any"})
+# Subjects that take *not* before them: "Not everybody came".
 _UNIVERSAL = word_class("universal")
+# Subjects with a negative counterpart: *somebody* -> *nobody*.
 _DENIED = word_map("denied")
+# Adverbs that leave open what is true: *maybe*.
 _DOUBTS = word_class("doubts")
+# Tags that may occur between *how* and the subject: "*How very beautiful* you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
+# Tags of words in a noun phrase after its determiner.
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 
 def negate(sentence: SentenceDraft, k: int) -> None:
-    """Denies the clause that ``k`` heads, or raises ``unclear-clause`` or ``already-negative``."""
+    """Deny the clause of a node.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the node that heads the clause.
+
+    Raises:
+        RealisationError: No clause was found, or it cannot be denied (``unclear-clause``,
+            ``already-negative`` or ``unsupported-edit``).
+
+    Example:
+        "I always saw it." becomes "I did not always see it."
+    """
     group = sentence.predicate(k)
-    # What is denied of going to need, have to go is the verb before.
+    # "I have to go" -> "I do not have to go": the verb before the infinitive is denied.
     if group is not None and group.to and sentence.tokens[group.to - 1].low in word_class("before-to"):
         group = sentence.finite(group) or group
     if group is None:
@@ -53,7 +77,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
     _leave_doubt_out(sentence, group)
     scope.to_negative(sentence, group)
     _plain_order(sentence, group)
-    # Did not go home but watched: what `and` joins stays affirmed.
+    # "I sang and danced" -> "I did not sing but danced": the second verb remains affirmed.
     for verb in sentence.conjuncts(group)[:1] if group.kind == "finite" and group.subject else ():
         index = sentence.tokens.where(verb)
         while index and sentence.tokens[index].low != "and":
@@ -70,9 +94,16 @@ def negate(sentence: SentenceDraft, k: int) -> None:
 
 
 def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """``Not everybody likes tea``, ``nobody likes tea``: of some it is no denial that others do not."""
+    """Deny a clause by its subject, and return whether that was done.
+
+    Examples: "Everybody came" -> "Not everybody came", "Somebody came" -> "Nobody came".
+
+    Returns:
+        True if the clause is denied now.
+    """
     tokens = sentence.tokens
     at, _ = sentence.sentence_bounds(group.first)
+    # "Some of them came" -> "None of them came", because "Some of them did not come" does not deny it.
     if tokens[at].low == "some" and tokens.at(at + 1).low == "of":
         is_first = all(other.first >= group.first for other in sentence.groups() if other.first > at)
         if is_first:
@@ -90,8 +121,11 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """``Maybe I saw it``, which ``maybe I did not see it`` does not deny. Raises ``unclear-clause``
-    where such a word would stay."""
+    """Remove *maybe*, because "Maybe I did not see it" does not deny "Maybe I saw it".
+
+    Raises:
+        RealisationError: Such a word belongs to an earlier clause and would stay (``unclear-clause``).
+    """
     start, tokens = group.start, sentence.tokens
     for index in (group.first - 1, start - 1):
         if group.kind == "finite" and tokens.at(index).low in _DOUBTS and not group.inverted:
@@ -107,7 +141,7 @@ def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """``How beautiful you are``: the words asked about go back behind the verb."""
+    """Move the complement of an exclamation behind its verb: "How nice you are!" -> "You are nice!"."""
     tokens = sentence.tokens
     if group.subject is None or group.inverted or group.kind != "finite" or not tokens[group.main].is_be:
         return
@@ -126,6 +160,7 @@ def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Insert the negation that the form of the verb group needs."""
     group.straighten()
     verb, tokens = group.verb, sentence.tokens
     exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
@@ -134,16 +169,20 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
         _negate_imperative(sentence, group)
     elif group.kind != "finite":
         doer = tokens.at(tokens.back(group.first, ("RB",)) - 1)
-        if group.to is None and doer.low in ("i", "he", "she", "we", "they"):  # I always meant to
+        # "I always meant to": the tagger took a finite verb for a participle.
+        if group.to is None and doer.low in ("i", "he", "she", "we", "they"):
             raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
         sentence.insert(group.to if group.to is not None else group.first, Token("not", "NEG"))
-    elif determiner.low in _INDEFINITE:  # there is a way: there is no way
+    elif determiner.low in _INDEFINITE:
+        # "There is a way" -> "There is no way".
         sentence.rewrite(determiner, "no", "DT")
     elif (
+        # These verbs take *not* without do-support: "I can" -> "I cannot", "I am" -> "I am not", "I have
+        # seen" -> "I have not seen", "I do." -> "I do not."
         verb.tag == "MD"
         or verb.is_be
         or verb.low == "'d"
-        or (verb.full in DO and tokens.at(group.main + 1).tag in ("EN", "PU"))  # Yes, I do.
+        or (verb.full in DO and tokens.at(group.main + 1).tag in ("EN", "PU"))
         or (verb.full in HAVE | DO and len(group.chain) > 1)
     ):
         _add_negation(sentence, verb, group)
@@ -152,17 +191,18 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """``I always saw it``: ``I did not always see it``."""
+    """Deny a clause with do-support: "I always saw it" -> "I did not always see it"."""
     verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.said_of
     tag = verb.tense
     if verb.low == lemma == verb_form(lemma, "VBD"):
-        # Put and read show no tense: the subject tells a third person, else the text's past does.
+        # *Put* and *read* do not show their tense. "She put it there" has no *-s*, so it is past. Elsewhere
+        # any past form in the text suggests the past.
         third = subject and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
         others = [token for token in sentence.tokens if token is not verb]
         past = any(token.tag == "VBD" or token.low in ("was", "were", "had", "did") for token in others)
         tag = "VBD" if third or past else "VBP"
     support, outside = Token(verb_form("do", tag), "AX"), word_class("outside-not")
-    # Some adverbs stand before a negation, not behind it: it obviously does not depend on that.
+    # These adverbs precede the negation: "It obviously depends" -> "It obviously does not depend".
     first = group.subject[1] if group.subject else index
     inner = [token.tag == "RB" and token.low not in outside for token in sentence.tokens[first:index]]
     while inner and inner.pop():
@@ -173,19 +213,27 @@ def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None) -> None:
-    """Puts not or n't after a finite verb, as the text writes it elsewhere; before the subject only n't."""
+    """Add *not* or *n't* to a finite verb, whichever the text uses elsewhere.
+
+    Before a subject, *n't* is joined to the verb, but *not* follows the subject: "Can't you see it?", "Can
+    you not see it?"
+    """
     second = group.second if group is not None else EDGE
     subject_end = group.subject[1] if group is not None and group.inverted and group.subject else None
     perfect = second.low == "have" and group is not None and len(group.chain) > 2
+    # "I'd seen it" (had), "I'd see it" (would).
     would = "had" if second.tag == "VBN" else "would"
+    # "I'll see it" -> "I will not see it". "You must have seen it" is denied by "You cannot have seen it".
     full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.low)
     if verb.low in ("may", "might") and group is not None and subject_end is None:
         full = _sure(sentence, group)
-    if full is not None:  # what must have been, can't have been
+    if full is not None:
         sentence.rewrite(verb, full)
+    # "I can see it" -> "I cannot see it", one word except in tokenised text.
     if verb.low == "can" and not sentence.contracts and not sentence.tokenised and subject_end is None:
         sentence.rewrite(verb, "cannot")
         return
+    # *'s* may be *is* or *has*: "It's not", not "It'sn't".
     stem = before_nt(verb.text) if sentence.contracts and verb.low != "'s" else None
     if stem is not None:
         sentence.rewrite(verb, stem)
@@ -195,11 +243,16 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
 
 
 def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
-    """What denies may and might, since what might not be so may also be so: *will not* of what may happen,
-    *cannot* of what may be or have been. What one may do, *you may see it*, is denied by *may not*."""
+    """Return the modal that denies *may* or *might*, or None to keep *may* for a permission.
+
+    "It might not rain" does not deny "It might rain": both can be true. An event is denied by *will not* ("It
+    may rain" -> "It will not rain"), a state or a past event by *cannot* ("It may be true" -> "It cannot be
+    true"). A permission keeps its modal: "You may see it" -> "You may not see it".
+    """
     tokens, main = sentence.tokens, sentence.tokens[group.main]
     low = tokens[group.subject[0]].low if group.subject else ""
     state = main.is_be or (group.second.is_be and main.tag != "VBG")
+    # "It may be able to": "cannot be able to" is not English.
     state = state and tokens.at(group.main + 1).low not in word_class("no-cannot")
     if state or (group.second.full == "have" and len(group.chain) > 2):
         return "can"
@@ -210,8 +263,10 @@ def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
 
 
 def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Deny an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
+    # "Sit down and listen": it is not clear which of the orders is denied.
     continued = any(token.tag in VERBS for token in tokens[start:index])
     sentence.refuse("negative-order", index, continued=continued)
     if tokens[index].low == "let" and tokens.at(index + 1).low in ("'s", "us"):
@@ -223,11 +278,18 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
-    """``a way``: ``no way``; without a verb ``A queer idea!`` becomes ``Not a queer idea!``."""
+    """Deny a noun phrase, or a sentence without a verb.
+
+    Examples: "A queer idea!" -> "No queer idea!", "Queer ideas!" -> "Not queer ideas!"
+
+    Returns:
+        True if that was possible.
+    """
     tokens, indices, inner = sentence.tokens, sentence.indices(k), sentence.subtree_indices(k)
     if indices and sentence.is_noun(indices[0]):
         start, _ = sentence.noun_phrase(indices[0])
         before = tokens.at(start - 1)
+        # "What a queer idea!" and "such a mess" do not take *no*.
         if before.low not in ("what", "such", "not"):
             if before.is_be:
                 sentence.insert(start, Token("not", "NEG"))
@@ -241,6 +303,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     clause = any(start <= group.main < end for group in sentence.groups() if group.is_main)
     start = min(end, tokens.over(start, ("QT", "PU", "CC", "UH")))
     first = tokens.at(start)
+    # "Sounds good" has a verb without a subject; the tagger may take it for a noun.
     negative = first.low in scope.NEGATIVE_WORDS | {"not"}
     verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.low in word_class("bare-verbs") | _DOUBTS
     if clause or start >= end or negative or verbal:
@@ -251,7 +314,18 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 
 
 def affirm(sentence: SentenceDraft, k: int) -> None:
-    """Takes away the negation of the polarity constant ``k``; raises ``no-alignment`` where none is found."""
+    """Remove the negation that a polarity constant represents.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the polarity constant.
+
+    Raises:
+        RealisationError: No negative word was found (``no-alignment``), or the negation cannot be removed.
+
+    Example:
+        "I didn't see any birds." becomes "I saw some birds."
+    """
     parent = sentence.node(k).up
     indices = sentence.indices(k)
     group = sentence.predicate(parent) if parent is not None else None
@@ -277,7 +351,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
-    """A negative word, or one with a negative prefix, in the clause of a verb group."""
+    """Return the index of a negative word, or of a word with a negative prefix, in the clause of a group."""
     start = group.subject[0] if group.subject else group.first
     for index, token in enumerate(sentence.tokens[start:], start):
         if token.tag in ("EN", "SC", "WP"):
@@ -289,6 +363,7 @@ def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
 
 
 def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) -> None:
+    """Remove *not* or *n't*, and the form of *do* that supported it."""
     tokens, negation = sentence.tokens, sentence.tokens[index]
     inside = group is not None and index in group.negations
     verb, main = (group.verb, tokens[group.main]) if group is not None else (EDGE, EDGE)
@@ -298,8 +373,10 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
         scope.to_affirmative(sentence, min(group.main, len(tokens) - 1))
     if group is None or not inside:
         verb = tokens.at(index - 1)
+    # "won't" -> "will", "can't" -> "can".
     if verb.low in EXPANDED:
         sentence.rewrite(verb, EXPANDED[verb.low])
+    # "I did not see it" -> "I saw it": the tense moves from *do* to the main verb.
     supported = inside and verb.low in DO and main is not verb and main.tag in ("VB", "VBP")
     if supported and group is not None and not group.inverted:
         tag = "VB" if group.kind == "imperative" else verb.tense
@@ -309,29 +386,37 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
 
 
 def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> None:
-    """Puts what is affirmed in the place of a negative word."""
+    """Replace a negative word by its affirmative counterpart, or remove it.
+
+    Raises:
+        RealisationError: The word is *nor* (``unclear-clause``): "nor do I".
+    """
     token, following = sentence.tokens[index], sentence.tokens.at(index + 1)
+    # "I never see it" -> "I see it".
     if token.low in ("never", "hardly", "scarcely", "rarely", "seldom"):
         sentence.cut(index, index + 1)
     elif token.low == "no" and following.text:
         _positive_determiner(sentence, index, following)
     elif token.low == "without" and following.tag == "VBG":
+        # "He went without seeing it" -> "He went while seeing it".
         sentence.rewrite(token, "while", "SC")
     elif token.low == "nor":
         raise RealisationError("unclear-clause", "nor can't be undone alone")
     elif token.low in scope.POSITIVE:
+        # "neither tea nor coffee" -> "both tea and coffee".
         for other in sentence.tokens[index:] if token.low == "neither" else ():
             if other.low == "nor":
                 sentence.rewrite(other, "and")
         _positive_quantity(sentence, token, following)
     else:
+        # "I am unsure" -> "I am sure".
         concept = sentence.node(parent).label if parent is not None else ""
         sentence.rewrite(token, _without_prefix(token.text, concept))
     scope.to_affirmative(sentence, index)
 
 
 def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
-    """Write "both boys are" for "neither boy is", "some of them are" for "none of them is"."""
+    """Write "both boys are" for "neither boy is", and "some of them are" for "none of them is"."""
     both = token.low == "neither"
     several = both or following.low == "of"
     sentence.rewrite(token, scope.POSITIVE[token.low])
@@ -352,7 +437,14 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
 
 
 def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) -> None:
-    """``no longer``, ``no one``, ``no water``, ``no wigs``, ``no wig``."""
+    """Replace *no* before a noun, or in *no longer* and *no one*.
+
+    Examples: "no longer" -> "still", "no one" -> "someone", "no water" -> "water", "no wigs" -> "some wigs",
+    "no wig" -> "a wig".
+
+    Raises:
+        RealisationError: *No* belongs to a comparison or has no noun (``unclear-clause``): "no more than".
+    """
     tokens, token = sentence.tokens, sentence.tokens[index]
     if following.low in ("longer", "one"):
         sentence.cut(index + 1, index + 2)
@@ -362,7 +454,8 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
     if following.low in ("more", "less") or following.tag in ("PU", "EN"):
         raise RealisationError("unclear-clause", f"no {following.low} can't be undone")
     end = index + 1
-    while end < len(tokens):  # no right or wrong answers
+    # Find the noun: "no right or wrong answers" -> "some right or wrong answers".
+    while end < len(tokens):
         after = tokens[end + 1].tag if end + 1 < len(tokens) else ""
         described = not sentence.is_noun(end - 1) and after in _IN_PHRASE
         joins = tokens[end].low in ("or", "and") and (described or after == "JJ")
@@ -370,6 +463,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
             break
         end += 1
     head = tokens[end - 1]
+    # "There are no fish": the verb shows the number.
     plural = head.tag == "NNS" or tokens.at(index - 1).low in ("are", "were", "'re")
     if not plural and (tokens.at(index - 1).low == "of" or may_be_bare(head.low)):
         sentence.cut(index, index + 1)
@@ -378,6 +472,14 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
 
 
 def _without_prefix(word: str, concept: str) -> str:
+    """Remove the negative prefix or suffix of a word: "unsure" -> "sure", "careless" -> "careful".
+
+    Returns:
+        The affirmative word.
+
+    Raises:
+        RealisationError: The rest is not a word (``unsupported-edit``).
+    """
     low = word.lower()
     for prefix in ("un", "in", "im", "ir", "il", "dis", "non-", "non"):
         rest = low[len(prefix) :]

@@ -1,7 +1,14 @@
-"""A sentence being edited together with its graph: from a node to its words, verb group or phrase.
+"""Find the words that express a graph node: its tokens, its verb group, or its phrase.
 
-In: an `AlignedText`, and the numbers of nodes. Out: indices of tokens, the `VerbGroup` that asserts a node
-(``SentenceDraft.predicate``), the `Phrase` that a subtree is said by (``phrase``).
+Edits refer to nodes of the AMR graph, but grammar works on words. `SentenceDraft` combines a text under edit
+with its graph and answers which tokens a node has, which verb group asserts it (`SentenceDraft.predicate`),
+and where its sentence or noun phrase begins and ends. `phrase` returns the contiguous words of a subtree. The
+conditions under which edits are refused are rules in ``refusals.tsv``; `SentenceDraft.refuse` applies them.
+
+Input: an `AlignedText` and node numbers. Output: token indices, verb groups, phrases.
+
+Example: in "He was very happy." with the graph ``(h / happy-01 :ARG0 (h2 / he) :degree (v / very))`` the
+predicate of node 0 is the group of *was*. The phrase of node 0 is "very happy", of kind ``adjective``.
 """
 
 from __future__ import annotations
@@ -20,33 +27,55 @@ from graphneg.english.tagging import FINITE, NOUNS, VERBS
 from graphneg.english.words import table_rows, word_class
 from graphneg.model import AmrGraph, AmrNode
 
+# Tags that may occur between a linking verb and its complement: "is not a very *good* idea".
 _INSIDE_PREDICATE = (
     NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO"} | {"VBN", "VBG", "IN", "TO", "PN"}
 )
 _NOMINAL = NOUNS | {"PN", "CD"}
+# Tags of words after which a finite verb may be part of a noun phrase: "the man who *left*".
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
+# Tags of words that must not end a phrase: "the man in".
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
+# Tags of words that do not interrupt a phrase when they belong to nodes outside of it.
 _FUNCTIONAL = frozenset({"PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX"})
+# Concepts that have no word of their own and are found through their children.
 _WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
 _KINDS = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}
+# Tags after which *here* and *there* do not begin a clause: "I go there".
 _NO_START = frozenset({*NOUNS, *VERBS, "PRS", "PRO", "PN", "IN"})
+# Maximum number of tokens between a copula and the words of its arguments.
 _COPULA_REACH = 3
+# Maximum number of tokens between two aligned words of a phrase.
 _GAP_REACH = 6
 
 
 Known = Token | str | bool
+"""Value that a rule can test: a token, a word or a flag."""
 
 
 class RealisationError(Exception):
-    """An edit that the words at hand can't express. ``code`` is stable; `SurfaceDecoder` lists them."""
+    """An edit that cannot be expressed with the words of the sentence.
+
+    Args:
+        code: A stable code; `SurfaceDecoder` lists them.
+        message: The reason, in words.
+    """
 
     def __init__(self, code: str, message: str) -> None:
+        """Initialize the error with its code and reason."""
         super().__init__(f"{code}: {message}")
         self.code = code
 
 
 class Rule(NamedTuple):
-    """Why an edit is refused, and where: names, their features, the values these must have, or must not."""
+    """A row of ``refusals.tsv``: under which conditions an edit is refused.
+
+    Attributes:
+        code: The code of the refusal.
+        message: The reason, a format string over the tested values.
+        conditions: For each condition the name of a value, its feature, the expected values, and whether the
+            feature must be (True) or must not be (False) among them.
+    """
 
     code: str
     message: str
@@ -55,12 +84,21 @@ class Rule(NamedTuple):
 
 @cache
 def refusals() -> dict[str, list[Rule]]:
-    """The rules of each set, in order, as ``refusals.tsv`` says them.
+    """Read the rules of ``refusals.tsv``.
 
-    A row has a set, a code, a message, and its conditions, which must all hold: ``before.low=a|an`` compares
-    a token's ``low``, ``tag``, ``full``, ``lemma``, ``text`` or ``kind``; ``wanted.kind!=person`` a word's
-    kind; ``wanted=often`` a word itself; ``asked``, ``!asked`` and ``before.initial`` are flags;
-    ``before.text=`` says that nothing stands there; ``@name`` stands for the words of a class.
+    A row consists of the name of a rule set, a code, a message, and conditions, all of which must be met.
+    Conditions have these forms:
+
+    - ``before.low=a|an`` compares a feature of a token: ``low``, ``tag``, ``full``, ``lemma``, ``text`` or
+        ``kind``.
+    - ``wanted.kind!=person`` compares the semantic class of a word.
+    - ``wanted=often`` compares a word.
+    - ``asked``, ``!asked`` and ``before.initial`` test flags.
+    - ``before.text=`` requires that there is no token.
+    - ``@name`` means the words of a class of ``word_classes.tsv``.
+
+    Returns:
+        The rules of each set, in the order of the table.
     """
     sets: dict[str, list[Rule]] = {}
     for name, code, message, cells in table_rows("graphneg.decoders.surface", "refusals.tsv"):
@@ -69,6 +107,7 @@ def refusals() -> dict[str, list[Rule]]:
 
 
 def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
+    """Parse one condition of a rule."""
     path, equals, words = cell.partition("=")
     name, _, feature = path.strip("!").partition(".")
     values = [word_class(word[1:]) if word[:1] == "@" else {word} for word in words.split("|")]
@@ -77,6 +116,7 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
+    """Return a feature of a value as a string; flags are ``yes`` or ``no``."""
     if feature == "kind":
         return kind_of(thing.low if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing
@@ -84,22 +124,39 @@ def _feature(thing: Known, feature: str) -> str:
 
 
 class SentenceDraft(Draft):
-    """A draft, the graph it says, and the tokens of each node (``owned``)."""
+    """A draft with its graph.
+
+    Args:
+        reading: The aligned text.
+
+    Attributes:
+        graph: The AMR graph of the original text.
+        owned: The tokens of each node, by node number.
+    """
 
     def __init__(self, reading: AlignedText) -> None:
+        """Initialize the draft with new tokens."""
         tokens, self.owned = reading.tokens()
         super().__init__(tokens, reading.text)
         self.graph: AmrGraph = reading.graph
 
     def groups(self) -> list[VerbGroup]:
-        """The verb groups, in order."""
+        """Return the current verb groups, in order."""
         return groups(self.tokens)
 
     def refuse(self, rules: str, index: int, **known: Known) -> None:
-        """Raises as the first of the rules says whose conditions all hold of the words around an index.
+        """Raise an error if the words around an index meet the conditions of a rule.
 
-        ``token`` is the one there, with ``before``, ``after`` and ``after2`` around it, where ``known`` says
-        nothing else.
+        The first rule whose conditions are all met decides. Rules can test ``token``, the token at the index,
+        and its neighbours ``before``, ``after`` and ``after2``.
+
+        Args:
+            rules: The name of the rule set.
+            index: The index of the token that an edit would change.
+            **known: Further values that the rules test, or replacements for the tokens above.
+
+        Raises:
+            RealisationError: A rule applies.
         """
         steps = {"before": -1, "token": 0, "after": 1, "after2": 2}
         known = {name: self.tokens.at(index + step) for name, step in steps.items()} | known
@@ -109,28 +166,70 @@ class SentenceDraft(Draft):
                 raise RealisationError(rule.code, rule.message.format(**known))
 
     def node(self, k: int) -> AmrNode:
-        """A node of the graph; raises ``unsupported-edit`` where there is none."""
+        """Return a node of the graph.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The node.
+
+        Raises:
+            RealisationError: The graph has no such node (``unsupported-edit``).
+        """
         if not 0 <= k < len(self.graph.nodes):
             raise RealisationError("unsupported-edit", f"the graph has no node {k}")
         return self.graph.nodes[k]
 
     def indices(self, k: int) -> list[int]:
-        """Where the words of a node stand now."""
+        """Return the current token indices of a node.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The indices in ascending order.
+        """
         return sorted(index for token in self.owned.get(k, ()) if (index := self.tokens.where(token)) >= 0)
 
     def subtree_indices(self, k: int) -> list[int]:
-        """Where the words of the subtree at a node stand now."""
+        """Return the current token indices of all nodes of a subtree.
+
+        Args:
+            k: The number of the top node of the subtree.
+
+        Returns:
+            The indices, node by node.
+        """
         return [index for inner in range(k, self.node(k).last + 1) for index in self.indices(inner)]
 
     def head(self, k: int) -> int:
-        """Where the first word of a node stands; raises ``no-alignment`` where it has none."""
+        """Return the index of the first token of a node.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The index.
+
+        Raises:
+            RealisationError: No token is aligned with the node (``no-alignment``).
+        """
         indices = self.indices(k)
         if not indices:
             raise RealisationError("no-alignment", f"no word stands for {self.node(k).label}")
         return indices[0]
 
     def predicate(self, k: int) -> VerbGroup | None:
-        """The verb group that asserts a node: its own, or the copula or light verb before it."""
+        """Return the verb group that asserts a node.
+
+        Args:
+            k: The node number.
+
+        Returns:
+            The group that contains the node's verb, or the copula or light verb before its word: *was* for
+            *happy* in "He was happy". None if there is no such group.
+        """
         self.node(k)
         known, indices = self.groups(), self.indices(k)
         if not indices:
@@ -139,7 +238,15 @@ class SentenceDraft(Draft):
         return next(own, None) or self._governing(indices[0], known)
 
     def finite(self, group: VerbGroup | None) -> VerbGroup | None:
-        """The group itself, or the finite one that an infinitive or a conjoined participle hangs on."""
+        """Return the finite or imperative group that a group depends on.
+
+        Args:
+            group: Any group, or None.
+
+        Returns:
+            The group itself if it is finite or imperative; else the finite group before it ("want" for "to
+            go" in "I want to go"). None if a conjunction or a question word separates the two.
+        """
         if group is None or group.is_main:
             return group
         before = self.finite_before(group.first)
@@ -147,13 +254,27 @@ class SentenceDraft(Draft):
         return None if any(token.tag in ("SC", "WP", "QT") for token in between) else before
 
     def finite_before(self, index: int) -> VerbGroup | None:
-        """The last finite verb group of the sentence before an index."""
+        """Return the last finite group before an index in the same sentence.
+
+        Args:
+            index: The index of a token.
+
+        Returns:
+            The group, or None.
+        """
         start, _ = self.sentence_bounds(index)
         before = [group for group in self.groups() if start <= group.first < index and group.kind == "finite"]
         return before[-1] if before else None
 
     def offers(self, group: VerbGroup) -> bool:
-        """``Here you are``, ``Here it is``: what is handed over."""
+        """Return whether a clause hands something over: "Here you are", "Here it is".
+
+        Args:
+            group: The verb group of the clause.
+
+        Returns:
+            True if it does.
+        """
         if group.subject is None or len(group.chain) > 1 or self.tokens[group.main].low not in BE:
             return False
         start, end = group.subject
@@ -161,9 +282,16 @@ class SentenceDraft(Draft):
         return pronoun and self.tokens.at(start - 1).low == "here"
 
     def presents(self, group: VerbGroup) -> bool:
-        """Return whether a clause shows something to the addressee, which nobody denies or asks.
+        """Return whether a clause presents something to the addressee.
 
-        "Here comes the bus", "There's your sister"; but "There's a bank" tells that one exists.
+        Such a clause is neither denied nor asked: "Here comes the bus", "There's your sister". But "There's a
+        bank" states that one exists.
+
+        Args:
+            group: The verb group of the clause.
+
+        Returns:
+            True if it does.
         """
         place, verb = self.tokens.at(group.first - 1), self.tokens[group.main]
         if place.low not in ("here", "there") or self.tokens.at(group.first - 2).tag in _NO_START:
@@ -173,7 +301,14 @@ class SentenceDraft(Draft):
         return verb.lemma in ("come", "go") or (verb.is_be and definite)
 
     def conjuncts(self, group: VerbGroup) -> list[Token]:
-        """The lone verbs that ``and`` joins to a finite group, under the same subject."""
+        """Return the single verbs that *and* joins to a finite group under the same subject.
+
+        Args:
+            group: The verb group.
+
+        Returns:
+            The tokens of the verbs: *danced* for "sang" in "She sang and danced".
+        """
         _, end = self.sentence_bounds(group.first)
         verbs: list[Token] = []
         for other in self.groups():
@@ -189,21 +324,22 @@ class SentenceDraft(Draft):
         return verbs
 
     def _governing(self, index: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
-        """The linking or light verb whose complement the word at ``index`` is."""
+        """Return the linking or light verb whose complement is the word at an index."""
         tokens = self.tokens
         group = next((group for group in reversed(known) if group.main < index), None)
         if group is not None:
             end = max(group.subject[1] if group.inverted and group.subject else 0, group.main + 1)
             fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in tokens[end:index])
-            # An adjective before its noun is no predicate of the clause, unless its noun is one.
+            # "a happy man": an adjective before its noun is not the predicate, unless the noun is.
             attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
-            # A verb that links, or one that no node of the graph stands for.
+            # A light verb has no node: "take a walk" is ``walk-01``.
             verb, between = tokens[group.main], tokens[group.main + 1 : index]
             light = verb.lemma in word_class("linking-or-light") or verb.low == "'s"
             if not light and self._owner(verb) is None:
                 light = not any(token.tag == "IN" for token in between)
             if fits and index >= end and not attributive and light:
                 return group
+        # "How beautiful you are!": the complement precedes the verb and its subject.
         after = next((group for group in known if group.main > index), None)
         if after is not None and after.subject is not None and tokens[after.main].low in BE | {"'s"}:
             opens = index == 0 or tokens[index - 1].low in ("how", "what", "so", "such", '"')
@@ -212,10 +348,11 @@ class SentenceDraft(Draft):
         return None
 
     def _owner(self, token: Token) -> int | None:
+        """Return the number of the first node that owns a token."""
         return next((k for k, tokens in self.owned.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
-        """For a node without words (most -91 frames): the finite copula nearest to its arguments' words."""
+        """Return the copula nearest to the arguments of a node without words, such as most ``-91`` frames."""
         arguments = [child.k for child in self.graph.children(k)]
         arguments += [mention.target for mention in self.graph.mentions if mention.up == k]
         around = [index for argument in arguments for index in self.indices(argument)[:1]]
@@ -229,15 +366,34 @@ class SentenceDraft(Draft):
         return known[nearest] if distance <= _COPULA_REACH else None
 
     def owners(self) -> dict[int, int]:
-        """The node of each index; the lowest node where several share a word."""
+        """Return the node of each token index.
+
+        Returns:
+            Node numbers by token index; the lowest number if several nodes share a token.
+        """
         return {index: k for k in sorted(self.owned, reverse=True) for index in self.indices(k)}
 
     def is_noun(self, index: int) -> bool:
-        """Whether a noun stands there."""
+        """Return whether the token at an index is a noun.
+
+        Args:
+            index: Any integer.
+
+        Returns:
+            True if it is a noun.
+        """
         return self.tokens.at(index).tag in NOUNS
 
     def sentence_bounds(self, index: int) -> tuple[int, int]:
-        """The sentence around an index: from after the last end mark to after the next, quotes included."""
+        """Return the bounds of the sentence around an index.
+
+        Args:
+            index: The index of a token.
+
+        Returns:
+            Start and end. The sentence includes its end marks and opening quotation marks, but not a closing
+            quotation mark of the sentence before it.
+        """
         tokens, start, end = self.tokens, index, index
         while start and tokens[start - 1].tag != "EN":
             start -= 1
@@ -248,7 +404,14 @@ class SentenceDraft(Draft):
         return start, tokens.over(end, ("EN",))
 
     def noun_phrase(self, index: int) -> tuple[int, int]:
-        """The simple noun phrase around a noun: determiner, modifiers, head; none before a preposition."""
+        """Return the bounds of the simple noun phrase around a noun.
+
+        Args:
+            index: The index of the noun.
+
+        Returns:
+            Start and end: determiner, modifiers and head, without a preceding preposition or conjunct.
+        """
         tokens, end = self.tokens, index + 1
         while self.is_noun(end) and tokens[end].low not in TIME_NOUNS:
             end += 1
@@ -259,10 +422,15 @@ class SentenceDraft(Draft):
 
 @dataclass(slots=True)
 class Phrase:
-    """The words of a subtree: their indices, what kind of phrase they are, and the index of its head.
+    """The contiguous words of a subtree.
 
-    Kinds: ``nominal``, ``determiner``, ``possessive``, ``modifier``, ``adjective``, ``adverb``, ``verb``,
-    ``predicate``, ``clause``, ``other``.
+    Attributes:
+        start: The index of the first token.
+        end: The index after the last token.
+        kind: ``nominal``, ``determiner``, ``possessive``, ``modifier`` (adjective before its noun),
+            ``adjective``, ``adverb``, ``verb`` (without tense), ``predicate`` (with tense), ``clause`` (with
+            its subject) or ``other``.
+        head: The index of the head.
     """
 
     start: int
@@ -272,7 +440,15 @@ class Phrase:
 
 
 def phrase(sentence: SentenceDraft, k: int) -> Phrase:
-    """The contiguous words of the subtree at ``k``, with what goes with them; raises ``no-alignment``."""
+    """Return the contiguous words of a subtree, with the function words that belong to them.
+
+    Args:
+        sentence: The sentence.
+        k: The number of the top node of the subtree.
+
+    Returns:
+        The phrase. A node without words raises `RealisationError` (``no-alignment``).
+    """
     concept, tokens = sentence.node(k).concept, sentence.tokens
     if concept in ("and", "or"):
         return _coordination(sentence, k)
@@ -283,6 +459,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
     lone = {"PRS": "nominal", "PRO": "nominal", "DT": "determiner", "PS": "possessive"}.get(tag)
     if tag == "PN" and pronoun_cases(tokens[head].text):
         lone = "nominal"
+    # "six years": a number before its noun.
     if tag == "CD" and sentence.is_noun(head + 1):
         lone = "determiner"
     if lone is not None:
@@ -294,6 +471,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
     if tag in _NOMINAL:
         return _noun_phrase(sentence, k, start, high, head)
     if tag in ("JJ", "VBN", "VBG"):
+        # "very happy": degree words belong to the adjective.
         while low and tokens[low - 1].low in word_class("degree-words"):
             low -= 1
         if sentence.is_noun(high) or tokens.at(high).tag == "JJ":
@@ -303,14 +481,16 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
 
 
 def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int) -> Phrase:
+    """Return the phrase of a noun."""
     tokens, owners, last = sentence.tokens, sentence.owners(), sentence.node(k).last
+    # "bank account": the first noun of a compound modifies the second.
     if sentence.is_noun(head + 1) and owners.get(head + 1, k) < k:
         return Phrase(head, head + 1, "modifier", head)
     start, end = sentence.noun_phrase(head)
     modifiers = {"JJ", "VBN", "VBG", "RB", "CD", *NOUNS}
     if all(token.tag in modifiers for token in tokens[low:start]):
         start = min(start, low)
-    # Modifiers left of the head that belong to nodes outside the subtree stay out of the phrase.
+    # Modifiers that belong to nodes outside of the subtree are not part of the phrase.
     for index in range(head - 1, start - 1, -1):
         owner = owners.get(index)
         if owner is None or k <= owner <= last or tokens[index].tag in ("PS", "DT"):
@@ -322,7 +502,7 @@ def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int
 
 
 def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
-    """All the conjuncts from the first to the last, of the kind that the first one is."""
+    """Return the phrase from the first to the last conjunct."""
     children = sentence.graph.children(k)
     parts = [phrase(sentence, child.k) for child in children if (child.role or "").startswith("op")]
     if not parts:
@@ -335,6 +515,7 @@ def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
 
 
 def _head(sentence: SentenceDraft, k: int) -> int:
+    """Return the index of the head word of a node; of a node without words, the head of a child."""
     indices = sentence.indices(k)
     if indices:
         run = indices[-1] - indices[0] == len(indices) - 1
@@ -347,10 +528,22 @@ def _head(sentence: SentenceDraft, k: int) -> int:
 
 
 def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
-    """Grows from the head over words of the subtree, as long as nothing foreign stands between. A phrase
-    takes the whole of the noun phrases at its edges, and no preposition left hanging."""
+    """Return the bounds of the contiguous words of a subtree around its head.
+
+    The phrase stops at words of other nodes. It includes the determiners of the noun phrases at its edges,
+    and does not end in a preposition.
+
+    Args:
+        sentence: The sentence.
+        k: The number of the top node of the subtree.
+        head: The index of the head.
+
+    Returns:
+        Start and end of the phrase.
+    """
     tokens, last = sentence.tokens, sentence.node(k).last
-    # What a noun or adjective is said of, and its negation, are no part of its phrase.
+    # The subject of a noun or an adjective and its negation are not part of its phrase: in "She is not a
+    # teacher" the phrase is "a teacher".
     outside = {
         node.k
         for child in sentence.graph.children(k)
@@ -371,6 +564,7 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
             break
         if _has_mark(tokens[high:index]) and not _listed(sentence, k, index):
             break
+        # A noun does not include a finite verb unless it is in a relative clause: "the man who left".
         finite = tokens[index].tag in FINITE and tokens.at(index - 1).tag not in _RELATIVE
         if sentence.is_noun(head) and finite:
             break
@@ -384,11 +578,12 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
 
 
 def _has_mark(tokens: Sequence[Token]) -> bool:
+    """Return whether a punctuation mark, other than a hyphen, is among the tokens."""
     return any(token.tag == "PU" and token.text != "-" for token in tokens)
 
 
 def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
-    """Whether the word stands for a conjunct inside the subtree: such words may follow a comma."""
+    """Return whether a word belongs to a conjunct of the subtree; such words may follow a comma."""
     token = sentence.tokens[index]
     for inner in range(k + 1, sentence.node(k).last + 1):
         at: int | None = inner if token in sentence.owned.get(inner, ()) else None
@@ -400,6 +595,7 @@ def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
 
 
 def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
+    """Return whether a phrase may include the tokens between two indices."""
     between = tokens[start:end]
     if len(between) > _GAP_REACH or any(token.tag == "EN" or token.is_quote for token in between):
         return False
@@ -407,6 +603,7 @@ def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
 
 
 def _verb_phrase(sentence: SentenceDraft, k: int, group: VerbGroup, low: int, high: int, head: int) -> Phrase:
+    """Return the phrase of a verb, with its subject if that belongs to the subtree or is a pronoun."""
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
         (start, end), owners = group.subject, sentence.owners()

@@ -1,7 +1,11 @@
-"""The words of a subtree go; a new predicate goes above a sentence.
+"""Remove the words of a subtree, and put a sentence under a new predicate.
 
-In: the node of the subtree (``drop``), or the concept and the subject of the predicate (``wrap``): ``I agree
-that``, ``I refuse to``, ``I doubt that``. The sentence changes in place.
+`drop` removes words together with what introduces them: "I saw it in Rome." -> "I saw it." A subject or
+object that the verb needs is replaced by *someone* or *something*. `wrap` makes the sentence the complement
+of a verb such as *agree*, *doubt* or *refuse*: "I like it." -> "I doubt that I like it."
+
+Input: the node of the subtree, or the concept of the predicate and its subject. The sentence changes in
+place.
 """
 
 from __future__ import annotations
@@ -17,18 +21,34 @@ from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
+# Determiners that are replaced by *the*, not by *a*.
 _QUANTIFIERS = frozenset({"every", "each", "all", "both", "another", "either"})
+# Tags of words between a determiner and its noun.
 _MODIFIERS = frozenset({"JJ", "RB", "CD", "DT", "VBN", "VBG", *NOUNS})
+# Tags of the first word of a complement that stays when another one is removed.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
+# Maximum number of tokens of an item in a list.
 _LIST_REACH = 7
+# Adverbs that stay before an inserted "I doubt that": "So I doubt that ..."
 _LEAD_ADVERBS = frozenset({"so", "then", "now", "therefore", "however", "thus", "well", "for"})
+# Tags of the first word of an adverbial before the subject, which is a part of the clause.
 _OPEN_CLAUSE = frozenset({"IN", "SC", "WP", "RB", "DT", "PS", "PRS", "PRO", "VBG", "NNP", "CD"})
 
 
 def drop(sentence: SentenceDraft, k: int) -> None:
-    """Takes a subtree's words out with what led to them; an argument that its verb needs leaves *something*.
+    """Remove the words of a subtree and what introduces them.
 
-    Raises ``no-alignment``, or ``unclear-clause`` where what is left would have no verb.
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the top node of the subtree.
+
+    Raises:
+        RealisationError: The subtree has no words (``no-alignment``), or the rest would have no verb or
+            no meaning (``unclear-clause``).
+
+    Example:
+        Without ``plum``, "I like apples, pears, and plums." becomes "I like apples and pears." Without its
+        object, "My brother saw the dog." becomes "My brother saw something."
     """
     node, tokens = sentence.node(k), sentence.tokens
     role = node.role or ""
@@ -36,6 +56,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         indices = sorted(sentence.subtree_indices(k))
         if not indices:
             raise RealisationError("no-alignment", "no word stands for the sentence")
+        # The middle word decides, because single words may be aligned with another sentence.
         start, end = sentence.sentence_bounds(indices[len(indices) // 2])
         if end - start >= sum(token.tag != "QT" for token in tokens):
             raise RealisationError("unclear-clause", "the sentence is all there is")
@@ -46,7 +67,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         _drop_determiner(sentence, target)
         return
     above = sentence.indices(node.up) if node.up is not None else []
-    # What the node modifies stands before it in the same noun phrase: boa constrictors.
+    # "boa constrictors": *boa* modifies the noun of its parent node.
     inner = bool(above) and target.start <= above[0] < target.head
     sentence.refuse("drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
@@ -56,7 +77,11 @@ def drop(sentence: SentenceDraft, k: int) -> None:
 
 
 def _drop_determiner(sentence: SentenceDraft, target: Phrase) -> None:
-    """``this tale`` becomes ``the tale``, ``six years`` ``years``, ``no idea`` an idea."""
+    """Remove or replace a determiner: "this tale" -> "the tale", "six years" -> "years".
+
+    Raises:
+        RealisationError: The noun needs its determiner, or there is no noun (``unclear-clause``).
+    """
     tokens, token = sentence.tokens, sentence.tokens[target.start]
     end = tokens.over(target.end, _MODIFIERS)
     if token.low in ("a", "an", "the", "such", "what", "which") or end == target.end:
@@ -72,15 +97,21 @@ def _drop_determiner(sentence: SentenceDraft, target: Phrase) -> None:
 
 
 def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
-    """Subjects and objects leave an indefinite pronoun; True when that was done."""
+    """Replace a subject or an object by an indefinite pronoun.
+
+    Returns:
+        True if that was done.
+    """
     tokens, head = sentence.tokens, sentence.tokens[target.head]
     before, after = tokens.at(target.start - 1), tokens.at(target.end)
     if target.kind == "verb":
+        # "I want to sleep" -> "I want something".
         infinitive = before.tag == "TO" and tokens.at(target.start - 2).tag in VERBS
         if infinitive:
             tokens[target.start - 1 : target.end] = [Token("something", "PN")]
         return infinitive
     if after.tag == "POS":
+        # "My dog's name is Rex" -> "My name is Rex".
         keeps = tokens[target.start].tag in ("PS", "DT") and target.start < target.head
         sentence.cut(target.start + keeps, target.end + 1)
         return True
@@ -98,12 +129,14 @@ def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
 
 
 def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
-    """Cuts a phrase out with what led to it."""
+    """Remove a phrase and what introduces it."""
     tokens, start, end = sentence.tokens, target.start, target.end
     if target.kind in ("adjective", "adverb", "other", "nominal"):
         _check_copula(sentence, target)
+    # "I saw it in Rome" -> "I saw it": the preposition is removed, too.
     if target.kind not in ("adjective", "modifier", "adverb"):
         start = tokens.back(start, ("IN", "TO", "SC", "WP"))
+    # "the name of it": a preposition with a pronoun after the noun is removed, too.
     if target.kind == "nominal" and tokens.at(end).tag == "IN" and tokens.at(end + 1).tag == "PRO":
         end += 2
     if target.kind in ("verb", "clause", "predicate"):
@@ -111,11 +144,13 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
     if conjunct and _last_of_list(sentence, start, end):
         return
     before, after = tokens.at(start - 1), tokens.at(end)
+    # "apples and pears": the conjunction is removed with either conjunct.
     if conjunct and before.tag == "CC" and after.tag != "CC":
         start -= 1
     elif conjunct and after.tag == "CC" and before.tag not in ("PU", "EN"):
         end += 1
     before, after = tokens.at(start - 1), tokens.at(end)
+    # A phrase between commas, or before an end mark, takes one comma with it.
     if before.text == "," and after.text in (",", ".", "!", "?"):
         start -= 1
     elif after.text == "," and before.tag in ("EN", "QT", "CC", "PU"):
@@ -126,7 +161,11 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
 
 
 def _last_of_list(sentence: SentenceDraft, start: int, end: int) -> bool:
-    """``a, b, and c`` without c is ``a and b``."""
+    """Remove the last item of a list: "a, b, and c" -> "a and b".
+
+    Returns:
+        True if the phrase is the last item of a list and was removed.
+    """
     tokens = sentence.tokens
     if start < 3 or tokens[start - 1].low not in ("and", "or"):
         return False
@@ -141,7 +180,7 @@ def _last_of_list(sentence: SentenceDraft, start: int, end: int) -> bool:
 
 
 def _check_copula(sentence: SentenceDraft, target: Phrase) -> None:
-    """A linking verb can't lose its complement."""
+    """Refuse to remove the complement of a linking verb: "She is happy" -> "She is"."""
     tokens, index = sentence.tokens, target.start
     while index and (tokens[index - 1].tag in ("RB", "NEG") or tokens[index - 1].text == ","):
         index -= 1
@@ -152,17 +191,32 @@ def _check_copula(sentence: SentenceDraft, target: Phrase) -> None:
 
 
 def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
-    """Puts ``I agree that`` above a sentence, said by ``person``, or raises ``unclear-clause``."""
+    """Put a sentence under a new predicate.
+
+    Args:
+        sentence: The sentence, edited in place.
+        concept: The concept of the predicate.
+        person: The subject of the predicate as a subject pronoun in lower case.
+
+    Raises:
+        RealisationError: The sentence cannot be embedded under a verb (``unclear-clause``,
+            ``unsupported-edit``).
+
+    Example:
+        With ``agree-01``, "I like it." becomes "I agree that I like it." With ``refuse-01``, "Draw a sheep."
+        becomes "I refuse to draw a sheep."
+    """
     group, tokens = _first_clause(sentence, assertion(sentence, 0)), sentence.tokens
     start, _ = sentence.sentence_bounds(group.first)
     if group.asks and any(token.tag == "WP" for token in tokens[start : group.first]):
         raise RealisationError("unclear-clause", "a question with a question word can't stand under a verb")
     index = min(group.first, tokens.over(start, ("CC", "UH", "PU", "QT")))
+    # "So I like it" -> "So I doubt that I like it".
     while index < group.first and tokens[index].low in _LEAD_ADVERBS:
         if tokens[index + 1].tag in ("SC", "JJ", "RB"):
             break
         index += 2 if tokens[index + 1].text == "," else 1
-    # Yes, sorry, thanks or a half sentence before the clause: nobody doubts these.
+    # "Sorry, I like it": apologies are not doubted. The same is true for answers, thanks and half sentences.
     answers = any(token.low in word_class("no-clauses") for token in tokens[start : index + 1])
     before = tokens[index : group.subject[0]] if group.subject is not None and not group.quotative else []
     marked = any(token.tag in ("PU", "EN") for token in before) and before[0].tag not in _OPEN_CLAUSE
@@ -171,6 +225,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     opener = _opener_of(concept, person)
     if group.quotative and index == group.first:
         group.straighten()
+    # "Do you like it?" -> "I doubt that you like it."
     if group.asks and group.subject is not None:
         uninvert(sentence, group)
         end_plain(sentence, tokens[index])
@@ -180,6 +235,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     elif concept in ("order-01", "command-02", "demand-01", "recommend-01", "suggest-01", "propose-01"):
         if group.subject is None or group.quotative:
             raise RealisationError("unclear-clause", "no subject that could be ordered")
+        # "I demand that he go": the verb has its plain form.
         strip_to_base(sentence, group)
     elif (
         concept == "refuse-01"
@@ -187,6 +243,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         and not group.negations
         and group.subject == (group.first - 1, group.first)
     ):
+        # "I like it" -> "I refuse to like it": the subject is the same person.
         subject = group.said_of
         if len(group.chain) > 1 and tokens[group.main].tag == "VBG":
             raise RealisationError("unsupported-edit", "nobody refuses what he is doing")
@@ -197,13 +254,21 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
 
 
 def is_dangling(tokens: Tokens, start: int) -> bool:
-    """``I'd love to, ...``: an infinitive whose verb was said before, by somebody else perhaps."""
+    """Return whether an infinitive lacks its verb: "I'd love to, ...".
+
+    Args:
+        tokens: The tokens of the text.
+        start: The index where the search begins.
+
+    Returns:
+        True if a *to* is followed by a mark or a conjunction.
+    """
     ends = ("EN", "PU", "QT", "CC", "SC")
     return any(tokens[i].tag == "TO" and tokens.at(i + 1).tag in ends for i in range(start, len(tokens)))
 
 
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
-    """The first main clause of the sentence: the one that an opener stands before."""
+    """Return the first main clause of the sentence, before which the opener is inserted."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.groups():
         if start <= group.first < end and group.is_main:
@@ -214,7 +279,7 @@ def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
 
 
 def _opener(words: str, person: str) -> list[Token]:
-    """A subject and its verb, with the words behind it: ``I agree that``."""
+    """Return the tokens of a subject with its verb and the words after it: "I agree that"."""
     verb, *rest = words.split(" ")
     tags = {"that": "SC", "to": "TO"}
     subject = [Token(pronoun(person, Case.SUBJECT), "PRS"), Token(agree(verb, "VBP", person), "VBP")]
@@ -222,7 +287,7 @@ def _opener(words: str, person: str) -> list[Token]:
 
 
 def _opener_of(concept: str, person: str) -> list[Token]:
-    """``I agree that``, ``it is possible that``."""
+    """Return the tokens that put a sentence under a concept: "I agree that", "It is possible that"."""
     words = word_map("clause-openers").get(concept, f"{lexeme(concept)} that").replace("_", " ")
     if concept in ("possible-01", "obligate-01"):
         return [Token("it", "PRS"), Token("is", "AX"), Token(words, "JJ"), Token("that", "SC")]
@@ -230,13 +295,21 @@ def _opener_of(concept: str, person: str) -> list[Token]:
 
 
 def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person: str) -> None:
-    """``I order you to draw a sheep``, ``I refuse to draw a sheep``, ``I agree that you should``."""
+    """Put an order under a predicate.
+
+    Examples: "I order you to draw a sheep", "I refuse to draw a sheep", "I agree that you should draw a
+    sheep".
+
+    Raises:
+        RealisationError: The order is "let us" or only "please" (``unclear-clause``).
+    """
     tokens, index = sentence.tokens, group.first
     negations, main = [tokens[negation] for negation in group.negations], tokens[group.main]
     if main.low == "let" and tokens[index + 1].low in ("'s", "us"):
         raise RealisationError("unclear-clause", "let us can't stand under a verb")
     if main.low == "please":
         raise RealisationError("unclear-clause", "please is no order")
+    # "Don't go" -> "I order you not to go".
     for token in negations:
         tokens.remove(token)
     if negations and tokens[index].low == "do" and tokens[index] is not main:

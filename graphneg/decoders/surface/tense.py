@@ -1,8 +1,11 @@
-"""Times and tenses: ``yesterday`` at the clause's end, and the verb that fits it.
+"""Change when something happens: time words and the tense that fits them.
 
-In: a node that says when (``set_time``), or one whose clause is to be dated (``add_time``), and a new time's
-concept. The finite verb of the clause changes its tense where the two would clash, and so does what *and*
-joins to it.
+A time word and the tense of its clause must agree: "I saw it yesterday." -> "I will see it tomorrow." This
+module replaces a time word (`set_time`) or adds one (`add_time`). If the new time requires another tense, it
+changes the finite verb of the clause and the verbs that *and* joins to it.
+
+Input: the node of a time word, or a node whose clause gets one, and the concept of the new time. The sentence
+changes in place.
 """
 
 from __future__ import annotations
@@ -20,17 +23,32 @@ from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
 TENSES = word_map("tenses-of-times")
+"""The tense that a time word requires: *yesterday* -> ``past``."""
+# Present forms of modals.
 _PRESENT_MODAL = {"could": "can", "would": "will"}
+# Modals whose past is *have* with a participle: "should see" -> "should have seen".
 _MODALS = frozenset({"may", "might", "should", "must", "would", "could"})
+# Lemmas of irregular past forms.
 _PRESENT_OF_PAST = {"was": "be", "were": "be", "had": "have"}
+# Tags after which a clause can start.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "SC", "UH"})
+# Maximum number of tokens between a conjunction and the subject of the clause that it joins.
 _JOIN_REACH = 3
 
 
 def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Replaces a time word, and the tense of the verb it goes with where the two would clash."""
+    """Replace a time word, and change the tense of its clause if the new time requires it.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the time word's node.
+        concept: The concept of the new time.
+
+    Example:
+        "I saw it yesterday." with ``yesterday`` set to ``tomorrow`` becomes "I will see it tomorrow."
+    """
     word, index, up = lexeme(concept), sentence.head(k), sentence.node(k).up
-    # What happens then stands above a time word and the date or night that it is a part of.
+    # "tomorrow night": the time word is part of a date or a longer time. The event is the node above these.
     while up is not None and (sentence.node(up).role == "time" or sentence.node(up).concept == "date-entity"):
         up = sentence.node(up).up
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
@@ -43,7 +61,20 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
 
 def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
-    """Dates the clause that ``k`` heads, and fits its tense; raises ``unclear-clause`` where none is."""
+    """Add a time word to the clause of a node, and change its tense if necessary.
+
+    Args:
+        sentence: The sentence, edited in place.
+        k: The number of the node that heads the clause.
+        concept: The concept of the time.
+
+    Raises:
+        RealisationError: The text contains the time word already (``unchanged``), the node has no finite
+            clause, or there is no place for the time word (``unclear-clause``).
+
+    Example:
+        "She goes home." with ``yesterday`` becomes "She went home yesterday."
+    """
     word, tokens = lexeme(concept), sentence.tokens
     tense = TENSES.get(word, "")
     if any(token.low == word for token in tokens):
@@ -54,7 +85,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     main = tokens[group.main]
     start, end = sentence.sentence_bounds(group.main)
     rest = tokens[group.main : end]
-    # She moved when she was ten: a clause in the past says when.
+    # "She moved when she was ten": the clause with *when* says that it is past.
     dated = dropwhile(lambda token: token.low not in ("when", "while"), rest)
     sentence.refuse(
         "add-time",
@@ -71,8 +102,9 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     end = _clause_end(sentence, tokens.where(main))
     subject = group.subject[0] if group.subject and not group.inverted else None
     if subject is not None and (subject == 0 or tokens[subject - 1].tag in _STARTS):
-        # Between a noun and its relative clause there is no room for a time word.
         relative = end is not None and tokens.at(end).low in ("who", "whom", "which", "that", "where")
+        # "I see the man who came" -> "Yesterday I saw the man who came": a time word between the noun and its
+        # relative clause would be ungrammatical.
         if end is None or (relative and tokens.at(end - 1).tag in (*NOUNS, "PN")):
             end = subject
     if end is None and group.quotative and group.subject is not None:
@@ -83,18 +115,20 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
 
 def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
-    """Where the clause of the verb at ``main`` ends; None where another clause follows without a sign."""
+    """Return the end of a clause, or None if another clause follows without a mark or conjunction."""
     tokens = sentence.tokens
     starts = {group.start for group in sentence.groups() if group.kind == "finite" and group.first > main}
     for index in range(main + 1, len(tokens)):
         token = tokens[index]
         dash = "-" in (tokens[index - 1].text, tokens[min(index + 1, len(tokens) - 1)].text)
+        # A single hyphen is part of a word, and a comma may be part of a list: "with Jim, Tom, and Ann".
         if (token.text == "-" and not dash) or (token.text == "," and _inside_list(sentence, index)):
             continue
         if token.tag in ("EN", "SC", "PU") or token.is_quote:
             return index
         if token.tag == "WP":
             return index if index > main + 1 else None
+        # "She sang and he danced": a conjunction ends the clause if another subject follows soon.
         near = (tokens[index:start] for start in starts if index < start <= index + _JOIN_REACH)
         if token.tag == "CC" and any(all(other.tag not in ("EN", "QT") for other in run) for run in near):
             return index
@@ -104,7 +138,7 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
 
 
 def _inside_list(sentence: SentenceDraft, comma: int) -> bool:
-    """A comma between nouns of a list: after it no verb comes, but an ``and`` or ``or`` does."""
+    """Return whether a comma separates items of a list: no verb follows, but an *and* or *or*."""
     joint = False
     for token in sentence.tokens[comma + 1 :]:
         if token.tag in ("EN", "QT"):
@@ -116,13 +150,24 @@ def _inside_list(sentence: SentenceDraft, comma: int) -> bool:
 
 
 def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None:
-    """Puts a group and what *and* joins to it into ``past``, ``future`` or ``present``; "" leaves them."""
+    """Change the tense of a group and of the verbs that *and* joins to it.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group.
+        wanted: ``past``, ``future`` or ``present``; an empty string leaves the tense as it is.
+
+    Example:
+        "I saw it and told her." in the future is "I will see it and tell her."
+    """
     passive = len(group.chain) > 1 and sentence.tokens[group.chain[-2]].full in BE
+    # "It was seen and liked": both participles depend on the same *be*.
     joined = sentence.conjuncts(group) if wanted and not passive else []
     conditional = sentence.tokens.at(group.start - 1).low in word_class("conditions")
     if wanted == "past":
         _to_past(sentence, group)
     elif wanted == "present" or (wanted and conditional):
+        # "If you see it tomorrow": a clause with *if* has the present tense for the future.
         _to_present(sentence, group)
     elif wanted == "future":
         group.straighten()
@@ -131,13 +176,14 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
         if wanted == "future":
             sentence.inflect(verb, "VB")
         elif wanted == "past" and not (verb.tag == "VB" and _after_modal(sentence, verb)):
+            # "could see it and tell her": the plain form depends on the modal.
             sentence.inflect(verb, "VBD")
         elif wanted == "present" and verb.tag == "VBD":
             sentence.rewrite(verb, agree(verb.lemma, "VBP", _person(group)), "VBP")
 
 
 def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
-    """Whether the verb still hangs on a modal, a form of do, or an infinitive before it."""
+    """Return whether a verb depends on a modal, a form of *do*, or an infinitive before it."""
     index = sentence.tokens.where(verb)
     last = next((group for group in reversed(sentence.groups()) if group.main < index), None)
     if last is None:
@@ -147,7 +193,9 @@ def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
 
 
 def _person(group: VerbGroup) -> str:
+    """Return the person that the verb of a group agrees with."""
     subject = group.said_of
+    # "There are two men": the verb agrees with the noun after it.
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
         following = group.tokens[group.main + 1 : group.main + 5]
         return "they" if any(token.tag == "NNS" for token in following) else "he"
@@ -155,12 +203,16 @@ def _person(group: VerbGroup) -> str:
 
 
 def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Put the first verb of a group into the past tense."""
     verb, low, alone = group.verb, group.verb.full, len(group.chain) == 1
+    # "He is here" -> "He was here".
     if low in BE or (low == "'s" and not group.perfect):
         sentence.rewrite(verb, agree("be", "VBD", _person(group)))
     elif low in DO and not alone:
+        # "I do not see it" -> "I did not see it".
         sentence.rewrite(verb, "did")
     elif (low in HAVE or low == "'s") and not alone:
+        # "I have seen it" -> "I saw it"; "I had seen it" is past already.
         if low != "had":
             _drop_auxiliary(sentence, group)
     elif verb.tag == "MD" or low == "will" or group.would:
@@ -170,27 +222,36 @@ def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Put a modal into the past.
+
+    Raises:
+        RealisationError: The clause is "will not be" or "will ... be?" (``unsupported-edit``).
+    """
     verb, second = group.verb, group.second
     low = "would" if verb.low == "'d" else verb.full
     plain = not group.inverted and not group.negations
+    # "I will see it" -> "I saw it".
     if low in ("will", "shall") and plain:
         _drop_auxiliary(sentence, group)
     elif low in ("will", "shall"):
+        # "I won't see it" -> "I didn't see it".
         if second.low == "be":
             raise RealisationError("unsupported-edit", "will be not has no simple past here")
         sentence.rewrite(verb, "did", "AX")
     elif low == "can":
         sentence.rewrite(verb, "could")
     elif low == "must" and plain and second is not EDGE:
+        # "I must see it" -> "I had to see it".
         sentence.rewrite(verb, "had", "AX")
         sentence.insert(sentence.tokens.where(verb) + 1, Token("to", "TO"))
     elif low in _MODALS and second.tag == "VB" and second.low != "have":
+        # "I should see it" -> "I should have seen it".
         sentence.inflect(second, "VBN")
         sentence.insert(sentence.tokens.where(second), Token("have", "VB"))
 
 
 def _drop_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """``have seen``: ``saw``; with not or before the subject ``did`` takes its place."""
+    """Merge an auxiliary with its main verb: "have seen" -> "saw", but "have not seen" -> "did not see"."""
     verb, second, lemma = group.verb, group.second, group.second.lemma
     if lemma == "be":
         sentence.tokens.remove(second)
@@ -205,23 +266,28 @@ def _drop_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Put a group into the future with *will*."""
     tokens, verb, second = sentence.tokens, group.verb, group.second
     low = verb.full
     contracted = any(tokens[index].low == "n't" for index in group.negations)
     will = "wo" if contracted else "will"
+    # "I could see it" -> "I can see it tomorrow".
     if verb.tag == "MD" or group.would:
         modal = _PRESENT_MODAL.get("would" if low == "'d" else low)
         if modal is not None:
             sentence.rewrite(verb, (before_nt(modal) if contracted else None) or modal)
+        # "I could have seen it" -> "I can see it tomorrow".
         if second.low == "have" and len(group.chain) > 2:
             participle = tokens[group.chain[2]]
             sentence.inflect(participle, "VB")
             tokens.remove(second)
     elif second is not EDGE and (low in DO | HAVE or group.perfect):
+        # "I did not see it" -> "I will not see it"; "I have seen it" -> "I will see it".
         sentence.rewrite(verb, will if low in DO else "will", "MD")
         if low not in DO:
             sentence.inflect(second, "VB")
     elif verb.is_be:
+        # "I was there" -> "I will be there".
         sentence.rewrite(verb, will, "MD")
         last = group.subject[1] if group.inverted and group.subject else group.first + 1
         sentence.insert(max([last, *(index + 1 for index in group.negations)]), Token("be", "VB"))
@@ -232,6 +298,7 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _to_present(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Put the first verb of a group into the present tense."""
     verb, low, person = group.verb, group.verb.full, _person(group)
     if low in _PRESENT_OF_PAST or (low == "did" and len(group.chain) > 1):
         sentence.rewrite(verb, agree(_PRESENT_OF_PAST.get(low, "do"), "VBP", person))
