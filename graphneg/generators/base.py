@@ -398,7 +398,7 @@ def _contexts(
     places: Places,
     copied: CopiedContexts | None,
 ) -> Iterator[Context]:
-    """Yield the contexts of a dialogue; ``answers`` maps a turn number to the correct responses to that turn."""
+    """Yield the contexts of a dialogue; ``answers`` maps turn numbers to their correct responses."""
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
