@@ -174,10 +174,12 @@ def speaker_swap(store: Store) -> DialogueBaseline:
 def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
     """Make the generator ``insertion``, which puts an utterance where it does not belong.
 
+    If ``utterance`` is ``other``, an utterance of another dialogue is inserted. If it is ``own``, one of the
+    dialogue's own utterances is moved, as Mesgar et al. do.
+
     Args:
         store: Store to draw utterances from.
-        utterance: ``other`` to insert an utterance of another dialogue, or ``own`` to move one of the
-            dialogue's own utterances, as Mesgar et al. do.
+        utterance: ``other`` or ``own``.
 
     Returns:
         The generator.
