@@ -57,7 +57,7 @@ _SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
 """End of a sentence, with closing quotation marks."""
 _STATEMENT = re.compile(r"[^.!?]+(?=[.!](?:\s|$))")
 """A sentence that ends in a period or an exclamation mark."""
-_POSSESSIVE = re.compile("['’]s?$")
+_POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_WORD = 3
 """Minimum length of a word that `goes_round` counts as a content word."""
 _COPIED_RUN = 5
