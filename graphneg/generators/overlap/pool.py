@@ -102,8 +102,8 @@ class Pool:
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.everyday or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
-        # Another generator may have added the bundled sentences. They must not change the output of this one, so
-        # their counts are subtracted.
+        # Another generator may have added the bundled sentences. Their counts are subtracted, so that they do
+        # not change the output of this one.
         left_out = Counter[str]()
         if self._sources and ANECDOTES not in self._sources:
             own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
