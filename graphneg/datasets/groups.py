@@ -211,12 +211,14 @@ def usable(group: Group) -> Group:
             f"{group.id}: no right response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
+    # "I ’ ll come ." and "I'll come." have the same normal form.
     known = {match_key(answer.text) for answer in right}
     wrong = [
         answer
         for answer in group.negatives
         if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
     ]
+    # Most groups are usable as a whole and are not copied.
     if len(right) + len(wrong) == group.size:
         return group
     return Group(group.id, group.context, right, wrong)
@@ -266,6 +268,7 @@ def choices_of(group: Group) -> Choices:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
+    # Indexes continue after the correct responses, as in `Choices.responses`.
     for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
         if answer.context is not None:
             edited[place] = answer.context
@@ -317,6 +320,7 @@ class ContextWriter:
         self.incomplete = self.edited = self.unusable = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
+            # DailyDialog++ has one context for all responses, so an edited context cannot be written.
             if entry.own == entry.context:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
@@ -349,18 +353,22 @@ class ContextWriter:
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
+                # The context of turn n consists of the turns before it.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
                 for text, label, source in found[at]:
+                    # DailyDialog++ separates random from adversarial negatives.
                     kind = wrong[_RANDOM if source == RANDOM else _ADVERSARIAL] if not label else right
                     kind[text] = None
+                # An empty response, or one that is also correct, is no negative.
                 known = {"", *map(match_key, right)}
                 texts = {
                     kind: tuple(text for text in some if match_key(text) not in known)
                     for kind, some in wrong.items()
                 }
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
+                # The format needs a context with both correct and wrong responses.
                 if turns and right and any(texts.values()):
                     yield Choices(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
@@ -380,6 +388,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
         for line in lines:
             file.write(json_line(line) + "\n")
             count += 1
+    # An empty file would only fail later, in training.
     if not count:
         raise InputError(
             "no context has both right and wrong responses: name files of negatives, or load a corpus "
@@ -425,6 +434,7 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         transform.
     """
     made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
+    # A generator is its own recipe and makes no graphs; a transform may have the name of its recipe, too.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
@@ -457,6 +467,7 @@ def entry_of(record: Negative, where: str) -> Entry:
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
+    # `context` holds the edited turns, `original` the turns as they were.
     own = tuple(turn["text"] for turn in record.context)
     original = record.original.get("context")
     context = own if original is None else tuple(turn["text"] for turn in original)
@@ -483,6 +494,7 @@ def enter(group: Group, entry: Entry) -> None:
     if entry.label:
         right, wrong = Answer(entry.response, entry.source), None
     else:
+        # None stands for the group's own context.
         own = None if _same_turns(entry.own, group.context) else entry.own
         right = Answer(entry.right, REFERENCE) if entry.right else None
         first = entry.categories[0] if entry.categories else ""
@@ -494,6 +506,8 @@ def enter(group: Group, entry: Entry) -> None:
     if wrong not in group.negatives:
         group.negatives.append(wrong)
         return
+    # The same response may come from several transforms or have several categories; it is one answer with all
+    # names.
     at = group.negatives.index(wrong)
     there = group.negatives[at]
     categories, transforms = (
@@ -580,6 +594,7 @@ class HeldOut:
     def _sorted(self) -> array[int]:
         """Return the sorted hashes, after merging new ones."""
         if self._new:
+            # Sorting is put off until the set is searched, because texts are added one by one.
             self._hashes = array("Q", sorted(self._new.union(self._hashes)))
             self._new = set()
         return self._hashes
@@ -604,6 +619,7 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
         InputError: The store has no dialogue of one of the splits.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
+    # A misspelled split would silently hold out nothing.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
         raise InputError(f"no dialogue is of the split {strange[0]!r}; there are: {known}")
@@ -630,6 +646,7 @@ def stored_replies(
     while batch := list(islice(ids, 200)):
         responses = read_responses(store, batch)
         for dialogue in read_dialogues(store, batch):
+            # The first turn of a dialogue replies to nothing.
             yield from (turn.text for turn in dialogue.turns[1:])
             yield from (item.text for item in responses.get(dialogue.id, ()) if item.label in labels)
         shown.advance(len(batch))

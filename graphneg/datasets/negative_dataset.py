@@ -81,6 +81,7 @@ class NegativeDataset:
         self._seen = set(known_splits)
         self._cache = None if cache is None else Path(cache)
         self.folder = Path(tempfile.mkdtemp(prefix="graphneg-pairs-"))
+        # The folder is removed when this object is collected or the interpreter exits.
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._last: tuple[int, StoredGroups] | None = None
 
@@ -98,6 +99,7 @@ class NegativeDataset:
         Returns:
             The groups.
         """
+        # Without functions among the sources, all epochs share the same groups.
         number = epoch if self._makers else 0
         if self._last is None or self._last[0] != number:
             self._last = (number, self._groups(number))
@@ -107,6 +109,7 @@ class NegativeDataset:
         """Return the groups of an epoch, stored on disk."""
         if not self._makers:
             cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
+            # The cache key is a digest of the files, so a changed file is read again.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
         # Files and iterables are read once; each epoch adds the records that functions make.
@@ -114,6 +117,7 @@ class NegativeDataset:
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
                 file.writelines(map(_line, self._read()))
+            # The file appears in one step, so an interrupted run leaves no part of it.
             unfinished.rename(fixed)
         made = (entry for item in self._makers for entry in entries_of(item(self._seed + epoch)))
         with open(fixed, "rb") as file:
@@ -132,6 +136,7 @@ class NegativeDataset:
         for item in self._fixed:
             yield from self._known(entries_of(item))
         strange = sorted(self._splits - self._seen)
+        # A function may still make records of a split that no file has.
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
             raise InputError(f"no negatives are of the split {strange[0]!r}; there are: {there}")
@@ -141,6 +146,7 @@ class NegativeDataset:
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
+                # A text of a held-out split must not be learned from another split either.
                 self._held_out.add(text for text in (entry.response, entry.right) if text)
             else:
                 yield entry
@@ -149,6 +155,7 @@ class NegativeDataset:
         """Return the cache key: a digest of the files' bytes and of what is held out."""
         digest = hashlib.blake2b(digest_size=16)
         for item in self._fixed:
+            # The suffix decides how a file is parsed, so it belongs to the key.
             digest.update(f"{file_digest(str(item))}{Path(str(item)).suffix}".encode())
         digest.update(json.dumps([_VERSION, sorted(self._splits)]).encode() + self._held_out.digest())
         return digest.hexdigest()
@@ -183,7 +190,9 @@ class StoredGroups(Sequence[Group]):
         self.unusable: int = facts["unusable"]
         self._ends = numpy.load(folder / _ENDS, mmap_mode="r")
         with open(folder / _GROUPS, "rb") as file:
+            # An empty file cannot be mapped.
             self._lines = mmap(file.fileno(), 0, access=ACCESS_READ) if len(self) else b""
+        # Samplers access the same groups several times in a row.
         self._group = lru_cache(256)(self._decoded)
 
     def __len__(self) -> int:
@@ -199,6 +208,7 @@ class StoredGroups(Sequence[Group]):
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
+            # The error ends an iteration over the sequence.
             raise IndexError(index)
         return self._group(index)
 
@@ -234,7 +244,9 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
             allowed = held_out.without(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
+    # The spool file is as large as the input and is not needed any more.
     spool.unlink()
+    # The offsets make each group accessible without reading the others.
     numpy.save(folder / _ENDS, ends)
     (folder / _FACTS).write_text(json.dumps({"held_out": left_out, "unusable": unusable}), encoding="utf-8")
 
@@ -245,6 +257,7 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
 
     hashes, offsets = array("Q"), array("Q", [0])
     for entry in entries:
+        # The position of an entry is known only when it is written.
         hashes.append(number(0, "place", entry.group_id))
         offsets.append(offsets[-1] + spool.write(_line(entry)))
     if not hashes:
@@ -252,7 +265,7 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
     values = numpy.frombuffer(hashes, dtype=numpy.uint64)
     order = numpy.argsort(values, kind="stable")
     bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
-    # Each run of equal hashes is a group. The sort is stable, so its first element is the group's first entry.
+    # Each run of equal hashes is a group. The sort is stable, so a run starts with the group's first entry.
     for run in numpy.argsort(order[bounds[:-1]]):
         group: Group | None = None
         for index in order[bounds[run] : bounds[run + 1]].tolist():

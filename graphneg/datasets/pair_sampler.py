@@ -177,6 +177,7 @@ class PairSampler:
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
+            # Names that no negative has are reported as an error, so all must be collected.
             known.update(name for answer in group.negatives for name in answer.names)
             if group.positives and (wanted is None or wanted(group)):
                 self._kept.append(index)
@@ -191,9 +192,11 @@ class PairSampler:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"
                 raise InputError(f"no negatives of {name!r}; there are: {there}")
+        # Negatives of the generator "random" take precedence over random draws.
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
         borrows = RANDOM in mix.negatives and not self._own_random
+        # Copies of a context matter only if correct responses of other contexts are drawn.
         self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
@@ -216,10 +219,12 @@ class PairSampler:
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.other, draw.slot))
+            # A position in the pairs is valid only if their contexts and weights are the same, too.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
             right += pair.label
+        # Sorting by hash shuffles the pairs in the same way on every machine.
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
         table: NDArray[int32] = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
         return EpochPairs(self, table, sources, right, digest.hexdigest()), shortfall
@@ -266,6 +271,7 @@ class PairSampler:
         context = group.context if answer.context is None else answer.context
         id = f"{group.id}~{draw.label}{answer.source}~{answer.text}"
         weights = self.mix.weights
+        # `names` lists transforms first, then the category and the source.
         weight = next((weights[name] for name in answer.names if name in weights), 1.0)
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
@@ -288,9 +294,11 @@ class PairSampler:
             if name == RANDOM and not self._own_random:
                 result = list(self._random(index, group, amount, epoch))
             else:
+                # A response may be selected by its source, its category or a transform.
                 some = [(slot, item) for slot, item in wrong if name in item.names]
                 slots = self._turns(group.id, name, some, amount, epoch)
                 result = [Draw(index, index, -1 - slot, name) for slot in slots]
+            # Missing responses are counted instead of repeating others.
             if len(result) < amount:
                 shortfall.contexts[name] += 1
                 shortfall.responses[name] += amount - len(result)
@@ -309,11 +317,13 @@ class PairSampler:
         A response is refused if it is nearly a correct response of the context or of a copy of it, or if its
         own context is nearly the same.
         """
+        # The replies of a copy of this context are correct here, too.
         copies = [self.groups[at] for at in self._copies.get(index, ()) if at != index]
         right = NearTexts(answer.text for each in (group, *copies) for answer in each.positives)
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
+            # One hash gives both the other context and one of its responses.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = self.groups[other].positives
@@ -321,6 +331,7 @@ class PairSampler:
             text = some[slot].text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
+                # A reply to nearly the same context may be correct here.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)
@@ -336,6 +347,7 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
     places: dict[int, int | list[int]] = {}
     for index in kept:
         key = number(0, "context", *map(match_key, groups[index].context))
+        # Contexts are compared by hash to save memory.
         there = places.setdefault(key, index)
         if isinstance(there, list):
             there.append(index)
@@ -389,6 +401,7 @@ class EpochPairs(Sequence[Pair]):
         import numpy
 
         _, first, inverse = numpy.unique(self.table[:, 0], return_index=True, return_inverse=True)
+        # A stable sort keeps the order of the pairs within a context.
         order = numpy.argsort(first[inverse], kind="stable")
         return replace(self, table=self.table[order])
 
@@ -475,12 +488,14 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
     similarities: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("f"))
     contexts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     wrong = (draw for draw in sampler.draws(epoch, shortfall) if not draw.label)
+    # Embedding in batches keeps memory constant.
     while some := list(islice(wrong, 500)):
         pairs = [sampler.pair(draw) for draw in some]
         right = [[item.text for item in sampler.groups[draw.group].positives] for draw in some]
         texts = list(dict.fromkeys([*(pair.response for pair in pairs), *chain.from_iterable(right)]))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
         for draw, pair, fitting in zip(some, pairs, right, strict=True):
+            # A negative is compared with the correct response that is most similar to it.
             similarity = max(float(vectors[pair.response] @ vectors[text]) for text in fitting)
             for key in {(draw.name, ""), (draw.name, pair.category)}:
                 similarities[key].append(similarity)
@@ -492,6 +507,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
+            # A mix may name a category itself; it needs no second row.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
@@ -530,6 +546,7 @@ class Epochs:
         """
         self._draws = draws
         self._batch, self._size = batch, batch * _WINDOW
+        # The first epoch is kept, because training starts with it.
         first, self.shortfall = draws(0)
         self.first, self._digest = len(first), first.digest
         self.balance = (self.first - first.right) / max(1, first.right)
@@ -568,6 +585,7 @@ class Epochs:
         if not 0 <= index < len(self):
             raise IndexError(index)
         epoch = bisect_right(self._starts, index) - 1
+        # Trainers read in order, so only the current epoch is in memory.
         if epoch != self._epoch:
             self._pairs = self._draws(epoch)[0].together()
             self._epoch, self._window = epoch, -1
@@ -575,6 +593,7 @@ class Epochs:
         if window != self._window:
             start = window * self._size
             pairs = self._pairs[start : start + self._size]
+            # Batches of similar length need little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
             # Shuffle the batches, so that they are not in the order of their lengths.

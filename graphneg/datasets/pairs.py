@@ -4,12 +4,11 @@
 functions that make new negatives for each epoch. Negatives are grouped by context in a memory-mapped file,
 from which each epoch draws. Pairs come in the forms that trainers take: a sequence, a Hugging Face
 ``Dataset`` or ``IterableDataset``, a torch ``DataLoader``, or rows of an anchor, a positive and negatives.
+For example, this prints two edited negatives and one random negative per correct response::
 
-Example:
-    >>> from graphneg import Mix, read_pairs                                               # doctest: +SKIP
-    >>> pairs = read_pairs("negatives.jsonl", mix=Mix(negatives={"deam": 2, "random": 1}))  # doctest: +SKIP
-    >>> pairs.to_dataset()[0]["response"]                                                  # doctest: +SKIP
-    'It is far.'
+    mix = Mix(positives=1, negatives={"deam": 2, "random": 1})
+    for pair in read_pairs("negatives.jsonl", mix=mix, seed=0):
+        print(pair.context, pair.response, pair.label)
 """
 
 from __future__ import annotations
@@ -161,6 +160,7 @@ class Pairs:
         Returns:
             The pairs and the shortfall.
         """
+        # Several methods ask for the same epoch, so the last one stays in memory.
         if self._drawn is None or self._drawn[0] != epoch:
             self._drawn = (epoch, *self.sampler(epoch).drawn(epoch))
         return self._drawn[1], self._drawn[2]
@@ -175,9 +175,11 @@ class Pairs:
             The sampler.
         """
         groups = self._dataset.groups(epoch)
+        # Sources that are functions make new groups for each epoch.
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
             if mix is None:
+                # Without a mix, draw one wrong response of each source.
                 sources = sorted({answer.source for group in groups for answer in group.negatives})
                 mix = Mix(1, dict.fromkeys(sources or [RANDOM], 1))
             left_out, unusable = groups.held_out, groups.unusable
@@ -213,6 +215,8 @@ class Pairs:
         except (KeyError, TypeError, ValueError) as error:
             reason = "no state of a stream of pairs: it has an epoch, a place and a digest"
             raise InputError(reason) from error
+        # The digest covers negatives, mix, seed and texts held out. A position is valid only for the same
+        # pairs.
         if epoch < 0 or self.epoch(epoch).digest != digest:
             raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
         self._epoch, self._index = epoch, index
@@ -273,6 +277,7 @@ class Pairs:
             A dataset with the columns of `to_dataset`.
         """
         dataset = self.to_dataset(epoch, separator)
+        # About 1,000 pairs per shard, so that several workers have something to read.
         return dataset.to_iterable_dataset(max(1, len(dataset) // 1_000))
 
     def to_dataloader(
@@ -302,6 +307,7 @@ class Pairs:
 
         pairs: Any = self.epoch(epoch)
         make: Any = DataLoader
+        # A resumed job skips the pairs that it has seen.
         rest = Subset(pairs, range(start, len(pairs)))
         return make(rest, batch_size=batch_size, collate_fn=collate or _batch, **options)
 
@@ -338,6 +344,7 @@ class Pairs:
         Raises:
             InputError: ``negatives`` is below 1, or the mix draws fewer per context.
         """
+        # A longer row could never be filled.
         most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
             raise InputError(f"{negatives} negatives in a row: the mix draws {most} of each context")
@@ -355,11 +362,13 @@ class Pairs:
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
+                # Each row is built from one context only, so its negatives are negatives of its positive.
                 pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
                 for pair in pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
+                # A last block that is too short is dropped: all rows need the same columns.
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(sampler.groups[index].context)
@@ -422,6 +431,7 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
     remaining, schema = iter(rows), features.arrow_schema
     try:
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
+            # Batches of rows keep memory constant.
             while some := list(islice(remaining, 1_000)):
                 stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
     except BaseException:

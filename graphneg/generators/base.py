@@ -223,6 +223,7 @@ class ShortfallCounter:
         Returns:
             One pair of reason (``code: sentence``) and context id for each missing candidate.
         """
+        # Each missing candidate is reported once.
         told, self._left_out = self._left_out, []
         return told
 
@@ -367,6 +368,7 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
+                # A wrong loaded response marks a place for a context, too, but is not a correct response.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -410,6 +412,7 @@ def _contexts(
     # Loaded responses decide where contexts end. Without them, the dialogue's own turns serve as responses.
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
+        # A dialogue of one turn has no context.
         if not before:
             continue
         # The dialogue's own next turn is a correct response, unless the dialogue ends at the context.
@@ -423,6 +426,7 @@ def _contexts(
             turn=answered + 1,
             turns=before,
             speaker=answering(before) if reply is None else reply.speaker,
+            # A loaded response may repeat the dialogue's own turn.
             positives=tuple(dict.fromkeys([*own, *answers.get(answered, ())])),
             copies=copies,
         )

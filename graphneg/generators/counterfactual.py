@@ -95,6 +95,7 @@ class CounterfactualOptions(WritingOptions):
             raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size at least 1")
+        # Building the object checks its values.
         _ = self.reach
 
     @property
@@ -141,6 +142,7 @@ class CounterfactualGenerator(WritingGenerator):
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
+        # A model that was trained for the task uses the perspective without a bias.
         self._pull = options.pull_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
@@ -165,6 +167,7 @@ class CounterfactualGenerator(WritingGenerator):
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
+                # Different substitutes often lead to nearly the same reply.
                 nearly = any(alike(words_of(reply.text), words_of(one.text)) for one in each.candidates)
                 if self.passes(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
@@ -194,6 +197,7 @@ class CounterfactualGenerator(WritingGenerator):
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
+                # A reply belongs to a context by its dialogue and the number of turns before it.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]
@@ -277,6 +281,7 @@ def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, 
     reach = Reach(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
     seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
+        # A perspective that the context leads to would make a plausible reply.
         near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
         said = spaced_words(" ".join([*reply.turns, reply.text]))
         shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))
@@ -294,6 +299,7 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
         return reason
     words = words_of(reply.text)
     said = [turn.text for turn in context.turns]
+    # A reply that repeats the observed one, a correct response or a turn is nothing new.
     if any(words_of(text) == words for text in (question.observed.response, *context.right, *said)):
         return "known"
     return "copies-context" if any(shares_run(words, words_of(text)) for text in said) else None
@@ -302,6 +308,7 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
 def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> Candidate:
     """Return a reply as a candidate."""
     details = {
+        # The id of a question is the id of the observed reply, "~" and the substitute.
         "source": question.id.rpartition("~")[0],
         "perspective": question.observed.perspective,
         "substitute": question.substitute,

@@ -141,6 +141,7 @@ def counterfactuals(
         replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, pull, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
+            # Counts tokens at the same position; a shifted reply counts as different.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
             finished = tokens[-1:] == observed[-1:]
             replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))
@@ -192,12 +193,14 @@ def _shown(examples: Sequence[Exchange]) -> str:
 def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
     """Return the token ids of a question, with the examples ``shown`` before both prompts."""
     observed = question.observed
+    # After solved examples a line break ends the reply; a trained model has its own end token.
     if shown:
         target = model.tokenizer(answer(observed.response) + "\n", add_special_tokens=False)["input_ids"]
     else:
         target = model.target_tokens(answer(observed.response))
     room = LONGEST_PROMPT
     if model.longest is not None:
+        # Examples, prompt and the longest possible reply must fit into the model's context.
         room = min(room, model.longest - len(shown) - len(target) - longer)
     if room < 1:
         raise ModelError(
@@ -226,9 +229,11 @@ def _side_by_side(
         return tokens[-1:] != item.observed[-1:] and len(tokens) < len(item.observed) + longer
 
     end = batch[0].observed[-1]
+    # Both sides are padded to one width, so that their tensors have the same shape.
     width = max(len(prompt) for item in batch for prompt in (item.actual, item.other))
     actual = model.steps([item.actual for item in batch], width)
     other = model.steps([item.other for item in batch], width)
+    # In float64 no two tokens tie.
     gumbel = GumbelNoise([item_seed(seed, item.question.id, 0) for item in batch], "float64")
     perspectives = [[item.question.observed.perspective] for item in batch]
     substitutes = [[item.question.substitute] for item in batch]
@@ -258,6 +263,7 @@ def _side_by_side(
         if not any(map(is_open, written, batch)):
             break
         if step + 1 < told:
+            # The observed side always reads the observed token (teacher forcing).
             actual.take(given)
         other.take(chosen)
     return written

@@ -128,9 +128,11 @@ class DialogueBaseline(ShortfallCounter):
         # Insertion makes the dialogue one turn longer. The extra turn belongs to the speaker who would speak
         # next.
         speakers = (*(turn.speaker for turn in turns), answering(turns))
+        # A shuffle may reproduce the original dialogue, so it counts as seen.
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
             made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
+            # Short dialogues have few distinct edits, so draws repeat.
             if made is None or (key := _key(made[0])) in seen:
                 continue
             seen.add(key)
@@ -143,6 +145,7 @@ class DialogueBaseline(ShortfallCounter):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
+            # `seen` holds the original, too.
             if len(seen) > per_context:
                 return
 
@@ -207,6 +210,7 @@ def replacement(store: Store) -> DialogueBaseline:
 def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
     """Shuffle the turns of a random speaker who has at least two."""
     turns = Counter(turn.speaker for turn in draw.turns)
+    # A single turn cannot be shuffled.
     speakers = sorted(speaker for speaker, amount in turns.items() if amount > 1)
     if not speakers:
         return None
@@ -238,6 +242,7 @@ def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
     edits = [
         TurnEdit(at, said[at], said[taken], utterance_id(draw.context.dialogue, taken))
         for at, taken in enumerate(order)
+        # "Yes." in place of another "Yes." is no edit.
         if said[at] != said[taken]
     ]
     return [said[taken] for taken in order], edits
@@ -249,6 +254,8 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
+        # An insertion follows one of the turns, so it is never the first turn. A replacement may replace any
+        # turn.
         at = draw.below(len(said), "place") + 1 - replaced
         # The utterance comes from the same corpus and split, so that style does not reveal it.
         rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
@@ -257,6 +264,7 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
             for row in rows
             if row["dialogue"] != context.dialogue
         }
+        # An utterance that the dialogue contains already would be a repetition, not a stranger.
         known = _key(said)
         # An utterance that answers this context or a copy of it would not be an error.
         right = NearTexts([*context.copies.get(at, ()), *(context.right if at == context.turn else ())])

@@ -128,6 +128,7 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
+            # A sentence from another list fits the context, though not the profile of this list.
             yield from others()
 
         for at, listed in enumerate(lists):
@@ -152,6 +153,7 @@ class SentenceChooser:
         """Return whether the sentence introduces a word that too many chosen sentences have."""
         if self._most_said is None:
             return False
+        # At the beginning of a run every word has a large share.
         most = max(FEW, self._most_said * self._taken)
         return any(self._said[term] >= most for term in item.terms - item.shared)
 
@@ -257,6 +259,7 @@ def drafted(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
         {'whole': {'id': 'd~a.0', 'seed': 0}, 'others': [{'id': 'd~a.1'}], 'facts': {}}
     """
     whole, *rest = records
+    # The records of a context share most fields.
     others = [{name: one[name] for name in one if one[name] != whole[name]} for one in rest]
     return {"whole": whole, "others": others, "facts": facts}
 
@@ -274,5 +277,7 @@ def chosen(item: Record, choose: Choose) -> list[Record]:
     whole = item["whole"]
     records = [whole, *({**whole, **other} for other in item["others"])]
     places = choose([record["response"] for record in records], item["facts"])
+    # An id is the context, the generator, the seed and the index: "d#2~overlap.0.3".
     name = whole["id"].rpartition(".")[0]
+    # Indexes count only the chosen candidates.
     return [{**records[place], "id": f"{name}.{slot}"} for slot, place in enumerate(places)]

@@ -118,6 +118,7 @@ class Generated(NegativeStream):
             The negatives of each batch, with the number of dialogues done so far.
         """
         if (begin := getattr(self._generator, "begin", None)) is not None:
+            # The candidates of a resumed run depend on the negatives written before.
             begin(written(), self._progress)
         for done, part in self._parts(skip):
             yield Finished(done, list(self._negatives(part.contexts)), part.last)
@@ -167,6 +168,7 @@ class Generated(NegativeStream):
             yield from super().run_shard(skip)
             return
         if begin is not None:
+            # Drafts depend on no other candidate, so nothing was given before.
             begin((), self._progress)
         for done, part in self._parts(skip):
             made = drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
@@ -193,9 +195,11 @@ class Generated(NegativeStream):
         copied = copied_contexts(self._store)
         parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last, copied)
         if (prefetch := getattr(generator, "prefetch", None)) is not None:
+            # While a server answers the prompts of one batch, those of the next are prepared.
             parts = ahead(lambda part: _prefetched(part, prefetch, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
+                # Each negative that was asked for counts as missing.
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
             done += part.dialogues
@@ -301,6 +305,7 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
         The negative.
     """
     turns = context.turns if candidate.context is None else candidate.context
+    # The original context is recorded only if it was edited.
     before = None if turns == context.turns else [turn._asdict() for turn in context.turns]
     right = context.positives[0] if context.positives else None
     # Only earlier turns were edited, so the last turn has no other original.
@@ -329,6 +334,7 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
         edits=[
             {"turn": edit.turn, "transform": name, "category": category, "node": edit.source}
             | {"before": edit.before, "after": edit.after}
+            # An edit in a record has one category, so it is repeated for each.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ],

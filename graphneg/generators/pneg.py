@@ -111,6 +111,7 @@ class PnegOptions(WritingOptions):
             raise InputError("responses and draws at least 1, k not below 0")
         if not 1 <= self.least_listed <= self.responses:
             raise InputError(f"least {self.least}: from 1 to the {self.responses} that are asked for")
+        # Building the object checks temperature and top_p.
         _ = self.manner
 
     @property
@@ -202,8 +203,10 @@ class PnegGenerator(WritingGenerator):
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_Asked, Sequence[IrrelevantResponses]]] = []
         for each in asked:
+            # Ceiling division: one call gives several responses.
             for call in range(-(-each.lacks(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
+                # As in the paper, each call shows other examples.
                 order = shuffled(range(len(self._examples)), seed, "examples", id)
                 shown = [self._examples[number] for number in order[: self._options.k]]
                 request = irrelevant_request(shown, each.context.turns, amount)
@@ -247,12 +250,15 @@ class PnegGenerator(WritingGenerator):
             listed = listed[:-1]
         listed = listed[: self._options.responses]
         reason = None
+        # As in the paper, a list that is too short is discarded as a whole.
         if len(listed) < self._options.least_listed:
             reason = answer.problem or ("short-list" if listed else "no-list")
+        # A refusal may be formatted as a list.
         elif answer.problem == "refused-answer":
             reason = answer.problem
         if not self.passes(each, reason):
             return
+        # Models sometimes copy a response or a turn of an example.
         told = [text for example in shown for text in (*example.responses, *example.context)]
         before = [words_of(text) for text, _ in each.texts]
         turns = [turn.text for turn in each.context.turns]
@@ -261,6 +267,7 @@ class PnegGenerator(WritingGenerator):
             reason = refusal(text, (), each.context, self._options.lengths, told)
             if reason is None and any(alike(words, others) for others in before):
                 reason = "like-another"
+            # The task is to use words of the context; a text without any is an easy negative.
             if reason is None and not clash(turns, text):
                 reason = "no-clash"
             if self.passes(each, reason):
@@ -313,6 +320,7 @@ def _json_list(text: str) -> list[str] | None:
     for found in islice(_OPENS.finditer(text), _MOST_OPENINGS):
         try:
             value, _ = _DECODER.raw_decode(text, found.start())
+        # Not a list, or nested too deeply for the parser.
         except (ValueError, RecursionError):
             continue
         items: list[Any] = value if isinstance(value, list) else list(value.values())
@@ -339,6 +347,7 @@ def _bare(text: str) -> str:
     # A line of a truncated JSON list: "We left.",
     if text.endswith('",') or text.endswith("',"):
         text = text[:-1]
+    # Quotation marks that occur inside, too, belong to the text: "Yes" and "no".
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))

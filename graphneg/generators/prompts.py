@@ -201,6 +201,7 @@ def context_prompt(context: Sequence[str]) -> str:
         B: No.
         A:
     """
+    # Counting from the start makes A the first speaker.
     said = [f"{'AB'[at % 2]}: {one_line(text)}" for at, text in enumerate(context)]
     return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
 
@@ -250,6 +251,7 @@ def train_for(
     Returns:
         A report of the training.
     """
+    # The note is saved with the model, so that prompts without examples are used later.
     setattr(model.model.config, TASK, task)
     return fine_tune(model, examples, out, **arguments)
 
@@ -294,11 +296,13 @@ def blank_request(history: Sequence[Turn], marked: str) -> str:
     """
     found = BLANK.search(marked)
     before, kind = (marked, "") if found is None else (marked[: found.start()], found[0])
+    # A space at the end would be a token of its own and mislead the model.
     return f"{blanks_request(history, marked).removesuffix(_BLANKS)}{kind}: {before}".rstrip()
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
     """Return texts with the names of two alternating speakers; the last text is A's."""
+    # Counting from the end makes B the replying speaker, however long the history is.
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
 
 

@@ -89,6 +89,7 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
     if (snapshot := stored_snapshot(store)) is not None:
         if most > MOST:
             raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
+        # A store of a shard holds a part of the dialogues; its snapshot has the bank of the whole corpus.
         for corpus, draw, *entry in snapshot.rows(store, BANK):
             if not corpora or corpus in corpora:
                 sample.offer(draw, BankEntry(*entry))
@@ -274,6 +275,7 @@ class RandomGenerator(BankGenerator):
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
+                # If the entry at the random index is refused, the next one is tried, once around the bank.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 
@@ -346,8 +348,10 @@ class Bm25Generator(BankGenerator):
 
         def ranked(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             query, new = _query(context, self._by), NewTexts(context)
+            # Only indexed words can score.
             known = sorted(set(_words(query or "")) & index.vocab_dict.keys())
             for at, score in _best_first(index.get_scores(known)) if known else ():
+                # The remaining responses share no word with the query.
                 if score <= 0:
                     return
                 if new.take_entry(entries[at]):
@@ -420,11 +424,13 @@ class SemiHardGenerator(BankGenerator):
                 return
             [vector] = self._embedder.embed([query])
             [answer] = self._embedder.embed(context.positives[:1])
+            # Vectors have length 1, so the dot product is the cosine.
             right = round(float(vector @ answer), _DIGITS)
             cosines = np.round((vectors @ vector).astype(float), _DIGITS)
             new = NewTexts(context)
             # Responses at least as similar as the correct one may be correct, too.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
+                # The remaining responses are even less similar.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):

@@ -130,6 +130,7 @@ class Bidirectional:
                 for pair in pairs
             ],
         )
+        # A perplexity is the exponential of the mean loss.
         limited = ((exp(min(loss, _LARGEST_LOSS)) for loss in losses) for losses in (forward, backward))
         return list(map(Perplexities, *limited))
 
@@ -219,6 +220,7 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation are of one dialogue: none can be put to another")
+    # In a doubled list a rotation is a slice.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
@@ -226,6 +228,7 @@ def pairs_to_learn(
         others = [record for record in turned[start : start + len(right)] if record.dialogue != own.dialogue]
         # Short replies such as "Yes." recur: a random response must not say the same as the correct one.
         fits = NearTexts([own.response])
+        # If all others say nearly the same, one of them has to do.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
@@ -255,6 +258,7 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
     fitting, others = sorted(right), sorted(random)
+    # The balanced accuracy has its maximum at the perplexity of a correct pair.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
@@ -309,6 +313,7 @@ class SelectionCriteria:
             The reason, or None if the record is kept.
         """
         reason = UNLIKELY_POST if record.scores[BACKWARD] > self.thresholds.backward else None
+        # If both perplexities are too high, the forward one is reported.
         if record.scores[FORWARD] > self.thresholds.forward:
             reason = UNLIKELY
         if self.keep == "unfitting":
@@ -372,6 +377,7 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
+            # Reversed, so that the first of several groups of a context decides.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -381,6 +387,7 @@ class Selected(NegativeStream):
     def settings(self) -> Mapping[str, Any]:
         """Return what the output depends on. The batch size is not part of it."""
         with open(self._path, "rb") as file:
+            # A resumed run must read the same records, not just the same path.
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         thresholds = self._selection.thresholds
         return {
@@ -423,6 +430,7 @@ class Selected(NegativeStream):
         ]
         for records in contexts_of(scored):
             fine = [record for record in records if self._is_kept(record, self._selection.refusal(record))]
+            # CAPT ranks the responses of a context by backward perplexity.
             fine.sort(key=lambda record: (record.scores[BACKWARD], record.id))
             most = self._selection.per_context or len(fine)
             for rank, record in enumerate(fine):

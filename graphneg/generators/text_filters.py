@@ -100,8 +100,10 @@ def refusal(
     reason = broken(text, keywords, lengths)
     if reason is not None:
         return reason
+    # A model often copies from its prompt.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
+    # A paraphrase with nearly the same words would be correct, too.
     if any(alike(words, words_of(positive)) for positive in context.right):
         return "like-a-positive"
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
@@ -130,6 +132,7 @@ def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str 
         return "too-short" if len(words) < lengths.start else "too-long"
     if len(_SENTENCE_END.findall(text)) > _SENTENCES:
         return "rambles"
+    # A keyword counts in any form: "borrowed" mentions "borrow".
     if not all(mentions(words, keyword) for keyword in keywords):
         return "no-keyword"
     if is_foreign(text):
@@ -174,7 +177,9 @@ def goes_round(words: Sequence[str]) -> bool:
         >>> goes_round("the summer was hot and the hot summer came".split())
         True
     """
+    # "Ann" and "Ann's" are the same word here.
     plain = [_POSSESSIVE.sub("", word) for word in words]
+    # A form may have several lemmas ("saw": "see", "saw"); the first in the alphabet stands for all.
     content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
     runs = Counter(zip(words, words[1:], words[2:], strict=False))
     return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
@@ -209,6 +214,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
         True
     """
+    # A text shorter than the run counts as copied if all of it occurs.
     size = min(size, len(words))
     return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
 
@@ -321,6 +327,7 @@ class PerplexityFilter:
             For each text its losses, or None if it is out of bounds.
         """
         said = [f" {closed_up(text)}" for text in texts]
+        # A line break takes the place of the history.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
         # Texts that fail alone are not scored again after their histories.
         passing = [at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.alone)]
@@ -331,6 +338,7 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
+            # A text without a history is judged by its losses alone.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.hold(losses) else None
@@ -358,6 +366,7 @@ class PerplexityFilter:
         found: list[TextLosses | None] = []
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
+            # A rare name in the original is just as unlikely in the edited text.
             worst = max([self.bounds.worst, *before])
             most = min(log(self.bounds.alone), _mean(before) + margin)
             found.append(one if one.alone <= most and one.worst <= worst else None)

@@ -106,6 +106,7 @@ class TokenSubstitutionGenerator(BankGenerator):
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context if context.positives else 0):
+                # If there are fewer correct responses than candidates, each is used several times.
                 right = context.positives[slot % len(context.positives)]
                 text, replaced = self._replaced(source, right, seed, f"{context.id}/{slot}")
                 if replaced and new.take(text):
@@ -128,6 +129,7 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
+            # Start at a random word and take the first that differs.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
             # Another form of the same word would change the grammar instead of the meaning: "boat" by
@@ -136,6 +138,7 @@ class TokenSubstitutionGenerator(BankGenerator):
             if other is None:
                 continue
             replaced.append((word, other))
+            # The substitute takes over the capital of the start of a sentence.
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
             # "a boat" becomes "an apple".
             if at > 1:
@@ -155,6 +158,7 @@ def known_words(texts: Iterable[str]) -> WordSource:
     words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
     by_tags: dict[Tags, list[str]] = {}
     for word in sorted(words):
+        # A word that the dictionary does not know cannot be compared by inflection.
         if tags := tags_of(word):
             by_tags.setdefault(tags, []).append(word)
     return lambda words, at: by_tags.get(tags_of(words[at].lower()), ())
@@ -191,6 +195,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         """Return a token as a word; empty for a part of a word, a symbol or a function word."""
         piece = str(tokenizer.convert_ids_to_tokens(token))
         word = str(tokenizer.decode([token])).strip().lower()
+        # "##" marks the continuation of a word in WordPiece.
         return word if not piece.startswith("##") and WORD.fullmatch(word) and _is_content(word) else ""
 
     def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
@@ -199,6 +204,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         # Texts are read one by one: a batch would change the last bits of the logits.
         rows = tokenizer(text, truncation=True, return_tensors="pt").to(network.device)
         masked = (rows["input_ids"][0] == tokenizer.mask_token_id).nonzero()
+        # The tokenizer cut off the end of a long text, and the mask with it.
         if not len(masked):
             return ()
         with torch.inference_mode():

@@ -152,6 +152,7 @@ class WritingOptions:
             raise InputError(f"words {self.words}: a text has {self.least_words} words at least")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"route {self.route!r}: choose one of chat, completion")
+        # Building the object checks its values.
         _ = self.bounds
         if self.served is not None:
             serving_of(self.served)
@@ -211,6 +212,7 @@ class WritingOptions:
             model = load(self.model, gguf_file=self.gguf_file, device=self.device, offline=self.offline)
             _calculate_in_bfloat16(model)
             writer = LocalWriter(model, self.route or "completion")
+            # A local causal model can judge its own texts.
             reader = reader or model
         return writer, PerplexityFilter(reader, self.bounds) if isinstance(reader, CausalLM) else None
 
@@ -270,6 +272,8 @@ class WritingGenerator(ShortfallCounter, ABC):
         self.refused: Counter[str] = Counter()
         self.writer = writer
         self.judge = judge
+        # A server answers many prompts at a time. A local model is slow, so its output is saved after few
+        # dialogues.
         self.batch = BATCH if isinstance(writer, ServedWriter) else SLOW_BATCH
         self._said = NearDuplicates()
 
@@ -301,6 +305,7 @@ class WritingGenerator(ShortfallCounter, ABC):
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
+                # Candidates beyond the amount wanted stay available to other contexts.
                 if len(own) < gap.amount and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own
@@ -360,6 +365,7 @@ class WritingGenerator(ShortfallCounter, ABC):
             progress: Not used.
         """
         self._said = NearDuplicates()
+        # A resumed run must not repeat what it gave before.
         for negative in given:
             self._said.add(negative.response)
 
@@ -433,13 +439,17 @@ class WritingGenerator(ShortfallCounter, ABC):
             seed: Seed of the run.
         """
         if isinstance(self.writer, ServedWriter):
+            # `generate` is left as soon as its first requests are answered, because later ones depend on the
+            # answers.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 
     def _with(self, writer: Any) -> WritingGenerator:
         """Return a copy with another writer and its own counts."""
         other = copy.copy(self)
+        # The ranker is not asked while requests are counted or sent ahead.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
+        # The copy must not share the list of missing candidates.
         other.left_out()
         return other
 

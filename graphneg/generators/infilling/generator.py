@@ -115,6 +115,7 @@ class MaskAndFillOptions(WritingOptions):
         strange = [name for name in self.kinds if name not in get_args(Source)]
         if strange or not self.kinds:
             raise InputError(f"sources {strange or []}: choose some of {', '.join(get_args(Source))}")
+        # Building the object checks temperature and top_p.
         _ = self.search
 
     @property
@@ -221,6 +222,7 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
+            # Versions of one text may be filled in nearly the same way.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -265,6 +267,7 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [Original("retrieved", one.text, one.details["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
+                # The last turns are closest to the response.
                 said[::-1][:most],
                 found,
             ]
@@ -296,10 +299,13 @@ class MaskAndFillGenerator(WritingGenerator):
             return "unfilled"
         gone = {word for answer in draft.masked.answers for word in words_of(answer)} - FUNCTION_WORDS
         answered = {word for answer in draft.given for word in words_of(answer)} - FUNCTION_WORDS
+        # A blank may hold several words, of which each must be new.
         if gone & answered:
             return "same-words"
+        # Sampling sometimes gives non-words.
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
+        # If only function words changed, the text still says the same.
         if len({*content_lemmas(draft.text)} - {*content_lemmas(closed_up(draft.original.text))}) < NEW_WORDS:
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
@@ -316,7 +322,9 @@ class MaskAndFillGenerator(WritingGenerator):
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
         """Return the drafts that pass the judge with their scores, the most likely first."""
         found: list[tuple[_Draft, dict[str, float]]] = [
-            (one, {"infilling": round(one.loss / len(one.given), 3)}) for one in drafts
+            # The mean over the blanks makes texts with few and with many blanks comparable.
+            (one, {"infilling": round(one.loss / len(one.given), 3)})
+            for one in drafts
         ]
         if self.judge is not None:
             texts, originals = [one.text for one in drafts], [one.original.text for one in drafts]
@@ -339,6 +347,7 @@ class MaskAndFillGenerator(WritingGenerator):
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
+        # A correct response whose loss hardly rises is probably still correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))

@@ -151,6 +151,7 @@ class OneByOne(Layout):
         # before "in May".
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
+        # A word or phrase does not reach beyond its sentence.
         if masked.kinds[nth] != "sentence":
             ends.append(_SENTENCE_END)
         for end in ends:
@@ -229,6 +230,7 @@ class Sentinels(Layout):
         parts = re.split(r"<extra_id_(\d+)>", written)
         found: dict[str, str] = {}
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
+            # A model may repeat a sentinel; its first answer counts.
             found.setdefault(number, one_line(text))
         return _whole([found.get(str(n), "") for n in range(len(masked.answers))], masked)
 
@@ -271,6 +273,7 @@ class WholeText(Layout):
         Returns:
             One answer per blank, or None if the model changed the parts around the blanks.
         """
+        # The parts around the blanks must be unchanged, except for white space.
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in masked.parts]
         found = re.search(r"(?:^|\s)" + "(.+?)".join(parts).strip() + "$", one_line(written))
         return None if found is None else _whole(list(found.groups()), masked)
@@ -304,6 +307,7 @@ class Middles(Layout):
             What the model reads.
         """
         before, behind, middle = self.tokens
+        # The prefix is the text up to the blank, with the answers so far.
         so_far = MaskedText(masked.parts[: len(given) + 1], masked.kinds, masked.answers).joined(given)
         lines = "\n".join([*_history(history), so_far]).rstrip()
         return f"{before}{lines}{behind}{masked.parts[len(given) + 1]}{middle}"
@@ -387,6 +391,7 @@ def fill(
             answers = layout.answers(completion.text, one.masked, len(one.given))
             one.failed = answers is None
             one.given += answers or ()
+            # The mean over tokens does not penalize long answers.
             one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
         left = [one for one in left if one.is_open]
 
@@ -407,6 +412,7 @@ def layout_of(writer: Writer) -> Layout:
     if not isinstance(writer, LocalWriter):
         return Marked(FILLED_EXAMPLES)
     model = writer.model
+    # A fine-tuned model uses the layout that it was trained with, whatever its tokenizer supports.
     if is_trained(model, FILL_BLANKS):
         return OneByOne()
     known = _specials(model)
@@ -419,6 +425,7 @@ def layout_of(writer: Writer) -> Layout:
             f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it fills no "
             "blanks; graphneg train infill teaches a model to"
         )
+    # Models without fill-in-the-middle tokens learn the task from solved examples.
     found = next((tokens for tokens in _MIDDLE_TOKENS if known.issuperset(tokens)), None)
     return OneByOne(FILLED_BLANKS) if found is None else Middles(tokens=found)
 

@@ -110,10 +110,13 @@ class MaskedText:
         text = self.parts[0]
         for answer, part in zip(answers, self.parts[1:], strict=True):
             answer = one_line(answer)
+            # "a [word]" filled with "apple" becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
+            # At the start of a sentence.
             if _BEGINNING.search(text):
                 answer = answer[:1].upper() + answer[1:]
+            # "in [word]." filled with "May." has one period.
             if part.startswith(_MARKS):
                 answer = answer.rstrip(",.!?;: ")
             text += answer + part
@@ -178,9 +181,11 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 size = _size(chance("word", nth, at), chance("size", nth, at))
                 size = min(size, len(words) - at)
                 start, stop = words[at][0], words[at + size - 1][1]
+                # A blank without a content word would hardly change the meaning.
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size
+                # Without a word between them, two blanks would touch.
                 at += 1
         begin = end
     return tuple(spans) if _is_usable(text, spans) else ()
@@ -190,6 +195,7 @@ def _size(masked: float, size: float) -> int:
     """Return how many words to blank, 0 for none; both arguments are uniform in [0, 1)."""
     if masked >= WORD:
         return 0
+    # Phrases have 2 to `LONGEST_PHRASE` words with equal probability.
     return 1 if size >= PHRASE else 2 + int(size / PHRASE * (LONGEST_PHRASE - 1))
 
 

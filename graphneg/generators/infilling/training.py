@@ -109,6 +109,7 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
         Blanked responses.
     """
     for context in contexts:
+        # Otherwise every correct response would be refused as nearly a correct one.
         alone = replace(context, positives=())
         for nth, text in enumerate(context.positives):
             if refusal(closed_up(text), (), alone, LENGTHS) is None:
@@ -132,6 +133,7 @@ def divided(
     dialogues = list(dict.fromkeys(pair.dialogue for pair in pairs))
     wanted = ceil(amount / max(len(pairs), 1) * len(dialogues))
     order = sorted(dialogues, key=lambda id: number(seed, "held-out", id))
+    # Whole dialogues are held out, so that training and held-out texts share none.
     out = set(order[: min(wanted, len(order) // _SHARE)])
     learned = [pair for pair in pairs if pair.dialogue not in out]
     return learned, [pair for pair in pairs if pair.dialogue in out][:amount]

@@ -249,6 +249,7 @@ class KeywordGenerator(WritingGenerator):
             for draft in drafts:
                 text = one_line(draft.text)
                 reason = refusal(text, slot.words, slot.context, self._options.lengths, EXAMPLE_TEXTS)
+                # The token limit cut the text off.
                 if not draft.finished:
                     reason = "unfinished"
                 if self.passes(slot, draft.problem or reason):
@@ -273,6 +274,7 @@ class KeywordGenerator(WritingGenerator):
         written for, if it is nonsense after the context, or if another response of the context is nearly the
         same.
         """
+        # Each round takes one text per slot, so that the judge scores them in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)
@@ -281,6 +283,7 @@ class KeywordGenerator(WritingGenerator):
                 after = self.judge.after([text for text, _ in best], turns)
             for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
                 given = [each for other in slots if other.at == slot.at for each in other.candidates]
+                # The responses to one context must differ from each other.
                 nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
                 details, scores = {"keywords": ", ".join(slot.said)}, dict[str, float]()
                 if slot.history is not None:
@@ -362,6 +365,7 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
+    # Only replies can be trained for; sentences are always shown examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

@@ -88,6 +88,7 @@ def keywords_of(
     def is_usable(keyword: Keyword, text: str) -> bool:
         words = [word.lower() for word in keyword.words]
         is_noun = language != "en" or "NOUN" in readings(words[-1])
+        # A name need not be in the dictionary.
         is_thing = is_noun or truecased(keyword.words[-1], text) != words[-1]
         return (
             is_thing
@@ -96,6 +97,7 @@ def keywords_of(
                 word.replace("-", "").isalpha()
                 and len(word) >= _SHORTEST_WORD
                 and word not in FUNCTION_WORDS
+                # "Thank you" and "please" are about nothing.
                 and word not in WORDS_OF_TALK
                 for word in words
             )
@@ -125,10 +127,12 @@ def drawn(
     """
     least, most = amount
     drawn_amount = least + number(seed, "amount", id) % (most - least + 1)
+    # The first of equal keywords counts.
     by_key = {keyword.text: keyword for keyword in reversed(keywords)}
     chosen: list[Words] = []
     for key in shuffled(by_key, seed, "keywords", id):
         words = tuple(truecased(word, text) for word in by_key[key].words)
+        # "blue jacket" and "jacket" would ask for the same word twice.
         if not any(set(words) & set(other) for other in chosen):
             chosen.append(words)
         if len(chosen) == drawn_amount:
@@ -227,6 +231,7 @@ class Histories:
         """
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
+            # A context may come from a dialogue that the store does not list.
             own = self._indexes.get(context.dialogue, len(self._ids))
             amount = len(self._ids) - (context.dialogue in self._indexes)
             index = number(seed, "history", id) % max(amount, 1)

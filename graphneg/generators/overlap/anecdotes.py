@@ -47,6 +47,7 @@ def features(text: str) -> Iterator[str]:
         ['first-person', 'first:my', 'kin', 'long words:1', 'past', 'past-time', 'words:4']
     """
     words = WORD.findall(text)
+    # Typographic apostrophes count as plain ones.
     low = [word.lower().replace("’", "'") for word in words]
     said = set(low)
     yield from sorted(said & CLOSED)
@@ -57,6 +58,7 @@ def features(text: str) -> Iterator[str]:
         yield "past"
     if any(word_map("tenses-of-times").get(word) == "past" for word in low):
         yield "past-time"
+    # Lengths are grouped in pairs: texts of 4 and 5 words share a feature.
     yield f"words:{min(len(words), _LONGEST) // _MANY * _MANY}"
     # The first word is left out, because it has a capital anyway.
     yield from _counted("names", sum(map(_is_name, words[1:])))

@@ -232,15 +232,18 @@ class OverlapGenerator(ShortfallCounter):
             progress: Receives the progress of adding dialogues.
         """
         if (snapshot := stored_snapshot(self._store)) is not None:
+            # A store of a shard holds the pool of the whole corpus in its snapshot.
             snapshot.require(SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.conditions, progress)
+        # New sentences change the frequencies of terms, so the pool is read again.
         self._pool, self._seed, self._begun = None, None, True
         if self.conditions.most_alike is not None:
             self._scenes = Scenes(self._store, self.conditions.most_alike)
         self._successors.clear()
         self._chooser = self._new_chooser()
         for negative in given:
+            # Uses are counted by the sentence as it was found, before it was edited or extended.
             text = found_text(negative)
             self._chooser.count(words_key(text), content_lemmas(text))
         if self._embedder is not None:
@@ -263,6 +266,7 @@ class OverlapGenerator(ShortfallCounter):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
+                    # A list that still has sentences shows that all of them were used too often.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -354,6 +358,7 @@ class OverlapGenerator(ShortfallCounter):
         """Yield contexts in parts, with the terms whose sentences must be read for them."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.conditions
+        # Shares become numbers of sentences.
         hub, light = conditions.hub * size, inf if conditions.light is None else conditions.light * size
         for start in range(0, len(contexts), PART):
             part: list[_Asked] = []
@@ -372,6 +377,7 @@ class OverlapGenerator(ShortfallCounter):
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
             # Terms that an earlier part requested are not read again.
             missing = sorted(term for term in needed - claimed if term not in pool)
+            # Parts are read ahead, before the samples of the parts before are in memory.
             claimed.update(missing)
             yield part, missing
 
@@ -451,6 +457,7 @@ class Similarity:
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
+        # Contexts and responses share one center.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()
@@ -470,11 +477,13 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[Listed]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
+                # A uniform number draws from the sorted cosines of correct responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[Listed] = []
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])
                     if cosine < self._most:
+                        # Both a more and a less similar sentence deviates from the target.
                         beside = 0.0 if target is None else abs(cosine - target)
                         kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
                 ordered.append(sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id)))
@@ -514,6 +523,7 @@ def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) ->
     Raises:
         GeneratorError: The denoiser does not return one score per text.
     """
+    # A sentence may be on several lists of a context; it is scored once.
     keyed = [{item.key: item.sentence.text for listed in query.lists for item in listed} for query in asked]
     contexts = [query.context for query, some in zip(asked, keyed, strict=True) for _ in some]
     scores = denoiser.score(contexts, [text for some in keyed for text in some.values()])

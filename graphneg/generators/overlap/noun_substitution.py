@@ -76,6 +76,7 @@ class NounSubstitution:
         # Words that the sentence shares with the context stay: they are why it was retrieved.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
+            # "eat" takes food, so "bread" may become "soup", but not "court".
             if (sort_of(word) or word) not in takes:
                 continue
             edit = Edit(
@@ -85,6 +86,7 @@ class NounSubstitution:
             try:
                 after = apply_edits(graph, [edit], {})
             except TransformError:
+                # The edit would make a malformed graph; another noun may work.
                 continue
             edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
             text = self._decoder.decode([edited])[0].text
@@ -103,6 +105,7 @@ class NounSubstitution:
         found: dict[str, list[str]] = {id: [] for id in distinct}
         for (id, text), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
             if graph is not None:
+                # Only nouns of a known class can be compared with what a predicate takes.
                 known = zip(graph.nodes, facts(graph, text), strict=True)
                 found[id] += [node.concept or "" for node, of in known if of.get("topic") and of.get("sort")]
         return {id: list(dict.fromkeys(words)) for id, words in found.items()}

@@ -151,6 +151,7 @@ class Pool:
         windows: list[dict[str, Any]] = []
         # A window of ranks starts at a hash of the term. Past the largest rank it continues from 0.
         for term in terms:
+            # Estimate how many of the term's sentences can be responses.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sample / max(fitting, 1)))
@@ -180,6 +181,7 @@ class Pool:
             kept: list[PoolSentence] = []
             for id, text, said, mood, person, dialogue, rank in rows:
                 if all(map(everyday, said)):
+                    # Interned terms are shared by all sentences, which saves memory.
                     own, asks = frozenset(map(intern, said)), mood == "question"
                     like = likeness(text) if ranked else 0.0
                     kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue, like))
@@ -195,6 +197,7 @@ class Pool:
         Returns:
             The sentences, in no particular order.
         """
+        # Marks the sample as recently used.
         self._kept.move_to_end(term)
         return self._kept[term]
 
@@ -208,6 +211,7 @@ def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
     """Return the sources that the conditions name (empty for all) and their total size."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
+        # "everyday" names "everyday/train", but not "everyday2/train".
         name: [row for row in rows if f"{row['source']}/".startswith(f"{name}/")]
         for name in conditions.sources
     }
@@ -240,6 +244,7 @@ def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | No
         return
     records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
     known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
+    # An interrupted load is completed.
     if known < len(records):
         write_records(
             DerivedRecords(store), records, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1)

@@ -91,6 +91,7 @@ class Scenes:
             The condition.
         """
         runs = frozenset(run for text in texts for run in _runs(text))
+        # A dialogue that mentions "petition" is probably in the same scene as a last turn that does.
         rare = frozenset(term for term in terms.last if self.is_rare(term))
         return Elsewhere(self, self._talks.get(dialogue, dialogue), runs, rare, self.scene(terms.terms))
 
@@ -136,6 +137,7 @@ class Scenes:
         Returns:
             Whether their total weight is high enough.
         """
+        # In a small store even unseen terms have low weights, so the requirement is lower.
         return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
@@ -226,10 +228,12 @@ class Elsewhere:
             Whether it meets the condition.
         """
         dialogue = sentence.dialogue
+        # A dialogue is checked once for all its sentences.
         if dialogue and dialogue not in self._apart:
             self._apart[dialogue] = self._is_apart(dialogue)
         if dialogue and not self._apart[dialogue]:
             return False
+        # A sentence that repeats five words of the context is probably about the same thing.
         if not self._runs.isdisjoint(_runs(sentence.text)):
             return False
         # The shared words make any retrieved sentence similar to the context, so only the others are
@@ -261,12 +265,14 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
         for text in said:
             amount = len(WORD.findall(text))
             if amount >= _LONG:
+                # Hashes need less memory than texts. They are used within this process only.
                 key = hash(words_key(text))
                 saying[key].add(dialogue)
                 if amount >= _VERY_LONG:
                     long.add(key)
     together: Counter[tuple[str, str]] = Counter()
     for key, dialogues in saying.items():
+        # "Thank you very much for your help." occurs in many talks and joins none.
         if 1 < len(dialogues) <= _COMMON:
             for pair in combinations(sorted(dialogues), 2):
                 together[pair] += _TOGETHER if key in long else 1

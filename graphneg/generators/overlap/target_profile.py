@@ -264,12 +264,14 @@ def target_profiles(
         # Four 16-bit numbers decide the shared words, the last turn, the person and the mood.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
+        # A context without everyday words can share none.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
         # If the context has query terms in only one of its parts, that part is used.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
+            # Each negative starts at another term, so that those of one context differ.
             terms = (_around(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
@@ -294,6 +296,7 @@ def _ranked(context: ContextTerms, frequency: Callable[[str], int], hub: float, 
             # Weighted random order: -log(u) times a cost that grows with the frequency. The offset keeps u
             # above 0.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
+            # Hubs sort behind all other terms.
             keys.append((often > hub, -math.log(chance) * math.log(often + 2) ** _RARITY, term))
     return [term for _, _, term in sorted(keys)]
 
@@ -466,6 +469,7 @@ def shortlist(
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
+        # The sentence has a word of the last turn and should not, or should and has none.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
@@ -481,7 +485,7 @@ def shortlist(
         by_distance[distance].append(sentence)
 
     def ranked() -> Iterator[tuple[float, int, PoolSentence]]:
-        """Nearest first; of those farther off, chance is worked out only where the nearer are used up."""
+        """Yield the nearest first. Ties are shuffled only when they are reached."""
         for distance, equal in sorted(by_distance.items()):
             drawn = [(((each.rank ^ order) * _MIX) & _MASK, each) for each in equal]
             yield from ((distance, chance, each) for chance, each in sorted(drawn))
@@ -490,6 +494,7 @@ def shortlist(
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
+            # The same sentence may be in the pool several times.
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.likeness * len(sentence.terms)
@@ -499,8 +504,10 @@ def shortlist(
             # A cheap test on all correct responses together comes first; most sentences need no other.
             near = len(mentioned & terms.answered) > likest
             shared = mentioned & terms.terms
+            # A sentence with most words of a correct response may be correct.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
+            # The scene is the most expensive condition, so it is checked last.
             if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
                 yield Listed(distance, chance, shared, key, sentence)
