@@ -5,7 +5,7 @@ of them is from the last turn, its person and mood. It searches the pool of sent
 context, and takes the sentence closest to the profile that meets all conditions::
 
     context    A: Did you sign the offer letter?  B: Not yet, I want to read the terms again.
-    profile    two shared words, one of the last turn, first person, statement
+    profile    three or more shared words, some of the last turn, first person, statement
     negative   A: I read the terms before signing the petition.
 
 ``hard`` is ``overlap`` with the settings that trained rankers best on DailyDialog++ (`SETTINGS`).
