@@ -242,7 +242,9 @@ class CounterfactualGenerator(WritingGenerator):
 
 
 def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
-    """Make the generator ``counterfactual``.
+    """Make the generator ``counterfactual``, which writes replies under another perspective.
+
+    It takes the options of `CounterfactualOptions`.
 
     Args:
         store: Store with the dialogues and the shift graph.

@@ -379,7 +379,9 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
 
 
 def pneg(store: Store, **options: Any) -> PnegGenerator:
-    """Make the generator ``pneg``.
+    """Make the generator ``pneg``, which prompts a language model for irrelevant responses.
+
+    It takes the options of `PnegOptions`.
 
     Args:
         store: Not read.

@@ -365,7 +365,9 @@ class MaskAndFillGenerator(WritingGenerator):
 
 
 def mask_and_fill(store: Store, **options: Any) -> MaskAndFillGenerator:
-    """Make the generator ``mask-and-fill``.
+    """Make the generator ``mask-and-fill``, which blanks spans of texts and fills them again.
+
+    It takes the options of `MaskAndFillOptions`.
 
     Args:
         store: Store with the dialogues.

@@ -309,6 +309,8 @@ class KeywordGenerator(WritingGenerator):
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
     """Make ``key-context``, which writes a reply with keywords of the context for another dialogue.
 
+    It takes the options of `KeywordOptions`.
+
     Args:
         store: Store with the dialogues.
         options: The fields of `KeywordOptions`.
@@ -323,7 +325,7 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
     """Make ``key-sem``, which works as ``key-context`` but replaces keywords by near words.
 
     Each keyword is replaced with probability 0.5. ``vectors`` is a file or folder of static word vectors; the
-    paper uses GloVe.
+    paper uses GloVe. The other options are those of `KeywordOptions`.
 
     Args:
         store: Store with the dialogues.
@@ -338,6 +340,8 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
     """Make ``key-sentence``, which writes everyday sentences with keywords of the context, not replies.
+
+    It takes the options of `KeywordOptions`.
 
     Args:
         store: Not read.
