@@ -292,16 +292,17 @@ class ContextWriter:
     """Writes dialogues as contexts in the format of DailyDialog++, one JSON object per line.
 
     The format is that of Sai et al. (2020). There is one context for each turn that has loaded responses or
-    negatives; it consists of the turns before. The correct responses are the dialogue's own turn and loaded
-    responses with label 1. The wrong ones are loaded responses with label 0 and the given negatives. Those of
-    the source ``random`` are written as random negatives, all others as adversarial ones. The counts belong
-    to the last use of `form`.
+    given records; it consists of the turns before. The correct responses are the dialogue's own turn, and
+    loaded responses and records with label 1. The wrong ones are loaded responses and records with label 0.
+    Those of the source ``random`` are written as random negatives, all others as adversarial ones. The counts
+    belong to the last use of `form`.
 
     Attributes:
-        negatives: Files of negatives.
+        negatives: Files of records.
         incomplete: Number of contexts that are skipped because they have no correct or no wrong response.
-        edited: Number of negatives that are skipped because they edit the context.
-        unusable: Number of negatives that are skipped because they equal a correct response.
+        edited: Number of records that are skipped because they edit the context.
+        unusable: Number of wrong responses that are skipped because they are empty or equal a correct
+            response.
     """
 
     negatives: Sequence[str | Path] = ()
@@ -335,7 +336,7 @@ class ContextWriter:
 
     @property
     def elsewhere(self) -> int:
-        """The number of negatives that belong to none of the dialogues written."""
+        """The number of records that belong to none of the dialogues written."""
         return sum(map(len, self._given.values()))
 
     def _contexts(
@@ -349,7 +350,7 @@ class ContextWriter:
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Negatives are removed when they are used; those left at the end belong to other dialogues.
+                # Records are removed when they are used; those left at the end belong to other dialogues.
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
