@@ -58,7 +58,7 @@ class NegativeDataset:
         cache: str | Path | None = None,
         known_splits: Collection[str] = (),
     ) -> None:
-        """Initialize the dataset; nothing is read yet.
+        """Initialize the dataset; the sources are read later.
 
         Args:
             sources: Files, iterables or functions.

@@ -79,7 +79,7 @@ def read_pairs(
         store: Store whose dialogues are held out.
 
     Returns:
-        The pairs. Nothing is read before the first pair is requested.
+        The pairs. The sources are read when the first pair is requested.
     """
     held_out, held_out_splits = listed("held_out", held_out), listed("held_out_splits", held_out_splits)
     splits = held_out_splits if store is not None else ()
@@ -103,7 +103,7 @@ class Pairs:
         seed: int = 0,
         wanted: Callable[[Group], bool] | None = None,
     ) -> None:
-        """Initialize the stream; nothing is read yet.
+        """Initialize the stream; the sources are read later.
 
         Args:
             dataset: The groups to draw from.

@@ -212,8 +212,7 @@ class Generated(NegativeStream):
 
         Returns:
             A `graphneg.nn.served.CountingWriter`, which excludes requests with a cached answer; None if the
-                generator uses no
-            server.
+            generator uses no server.
         """
         generator, asked = self._generator, self._generation
         if (estimate := getattr(generator, "estimate", None)) is None:

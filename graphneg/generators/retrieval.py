@@ -329,8 +329,7 @@ class Bm25Generator(BankGenerator):
 
         Returns:
             The function that yields the responses that share a word with the query, highest score first. It
-                yields nothing if
-            the query is the correct response and there is none.
+            yields nothing if the query is the correct response and there is none.
 
         Raises:
             GeneratorError: The package ``bm25s`` is not installed.
