@@ -1,7 +1,7 @@
-"""Generators make wrong responses from scratch, without editing the AMR graph of a correct response.
+"""Generators make wrong responses without editing the AMR graphs of correct ones.
 
-A transform edits a graph. A generator instead retrieves a sentence, prompts a language model or shuffles
-turns. Each generator has a name, registered as an entry point in the group ``graphneg.generators``. For
+A transform edits a graph. A generator instead retrieves a sentence, prompts a language model, or edits words
+and turns. Each generator has a name, registered as an entry point in the group ``graphneg.generators``. For
 example, ``overlap`` retrieves sentences that share words with the context but come from another scene::
 
     context     A: Did you sign the offer letter?

@@ -232,6 +232,7 @@ def _sentences(**limits: Any) -> Choose:
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:
+        # JSON has no sets, so the facts hold sorted lists.
         known = [(key, frozenset(terms), frozenset(own)) for key, terms, own in facts["sentences"]]
         lists = [
             [_Drafted(place, distance, chance, *known[place]) for place, distance, chance in ranked]

@@ -228,6 +228,7 @@ class Generated(NegativeStream):
             "version": __version__,
             "store": self._store.description,
             "generator": self._generator.name,
+            # A run resumes only if all of these are equal.
             "options": settings_of(self._generator),
             "per_context": asked.per_context,
             "seed": asked.seed,

@@ -363,10 +363,12 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
         raise InputError(f"{where}: no examples can be read from it ({error})") from error
     examples: list[IrrelevantResponses] = []
     for number, line in enumerate(lines, 1):
+        # Empty lines are allowed.
         if not line.strip():
             continue
         try:
             examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
+            # An example without turns or responses would show the model an empty list.
             if not (examples[-1].context and examples[-1].responses):
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:

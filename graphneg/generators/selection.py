@@ -505,6 +505,7 @@ def train_scorer(
         raise InputError(f"tells {tells!r}: choose one of {', '.join(get_args(Predicted))}")
     examples = [
         Example(context_prompt(turns), answer(response))
+        # Forward: the reply after the turns. Backward: the last turn after the reply.
         if tells == "reply"
         else Example(response_prompt(response), answer(turns[-1]))
         for context in read_contexts(store, ContextSelection(selection or Selection(), "every"))

@@ -144,6 +144,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
     found: dict[tuple[Span, ...], MaskedText] = {}
     for draw in range(most * TRIES):
         spans = _drawn(plain, seed, f"{id}/{draw}")
+        # Short texts have few possible blanks, so draws repeat.
         if spans and spans not in found:
             found[spans] = _without(plain, spans)
             if len(found) == most:

@@ -210,9 +210,11 @@ class KeywordGenerator(WritingGenerator):
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
         for at, (context, keywords) in enumerate(zip(contexts, found, strict=True)):
+            # "Oh, thank you!" has no keyword.
             if not keywords:
                 self.leave_out("no-keywords", context.id, per_context)
                 continue
+            # The id of a slot decides its keywords and its history, whatever the batch.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:

@@ -275,8 +275,11 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
     while part := list(islice(pairs, _BATCH)):
         found = keywords_of(extractor, [text for _, _, text in part])
         for (context, id, text), keywords in zip(part, found, strict=True):
+            # The keywords come from the response itself, so the model learns to use them.
             chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = closed_up(text)
+            # A text that the generator would refuse is not worth learning. Without `positives`, the response
+            # is not refused as a copy of itself.
             if chosen and refusal(reply, chosen, replace(context, positives=(), copies={}), LENGTHS) is None:
                 words = [" ".join(each) for each in chosen]
                 yield Example(reply_request(context.turns, words), f" {reply}")

@@ -180,6 +180,7 @@ class OverlapGenerator(ShortfallCounter):
         self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser
         self._similarity: Similarity | None = None
+        # The parser and the decoder are loaded only if nouns are to be replaced.
         share = self.conditions.exchanged
         self._substitution = NounSubstitution(share) if share else None
         self._second = SecondSentence(store, self.conditions) if self.conditions.seconds else None
@@ -187,6 +188,7 @@ class OverlapGenerator(ShortfallCounter):
         self._wishes: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
+        # `generate` calls `begin` if nobody did.
         self._begun = False
         self._refused = 0
         self._chooser = self._new_chooser()
@@ -200,12 +202,15 @@ class OverlapGenerator(ShortfallCounter):
     def notes(self) -> Sequence[str]:
         """Return messages for the user: about an inactive condition, sentences left out, or a small pool."""
         found: list[str] = []
+        # The default of `most_cosine` has no effect without an embedder.
         if self._embedder is None and self.conditions.most_cosine is not None:
             found.append(
                 f"{self.name}: no embedder is given, so closeness in meaning to the context is no condition"
             )
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
+        # With narrow dialogues most negatives are bundled sentences, of which each may be used only a few
+        # times.
         if self._pool is not None and self._pool.narrow:
             found.append(
                 f"{self.name}: the dialogues say few different words, so few sentences share some and are "
@@ -386,6 +391,7 @@ class OverlapGenerator(ShortfallCounter):
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
+            # A run of words from a correct response counts as the same scene, too.
             texts = (*(turn.text for turn in context.turns), *context.right)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).holds
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))

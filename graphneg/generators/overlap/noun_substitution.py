@@ -61,6 +61,7 @@ class NounSubstitution:
             for slot, candidate in enumerate(candidates)
             if number(seed, "exchange", contexts[at].id, candidate.text) < self._share * _SCALE
         ]
+        # All texts are parsed in two batches: first the contexts, then the candidates.
         words = self._words([contexts[at] for at, _ in chosen])
         graphs = self._graphs([given[at][slot].text for at, slot in chosen])
         for (at, slot), graph in zip(chosen, graphs, strict=True):

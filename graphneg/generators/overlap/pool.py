@@ -276,6 +276,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
+                # "I ca n't come ." becomes "I can't come." before it is split.
                 for index, part in enumerate(sentences(closed_up(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
@@ -288,8 +289,10 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, Grouping(NAME, NAME, 1))
         if ids:
+            # The mark is written after the sentences, so an interrupted page is written again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
+        # A short page is the last one.
         after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()
     return report

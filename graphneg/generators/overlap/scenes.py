@@ -6,7 +6,8 @@ sentence if
 
 - it comes from the same talk as the context, even if that talk was loaded twice,
 - its dialogue mentions a rare word of the last turn, or is about the same,
-- it shares a run of words with the context, or is about the same even without the words in common, or
+- it shares a run of words with the context or a correct response,
+- it is about the same even without the words in common, or
 - it says too little besides the words in common.
 
 A scene is a vector: the mean of the terms' word vectors, weighted by the rarity of the terms, minus the mean
@@ -72,11 +73,13 @@ class Scenes:
         self._said: dict[str, frozenset[str]] = {
             row["dialogue"]: frozenset(term for terms in row["terms"] for term in terms) for row in rows
         }
+        # Each dialogue counts a term once (document frequency).
         self._often = Counter(term for said in self._said.values() for term in said)
         self._talks = _talks({row["dialogue"]: row["texts"] for row in rows})
         self._vectors = StaticVectors(BUNDLED)
         self._weighted: dict[str, NDArray[float32]] = {}
         self._scenes: dict[str, NDArray[float32]] = {}
+        # The mean of all scenes weighs each term by the number of dialogues that mention it.
         self._centre = self._mean(self._often, self._often)
 
     def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> Elsewhere:

@@ -140,6 +140,7 @@ class Conditions:
                 if is_share
                 else isinstance(value, int) and value >= 1
             )
+            # None switches a condition off.
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of 1 or more"
                 raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
@@ -149,6 +150,7 @@ class Conditions:
             )
         for name in ("openings", "sources"):
             value = getattr(self, name)
+            # A single string would be read as a list of letters.
             if isinstance(value, str) or not all(isinstance(text, str) for text in value):
                 raise GeneratorError(f'overlap: {name} is a list of texts, such as ["well"], not {value!r}')
         if len(self.overlap) != 4 or min(self.overlap) < 0 or not sum(self.overlap) > 0:
