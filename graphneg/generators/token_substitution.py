@@ -3,7 +3,7 @@
 The result is usually grammatical and wrong, a simple baseline::
 
     correct     I like my new boat.
-    negative    I like my new rose.
+    negative    I like my new truck.
 
 A substitute comes from a masked language model, or from the words of the store that can have the same parts
 of speech and inflection.
