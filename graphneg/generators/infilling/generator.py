@@ -88,7 +88,7 @@ class MaskAndFillOptions(WritingOptions):
             it, the filled text may still be correct.
         rougher: Maximum increase of a text's mean loss without a history, in nats per token. At 0, the filled
             text must be as fluent as the original.
-        vectors: File or folder of static word vectors, which tell the neighbours of blanked words.
+        vectors: File or folder of static word vectors, used to find the neighbours of blanked words.
 
     Raises:
         InputError: A number is out of range, or a source is unknown.
