@@ -1,1 +1,1 @@
-"""Examples for training jobs: negatives and positives in groups, sampled to pairs."""
+"""Build training data for rankers: group negatives with correct responses by context, and sample pairs."""

@@ -1,4 +1,14 @@
-"""What a ranker learns from: for each context its right responses and wrong ones, by source."""
+"""Group correct and wrong responses by context, the training data of a ranker.
+
+Records of negatives name their context, and edited ones name the correct response that they were made from.
+`read_groups` collects the records of files into one `Group` per context::
+
+    record   dialogue "d", turn 2, response "It is far.", label 0, original response "It is not far."
+    group    id "d#2", positives "It is not far.", negatives "It is far."
+
+A response that equals a correct response of the same context is dropped (`usable`). `HeldOut` is a compact
+set of texts that must not be trained on. `ContextWriter` writes contexts in the format of DailyDialog++.
+"""
 
 from __future__ import annotations
 
@@ -34,19 +44,25 @@ from graphneg.store.dialogues import (
 from graphneg.store.statements import cypher_text
 
 REFERENCE = "reference"
-"""The source of responses that are right."""
+"""Source of correct responses."""
 RANDOM = "random"
-"""A source that is always there: right responses of other contexts."""
+"""Source that is always available: correct responses of other contexts."""
 SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
-"""What wrong responses are told apart by."""
+"""Ways to group wrong responses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """A context, the responses that are right for it, and the wrong ones by kind.
+    """A context with its correct responses and its wrong ones by kind.
 
-    ``edited`` has the contexts of wrong responses that stand behind another one, by their places among the
-    ``responses``; ``parts`` the places of those of each transform and category, by ``(by, name)``.
+    Attributes:
+        id: Id of the context.
+        turns: Texts of the turns, oldest first.
+        positives: Correct responses.
+        negatives: Wrong responses by kind.
+        edited: Contexts of wrong responses that have a context of their own, by index into `responses`.
+        parts: Indexes into `responses` of each transform and category, by ``(TRANSFORM, name)`` or
+            ``(CATEGORY, name)``.
     """
 
     id: str
@@ -60,15 +76,24 @@ class Choices:
 
     @property
     def responses(self) -> tuple[str, ...]:
-        """All of them in one order: the right ones, then the wrong ones kind by kind."""
+        """The correct responses followed by the wrong ones, kind by kind."""
         return self.positives + tuple(text for some in self.negatives.values() for text in some)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One response. ``source`` is the recipe, generator or kind that it comes from; ``context`` is its
-    own where the dialogue was edited, too. ``category`` is the first of its ``categories``; these and its
-    ``transforms`` make no other answer of it."""
+    """A response, correct or wrong.
+
+    Answers that differ only in ``categories`` and ``transforms`` are equal.
+
+    Attributes:
+        text: The response.
+        source: Recipe, generator or kind that it comes from.
+        category: First of its error categories.
+        context: Texts of its own context, if the dialogue was edited.
+        categories: Error categories.
+        transforms: Names of the transforms that made it.
+    """
 
     text: str
     source: str
@@ -79,14 +104,20 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a mix may call it by: its transforms, its category and its source."""
+        """The names by which a mix can select it: transforms, category and source."""
         return (*self.transforms, self.category, self.source)
 
 
 @dataclass(slots=True)
 class Group:
-    """One turn of a dialogue, ``id`` its address: the texts of the turns before it, oldest first, what fits
-    there and what does not."""
+    """A context with its responses.
+
+    Attributes:
+        id: Id of the dialogue and number of the turn, for example ``everyday/train/1#2``.
+        context: Texts of the turns before the response, oldest first.
+        positives: Correct responses.
+        negatives: Wrong responses.
+    """
 
     id: str
     context: tuple[str, ...]
@@ -95,14 +126,24 @@ class Group:
 
     @property
     def size(self) -> int:
-        """How many responses there are."""
+        """The number of responses."""
         return len(self.positives) + len(self.negatives)
 
 
 class Entry(NamedTuple):
-    """What one record says of its context: a response, and the ``right`` one where it was edited.
+    """What one record says about its context.
 
-    ``context`` is the dialogue's own, ``own`` the edited one where the record has one.
+    Attributes:
+        group_id: Id of the group.
+        split: Split of the dialogue.
+        context: Texts of the dialogue's own turns.
+        own: Texts of the record's turns, which differ from ``context`` if the dialogue was edited.
+        response: The response.
+        label: 1 for a correct response, 0 for a wrong one.
+        source: Recipe or generator of the record.
+        categories: Error categories.
+        transforms: Names of the transforms that made the response.
+        right: The correct response that an edited one was made from, if any.
     """
 
     group_id: str
@@ -118,22 +159,28 @@ class Entry(NamedTuple):
 
 
 def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Group]:
-    """Return the groups of files of negatives (.jsonl, .parquet) or of negatives, as they come up first.
+    """Read records and group them by context.
 
-    Of an edited negative, the original is a right response. Responses that `usable` refuses are left out.
+    The original of an edited negative counts as a correct response. Responses that `usable` refuses are
+    dropped. Groups come in the order of their first records.
 
-    Raises:
-        InputError: A file can't be read or holds no negatives, a label is neither 0 nor 1, or a context has
-            no right response.
+    Args:
+        sources: Files of negatives (.jsonl, .parquet), or iterables of negatives.
+
+    Returns:
+        The groups.
     """
     return read_usable_groups(sources)[0]
 
 
 def read_usable_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> tuple[list[Group], int]:
-    """Return the groups of `read_groups`, and how many responses were left out of them.
+    """Read records and group them by context, and count the responses that were dropped.
 
-    Raises:
-        InputError: As `read_groups`.
+    Args:
+        sources: Files of negatives (.jsonl, .parquet), or iterables of negatives.
+
+    Returns:
+        The groups as `read_groups` returns them, and the number of dropped responses.
     """
     groups: dict[str, Group] = {}
     for entry in chain.from_iterable(map(entries_of, sources)):
@@ -143,20 +190,20 @@ def read_usable_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> tu
 
 
 def usable(group: Group) -> Group:
-    """Return the group without responses that would make a pair of equal sides, or of an empty one.
+    """Return a group without responses that would make a meaningless pair.
 
-    A negative is left out where it says, after its own context, what a right response says after the group's;
-    texts are compared by their normal form. "I ’ ll come ." is no wrong answer where "I'll come." is right.
-    The same response after an edited context stays, since the contexts differ.
+    Empty responses are dropped. A negative is dropped if it equals a correct response after the same context.
+    Texts are compared in their normal form: "I ’ ll come ." is not a wrong response where "I'll come." is
+    correct. The same response after an edited context stays, because the contexts differ.
 
     Args:
-        group: Right and wrong responses of one context. It is not changed.
+        group: Responses of one context. It is not changed.
 
     Returns:
-        The group itself where all of it can be used, else a smaller copy.
+        The group itself if all of it is usable, else a smaller copy.
 
     Raises:
-        InputError: No right response is left.
+        InputError: No correct response is left.
     """
     right = [answer for answer in group.positives if answer.text.strip()]
     if not right:
@@ -164,29 +211,38 @@ def usable(group: Group) -> Group:
             f"{group.id}: no right response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
+    # "I ’ ll come ." and "I'll come." have the same normal form.
     known = {match_key(answer.text) for answer in right}
     wrong = [
         answer
         for answer in group.negatives
         if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
     ]
+    # Most groups are usable as a whole and are not copied.
     if len(right) + len(wrong) == group.size:
         return group
     return Group(group.id, group.context, right, wrong)
 
 
 def _has_context_of(answer: Answer, group: Group) -> bool:
-    """Return whether the answer follows the group's context, apart from how that is written."""
+    """Return whether an answer follows the group's context, in whatever spelling."""
     return answer.context is None or _same_turns(answer.context, group.context)
 
 
 def _same_turns(turns: Sequence[str], others: Sequence[str]) -> bool:
-    """Return whether two contexts say the same, apart from how that is written."""
+    """Return whether two contexts are the same, in whatever spelling."""
     return turns == others or list(map(match_key, turns)) == list(map(match_key, others))
 
 
 def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
-    """Contexts with right and wrong responses, each kind of negative a source."""
+    """Convert contexts with responses to groups.
+
+    Args:
+        choices: Contexts with responses.
+
+    Returns:
+        The groups. Each kind of wrong response becomes a source.
+    """
     return [
         Group(
             item.id,
@@ -199,12 +255,20 @@ def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
 
 
 def choices_of(group: Group) -> Choices:
-    """A group's context, its wrong responses by source; transforms and categories are its ``parts``."""
+    """Convert a group to a context with its wrong responses by source.
+
+    Args:
+        group: A group.
+
+    Returns:
+        The context. Its ``parts`` hold the transforms and categories.
+    """
     by_source: defaultdict[str, list[Answer]] = defaultdict(list)
     for answer in group.negatives:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
+    # Indexes continue after the correct responses, as in `Choices.responses`.
     for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
         if answer.context is not None:
             edited[place] = answer.context
@@ -219,20 +283,26 @@ def choices_of(group: Group) -> Choices:
 
 
 DAILYDIALOG_PP = "dailydialog_pp"
+"""Name of the format that `ContextWriter` writes."""
 _ADVERSARIAL, _RANDOM = "adversarial_negative_responses", "random_negative_responses"
 
 
 @dataclass(slots=True)
 class ContextWriter:
-    """Writes dialogues as contexts in the shape of DailyDialog++ (Sai et al. 2020), a line of JSON each.
+    """Writes dialogues as contexts in the format of DailyDialog++, one JSON object per line.
 
-    A context ends where a loaded response answers, or a negative of the files ``negatives`` stands. Right are
-    the dialogue's own reply and responses with label 1; wrong are responses with label 0 and the negatives,
-    those of the source ``random`` as random ones, all others as adversarial ones. What can't be written so is
-    counted: ``incomplete`` contexts (without a right or a wrong response), negatives of ``edited`` dialogues,
-    ``unusable`` negatives that say what a right response says, negatives of turns that are ``elsewhere``.
+    The format is that of Sai et al. (2020). There is one context for each turn that has loaded responses or
+    given records; it consists of the turns before. The correct responses are the dialogue's own turn, and
+    loaded responses and records with label 1. The wrong ones are loaded responses and records with label 0.
+    Those of the source ``random`` are written as random negatives, all others as adversarial ones. The counts
+    belong to the last use of `form`.
 
-    Raises `InputError`: a file can't be read or is none of negatives, or no context is complete.
+    Attributes:
+        negatives: Files of records.
+        incomplete: Number of contexts that are skipped because they have no correct or no wrong response.
+        edited: Number of records that are skipped because they edit the context.
+        unusable: Number of wrong responses that are skipped because they are empty or equal a correct
+            response.
     """
 
     negatives: Sequence[str | Path] = ()
@@ -243,13 +313,15 @@ class ContextWriter:
 
     @property
     def form(self) -> Form:
-        """The form that `graphneg.editing.export.export` writes; what is counted is so of the last use."""
+        """The output format for `graphneg.editing.export.export`. Using it resets the counts."""
         return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
+        """Return the function that makes the lines of dialogues, after reading the negatives."""
         self.incomplete = self.edited = self.unusable = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
+            # DailyDialog++ has one context for all responses, so an edited context cannot be written.
             if entry.own == entry.context:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
@@ -264,33 +336,40 @@ class ContextWriter:
 
     @property
     def elsewhere(self) -> int:
-        """How many negatives belong to none of the dialogues that were written."""
+        """The number of records that belong to none of the dialogues written."""
         return sum(map(len, self._given.values()))
 
     def _contexts(
         self, dialogues: Sequence[StoredDialogue], responses: Mapping[str, Sequence[StoredResponse]]
     ) -> Iterator[Choices]:
+        """Yield the complete contexts of dialogues."""
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
             found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
+            # A loaded response answers turn n, so its own place is turn n + 1.
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
+                # Records are removed when they are used; those left at the end belong to other dialogues.
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
+                # The context of turn n consists of the turns before it.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
                 for text, label, source in found[at]:
+                    # DailyDialog++ separates random from adversarial negatives.
                     kind = wrong[_RANDOM if source == RANDOM else _ADVERSARIAL] if not label else right
                     kind[text] = None
+                # An empty response, or one that is also correct, is no negative.
                 known = {"", *map(match_key, right)}
                 texts = {
                     kind: tuple(text for text in some if match_key(text) not in known)
                     for kind, some in wrong.items()
                 }
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
+                # The format needs a context with both correct and wrong responses.
                 if turns and right and any(texts.values()):
                     yield Choices(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
@@ -298,17 +377,19 @@ class ContextWriter:
 
 
 def _line(choices: Choices) -> dict[str, Any]:
+    """Return a context as a JSON object in the format of DailyDialog++."""
     wrong = {kind: choices.negatives.get(kind, ()) for kind in (_ADVERSARIAL, _RANDOM)}
     return {"id": choices.id, "context": choices.turns, "positive_responses": choices.positives, **wrong}
 
 
 def _write_contexts(lines: Iterable[Any], out: Path) -> int:
-    """Write contexts, a line each; returns how many there are."""
+    """Write contexts, one per line, and return their number."""
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for line in lines:
             file.write(json_line(line) + "\n")
             count += 1
+    # An empty file would only fail later, in training.
     if not count:
         raise InputError(
             "no context has both right and wrong responses: name files of negatives, or load a corpus "
@@ -326,21 +407,46 @@ def export_contexts(
     *,
     overwrite: bool = False,
 ) -> Exported:
-    """Write the selected dialogues as `ContextWriter` does; see `graphneg.editing.export.export`."""
+    """Write the selected dialogues in the format of DailyDialog++.
+
+    Args:
+        store: Store with the dialogues.
+        out: File to write.
+        selection: Dialogues to write.
+        progress: Receives the progress.
+        write: Names the files of negatives, and counts what is skipped.
+        overwrite: Whether to replace an existing file.
+
+    Returns:
+        A report; see `graphneg.editing.export.export`.
+    """
     facts = [DAILYDIALOG_PP, [file_digest(path) for path in write.negatives]]
     return export(store, out, selection, progress, overwrite=overwrite, form=write.form, facts=facts)
 
 
 def transforms_of(record: Negative) -> tuple[str, ...]:
-    """The transforms of a record's edits, each once; a generator, which is its own recipe, is none."""
+    """Return the names of the transforms that made a record.
+
+    Args:
+        record: A record.
+
+    Returns:
+        Each name once. It is empty for a generator, whose edits carry the name of the generator as their
+        transform.
+    """
     made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
+    # A generator is its own recipe and makes no graphs; a transform may have the name of its recipe, too.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
 def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
-    """The entries of a file's records (.jsonl, .parquet), or of negatives, one by one.
+    """Convert records to entries.
 
-    Raises `InputError`: the file can't be read, or is none of negatives, or a label is neither 0 nor 1.
+    Args:
+        source: File of negatives (.jsonl, .parquet), or an iterable of negatives.
+
+    Returns:
+        An iterator over one entry per record.
     """
     is_file = isinstance(source, str | Path)
     located = read_located(source) if is_file else ((negative.id, negative) for negative in source)
@@ -348,12 +454,21 @@ def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
 
 
 def entry_of(record: Negative, where: str) -> Entry:
-    """A record's entry; ``where`` it stands is named in errors.
+    """Convert a record to an entry.
 
-    Raises `InputError`: the label is neither 0 nor 1.
+    Args:
+        record: A record.
+        where: Place of the record, for the error message.
+
+    Returns:
+        The entry.
+
+    Raises:
+        InputError: The label is neither 0 nor 1.
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
+    # `context` holds the edited turns, `original` the turns as they were.
     own = tuple(turn["text"] for turn in record.context)
     original = record.original.get("context")
     context = own if original is None else tuple(turn["text"] for turn in original)
@@ -362,6 +477,7 @@ def entry_of(record: Negative, where: str) -> Entry:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
     categories, transforms = tuple(record.categories), transforms_of(record)
+    # If only the context was edited, the response itself is correct after the original context.
     right = record.original.get("response") or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
@@ -369,10 +485,17 @@ def entry_of(record: Negative, where: str) -> Entry:
 
 
 def enter(group: Group, entry: Entry) -> None:
-    """Add what an entry says to the group of its context, each answer once, with all its names."""
+    """Add an entry to the group of its context.
+
+    Args:
+        group: The group, which is changed.
+        entry: The entry. An answer that the group has already only gets the entry's categories and transforms
+            added.
+    """
     if entry.label:
         right, wrong = Answer(entry.response, entry.source), None
     else:
+        # None stands for the group's own context.
         own = None if _same_turns(entry.own, group.context) else entry.own
         right = Answer(entry.right, REFERENCE) if entry.right else None
         first = entry.categories[0] if entry.categories else ""
@@ -384,6 +507,8 @@ def enter(group: Group, entry: Entry) -> None:
     if wrong not in group.negatives:
         group.negatives.append(wrong)
         return
+    # The same response may come from several transforms or have several categories; it is one answer with all
+    # names.
     at = group.negatives.index(wrong)
     there = group.negatives[at]
     categories, transforms = (
@@ -394,9 +519,16 @@ def enter(group: Group, entry: Entry) -> None:
 
 
 def file_digest(path: str | Path) -> str:
-    """Of a file's bytes.
+    """Return the digest of a file's bytes.
 
-    Raises `InputError`: it can't be read.
+    Args:
+        path: The file.
+
+    Returns:
+        BLAKE2b digest in hexadecimal digits.
+
+    Raises:
+        InputError: The file cannot be read.
     """
     try:
         with open(path, "rb") as file:
@@ -406,24 +538,36 @@ def file_digest(path: str | Path) -> str:
 
 
 class HeldOut:
-    """A set of texts, 8 bytes for each: their hashes, sorted. ``text in held_out`` asks.
+    """A set of texts that needs 8 bytes per text.
 
-    Of a million texts one in ten trillion others would be taken for one of them, and left out too.
+    Only hashes of the texts' normal forms are kept. With a million texts, about one in ten trillion other
+    texts would be taken for one of them and held out, too.
 
-    >>> "what  NOW?" in HeldOut(["What now?"])
-    True
+    Example:
+        >>> "what  NOW?" in HeldOut(["What now?"])
+        True
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
+        """Initialize the set.
+
+        Args:
+            texts: The first texts.
+        """
         self._hashes = array("Q")
         self._new: set[int] = set()
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> None:
-        """Hold out more texts."""
+        """Add texts.
+
+        Args:
+            texts: Texts to hold out.
+        """
         self._new.update(_hash(text) for text in texts)
 
     def __contains__(self, text: str) -> bool:
+        """Return whether a text is held out, in whatever spelling."""
         hashes = self._sorted()
         if not hashes:
             return False
@@ -432,32 +576,51 @@ class HeldOut:
         return at < len(hashes) and hashes[at] == hash
 
     def without(self, group: Group) -> Group:
-        """The group without the responses that are held out."""
+        """Return a group without the responses that are held out.
+
+        Args:
+            group: A group. It is not changed.
+
+        Returns:
+            A new group.
+        """
         right = [answer for answer in group.positives if answer.text not in self]
         wrong = [answer for answer in group.negatives if answer.text not in self]
         return Group(group.id, group.context, right, wrong)
 
     def digest(self) -> bytes:
-        """The same for the same texts, in whatever order they came."""
+        """Return a digest that depends on the set of texts, not on their order."""
         return hashlib.blake2b(self._sorted().tobytes(), digest_size=16).digest()
 
     def _sorted(self) -> array[int]:
+        """Return the sorted hashes, after merging new ones."""
         if self._new:
+            # Sorting is put off until the set is searched, because texts are added one by one.
             self._hashes = array("Q", sorted(self._new.union(self._hashes)))
             self._new = set()
         return self._hashes
 
 
 def _hash(text: str) -> int:
+    """Return the hash of a text's normal form."""
     return number(0, "held out", match_key(text))
 
 
 def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
-    """What the dialogues of some splits say in reply, right or wrong: texts for no training to see.
+    """Yield all replies of some splits, correct or wrong, so that they can be held out.
 
-    Raises `InputError`: no dialogue is of a split.
+    Args:
+        store: Store with the dialogues.
+        splits: Names of the splits.
+
+    Yields:
+        Texts of turns and of loaded responses.
+
+    Raises:
+        InputError: The store has no dialogue of one of the splits.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
+    # A misspelled split would silently hold out nothing.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
         raise InputError(f"no dialogue is of the split {strange[0]!r}; there are: {known}")
@@ -467,9 +630,16 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
 def stored_replies(
     store: Store, selection: Selection, labels: Collection[int] = (0, 1), progress: Progress | None = None
 ) -> Iterator[str]:
-    """Every turn but the first of the selected dialogues, and their responses with one of the ``labels``.
+    """Yield every turn but the first of the selected dialogues, and their loaded responses.
 
-    Raises `StoreError`: the store is gone.
+    Args:
+        store: Store with the dialogues.
+        selection: Dialogues to read.
+        labels: Labels of the loaded responses to include.
+        progress: Receives the progress.
+
+    Yields:
+        Texts.
     """
     shown = progress or NoProgress()
     shown.start("reading", count_dialogues(store, selection), "dialogues")
@@ -477,6 +647,7 @@ def stored_replies(
     while batch := list(islice(ids, 200)):
         responses = read_responses(store, batch)
         for dialogue in read_dialogues(store, batch):
+            # The first turn of a dialogue replies to nothing.
             yield from (turn.text for turn in dialogue.turns[1:])
             yield from (item.text for item in responses.get(dialogue.id, ()) if item.label in labels)
         shown.advance(len(batch))

@@ -1,9 +1,12 @@
-"""Negatives in, groups by context out, in a file that is mapped into memory.
+"""Group negatives by context in a memory-mapped file.
 
-A corpus of any size takes the same few megabytes. Records come in any order, those of one context far
-apart, and are grouped on disk: their entries are spooled to a file, of each only a hash and an offset (16
-bytes) stay in memory, and groups are put together by reading the spool in the order of the hashes. A group
-is a line of JSON, which is decoded when it is looked at.
+A corpus of any size needs the same few megabytes of memory. The records of a context may be far apart, so
+they are grouped on disk:
+
+1. Each record's entry is appended to a spool file. Only the hash of its context and its offset stay in
+  memory, 16 bytes per record.
+2. The entries are read in the order of the hashes, and each group is written as a line of JSON.
+3. A group is decoded when it is accessed.
 """
 
 from __future__ import annotations
@@ -30,22 +33,20 @@ from graphneg.model import Negative
 from graphneg.records.runs import atomic_folder
 
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
-"""A file of negatives (.jsonl, .parquet), negatives, or a function of a seed that makes some."""
+"""A file of negatives (.jsonl, .parquet), an iterable of negatives, or a function that makes negatives from a
+seed."""
 _VERSION = 4
+"""Version of the file format. It is part of the cache key."""
 _GROUPS, _ENDS, _FACTS = "groups.jsonl", "groups.npy", "groups.json"
 _entry = msgspec.json.Decoder(Entry).decode
 _group = msgspec.json.Decoder(Group).decode
 
 
 class NegativeDataset:
-    """The groups of some sources, made when they are first asked for.
+    """The groups of some sources, built on first access.
 
-    A function among the sources is called for each epoch, with the seed of that epoch: ``seed`` + epoch.
-    Records whose split is in ``splits`` are left out, and their responses' texts are held out like those of
-    ``held_out``; ``known_splits`` need not be in the records. The file is kept in ``cache`` where all
-    sources are files, else in the temporary ``folder``, which goes with this object.
-
-    Raises `InputError`: there are no sources.
+    A function among the sources is called once per epoch, with ``seed`` + epoch. Groups are stored in
+    ``cache`` if all sources are files, else in a temporary folder that is deleted with this object.
     """
 
     def __init__(
@@ -57,6 +58,19 @@ class NegativeDataset:
         cache: str | Path | None = None,
         known_splits: Collection[str] = (),
     ) -> None:
+        """Initialize the dataset; the sources are read later.
+
+        Args:
+            sources: Files, iterables or functions.
+            seed: Seed for the functions.
+            held_out: Texts that no response may have.
+            splits: Splits whose records are left out, and whose responses are held out.
+            cache: Folder that keeps the groups of files; None to keep them in the temporary folder.
+            known_splits: Splits that need not occur in the records.
+
+        Raises:
+            InputError: There are no sources.
+        """
         if not sources:
             raise InputError("no negatives to make pairs of: name files, or give streams of negatives")
         self._seed = seed
@@ -67,33 +81,43 @@ class NegativeDataset:
         self._seen = set(known_splits)
         self._cache = None if cache is None else Path(cache)
         self.folder = Path(tempfile.mkdtemp(prefix="graphneg-pairs-"))
+        # The folder is removed when this object is collected or the interpreter exits.
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self._last: tuple[int, StoredGroups] | None = None
 
     def __str__(self) -> str:
+        """Return the names of the sources."""
         names = [str(item) if isinstance(item, str | Path) else "negatives" for item in self._fixed]
         return ", ".join([*names, *("negatives of each epoch" for _ in self._makers)])
 
     def groups(self, epoch: int) -> StoredGroups:
-        """The groups that an epoch draws from.
+        """Return the groups of an epoch.
 
-        Raises `InputError`: a file can't be read, a label is neither 0 nor 1, a context has no right
-        response, or no record is of a split that is held out.
+        Args:
+            epoch: Number of the epoch, from 0. It matters only if a source is a function.
+
+        Returns:
+            The groups.
         """
+        # Without functions among the sources, all epochs share the same groups.
         number = epoch if self._makers else 0
         if self._last is None or self._last[0] != number:
             self._last = (number, self._groups(number))
         return self._last[1]
 
     def _groups(self, epoch: int) -> StoredGroups:
+        """Return the groups of an epoch, stored on disk."""
         if not self._makers:
             cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
+            # The cache key is a digest of the files, so a changed file is read again.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
+        # Files and iterables are read once; each epoch adds the records that functions make.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
                 file.writelines(map(_line, self._read()))
+            # The file appears in one step, so an interrupted run leaves no part of it.
             unfinished.rename(fixed)
         made = (entry for item in self._makers for entry in entries_of(item(self._seed + epoch)))
         with open(fixed, "rb") as file:
@@ -101,49 +125,63 @@ class NegativeDataset:
             return self._stored(self.folder / f"epoch-{epoch}", entries)
 
     def _stored(self, folder: Path, entries: Iterable[Entry]) -> StoredGroups:
+        """Return the groups in a folder, after storing them if the folder does not exist."""
         if not folder.is_dir():
             with atomic_folder(folder) as unfinished:
                 store_groups(entries, unfinished, self._held_out)
         return StoredGroups(folder)
 
     def _read(self) -> Iterator[Entry]:
+        """Yield the entries of files and iterables."""
         for item in self._fixed:
             yield from self._known(entries_of(item))
         strange = sorted(self._splits - self._seen)
+        # A function may still make records of a split that no file has.
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
             raise InputError(f"no negatives are of the split {strange[0]!r}; there are: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """The entries that are not of a split that is held out; those are taken note of."""
+        """Yield the entries of other splits, and hold out the responses of the splits to leave out."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
+                # A text of a held-out split must not be learned from another split either.
                 self._held_out.add(text for text in (entry.response, entry.right) if text)
             else:
                 yield entry
 
     def _digest(self) -> str:
-        """Of the files' bytes, and of what is held out."""
+        """Return the cache key: a digest of the files' bytes and of what is held out."""
         digest = hashlib.blake2b(digest_size=16)
         for item in self._fixed:
+            # The suffix decides how a file is parsed, so it belongs to the key.
             digest.update(f"{file_digest(str(item))}{Path(str(item)).suffix}".encode())
         digest.update(json.dumps([_VERSION, sorted(self._splits)]).encode() + self._held_out.digest())
         return digest.hexdigest()
 
 
 def _line(entry: Entry) -> bytes:
+    """Return an entry as a line of JSON."""
     return msgspec.json.encode(entry) + b"\n"
 
 
 class StoredGroups(Sequence[Group]):
-    """The groups of a folder that `store_groups` wrote. Other processes may map the same file.
+    """The groups of a folder that `store_groups` wrote.
 
-    ``held_out`` counts the responses that were held out, ``unusable`` those that
-    `graphneg.datasets.groups.usable` left out.
+    Several processes can map the same file.
+
+    Attributes:
+        held_out: Number of responses that were held out.
+        unusable: Number of responses that `graphneg.datasets.groups.usable` dropped.
     """
 
     def __init__(self, folder: Path) -> None:
+        """Initialize the sequence by mapping the file.
+
+        Args:
+            folder: Folder that `store_groups` wrote.
+        """
         import numpy
 
         self._folder = folder
@@ -152,10 +190,13 @@ class StoredGroups(Sequence[Group]):
         self.unusable: int = facts["unusable"]
         self._ends = numpy.load(folder / _ENDS, mmap_mode="r")
         with open(folder / _GROUPS, "rb") as file:
+            # An empty file cannot be mapped.
             self._lines = mmap(file.fileno(), 0, access=ACCESS_READ) if len(self) else b""
+        # Samplers access the same groups several times in a row.
         self._group = lru_cache(256)(self._decoded)
 
     def __len__(self) -> int:
+        """Return the number of groups."""
         return len(self._ends) - 1
 
     @overload
@@ -163,25 +204,33 @@ class StoredGroups(Sequence[Group]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Group]: ...
     def __getitem__(self, index: int | slice) -> Group | Sequence[Group]:
+        """Return a group, or the groups of a slice."""
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
+            # The error ends an iteration over the sequence.
             raise IndexError(index)
         return self._group(index)
 
     def _decoded(self, index: int) -> Group:
+        """Decode the group of an index."""
         return _group(self._lines[self._ends[index] : self._ends[index + 1]])
 
     def __reduce__(self) -> tuple[type[StoredGroups], tuple[Path]]:
+        """Pickle the folder's path, so that worker processes map the same file."""
         return StoredGroups, (self._folder,)
 
 
 def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> None:
-    """Write the groups of entries into a folder, without the responses that are ``held_out``.
+    """Group entries and write the groups to a folder.
 
-    Groups come in the order of their first entries. ``held_out`` may grow while the entries are read.
+    Groups come in the order of their first entries. A context must have a correct response, even if it is
+    held out.
 
-    Raises `InputError`: a context has no right response, be it one that is held out.
+    Args:
+        entries: Entries in any order.
+        folder: Folder to write to.
+        held_out: Texts whose responses are dropped. It may grow while the entries are read.
     """
     import numpy
 
@@ -195,17 +244,20 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
             allowed = held_out.without(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
+    # The spool file is as large as the input and is not needed any more.
     spool.unlink()
+    # The offsets make each group accessible without reading the others.
     numpy.save(folder / _ENDS, ends)
     (folder / _FACTS).write_text(json.dumps({"held_out": left_out, "unusable": unusable}), encoding="utf-8")
 
 
 def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
-    """Groups in the order of their first entries; entries of one group in theirs."""
+    """Yield the groups in the order of their first entries."""
     import numpy
 
     hashes, offsets = array("Q"), array("Q", [0])
     for entry in entries:
+        # The position of an entry is known only when it is written.
         hashes.append(number(0, "place", entry.group_id))
         offsets.append(offsets[-1] + spool.write(_line(entry)))
     if not hashes:
@@ -213,7 +265,8 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
     values = numpy.frombuffer(hashes, dtype=numpy.uint64)
     order = numpy.argsort(values, kind="stable")
     bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
-    for run in numpy.argsort(order[bounds[:-1]]):  # equal hashes, in the order of each one's first
+    # Each run of equal hashes is a group. The sort is stable, so a run starts with the group's first entry.
+    for run in numpy.argsort(order[bounds[:-1]]):
         group: Group | None = None
         for index in order[bounds[run] : bounds[run + 1]].tolist():
             spool.seek(offsets[index])

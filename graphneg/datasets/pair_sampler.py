@@ -1,9 +1,16 @@
-"""The pair sampler: groups of right and wrong responses in, pairs for each epoch out, drawn by hash.
+"""Sample pairs of context and response from groups, reproducibly for each epoch.
 
-A `Mix` says how many of what each context gives. `Epochs` puts the pairs of all epochs in the order in which
-a trainer sees them: all of a context together, so that a batch tells right from wrong where all else is the
-same (at 2,800 pairs MiniLM learns more of it than at 10,000 in an order of chance), and contexts of like
-length in a batch. `shortages` counts what an epoch has too few of.
+A `Mix` sets how many correct and wrong responses of each kind a context contributes per epoch, and
+`PairSampler` draws them by hash::
+
+    group    d#2: 1 correct response, 5 negatives of "deam"
+    mix      positives 1, negatives {"deam": 2, "random": 1}
+    epoch 0  d#2: correct, deam 1, deam 2, random
+    epoch 1  d#2: correct, deam 3, deam 4, another random
+
+`Epochs` orders the pairs for a trainer. All pairs of a context stay together, so that a batch contrasts
+correct and wrong responses to the same context: MiniLM learns more from 2,800 pairs in this order than from
+10,000 in random order. Batches have contexts of similar length. `shortages` reports what an epoch lacks.
 """
 
 from __future__ import annotations
@@ -31,13 +38,25 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 _TRIES = 20
+"""Number of draws per random response before the sampler gives up."""
 _WINDOW = 16
+"""Number of batches whose contexts are sorted by length together."""
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A context (its turns, oldest first), a response, and 1 where it fits, else 0."""
+    """A context with a response.
+
+    Attributes:
+        id: Id of the pair: its group, label, source and text.
+        context: Texts of the turns, oldest first.
+        response: The response.
+        label: 1 for a correct response, 0 for a wrong one.
+        source: Recipe, generator or kind of the response.
+        category: First error category of a wrong response.
+        weight: Weight of the pair in the loss.
+    """
 
     id: str
     context: tuple[str, ...]
@@ -50,11 +69,17 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """How many are drawn of each context: right responses, and wrong ones by source, category or transform.
+    """How many responses to draw per context and epoch.
 
-    ``random`` is a source that needs no negatives: right responses of other contexts. Where the
-    groups bring a source of that name themselves, theirs are taken. ``weights`` say how much a pair counts,
-    by transform before category before source (``reference`` for right responses); 1 where they say nothing.
+    Attributes:
+        positives: Number of correct responses.
+        negatives: Number of wrong responses by source, category or transform. ``random`` needs no records: it
+            draws correct responses of other contexts, unless the groups have a source of that name.
+        weights: Weights of pairs by transform, category or source, in this order of precedence; ``reference``
+            is the source of correct responses. The default weight is 1.
+
+    Raises:
+        InputError: A number is below 1, or a weight below 0.
     """
 
     positives: int = 1
@@ -62,6 +87,7 @@ class Mix:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
+        """Check the numbers."""
         if self.positives < 1 or not self.negatives or min(self.negatives.values()) < 1:
             raise InputError("a mix needs at least one right and one wrong response of each context")
         if min(self.weights.values(), default=1) < 0:
@@ -70,11 +96,14 @@ class Mix:
 
 @dataclass(slots=True)
 class Shortfall:
-    """Contexts that have fewer than asked for, and how many responses that are: by source.
+    """What an epoch lacks.
 
-    Of edited dialogues: dialogues, and their versions. ``held_out`` counts what was held out, ``unusable``
-    the responses that `graphneg.datasets.groups.usable` left out, ``unused`` by source the wrong ones that
-    the mix calls by none of their names.
+    Attributes:
+        contexts: Number of contexts with fewer responses than the mix asks for, by its names.
+        responses: Number of missing responses, by the mix's names.
+        held_out: Number of responses that were held out.
+        unusable: Number of responses that `graphneg.datasets.groups.usable` dropped.
+        unused: Number of wrong responses that the mix selects by none of their names, by source.
     """
 
     contexts: Counter[str] = field(default_factory=Counter[str])
@@ -85,10 +114,13 @@ class Shortfall:
 
 
 class Draw(NamedTuple):
-    """One pair to be: the place of the group whose context it has, and of the group whose response.
+    """A pair in compact form.
 
-    ``slot`` is the response's place among the right ones, or -1 less its place among the wrong ones;
-    ``name`` is what the mix calls it.
+    Attributes:
+        group: Index of the group that has the context.
+        other: Index of the group that has the response.
+        slot: Index of the response among the correct ones, or -1 minus its index among the wrong ones.
+        name: Name by which the mix selected it.
     """
 
     group: int
@@ -98,18 +130,20 @@ class Draw(NamedTuple):
 
     @property
     def label(self) -> int:
-        """1 for a right response of the context, else 0."""
+        """The label: 1 for a correct response of the context, else 0."""
         return int(self.slot >= 0 and self.group == self.other)
 
 
 class PairSampler:
-    """Draws the pairs of an epoch from groups: the same seed and epoch give the same pairs in the same order.
+    """Draws the pairs of an epoch from groups.
 
-    Of each context other negatives come up in each epoch, until all have been drawn. A shortfall is counted,
-    never made up for. ``wanted`` chooses groups, ``contexts`` in all; random responses come from them alone.
-    ``left_out`` responses were left out of the groups before, being held out, and ``unusable`` ones.
+    The same seed and epoch give the same pairs in the same order. Each epoch draws other negatives of a
+    context, until all have been drawn. Missing responses are counted, never replaced.
 
-    Raises `InputError`: no group has a right response, or a source is not there at all.
+    Attributes:
+        groups: The groups.
+        mix: How many responses to draw.
+        contexts: Number of groups that are used.
     """
 
     def __init__(
@@ -121,6 +155,20 @@ class PairSampler:
         left_out: int = 0,
         unusable: int = 0,
     ) -> None:
+        """Initialize the sampler.
+
+        Args:
+            groups: The groups.
+            mix: How many responses to draw.
+            seed: Seed of the draws.
+            wanted: Returns whether to use a group; None for all. Random responses, too, come from these
+                groups only.
+            left_out: Number of responses that were held out, for the shortfall.
+            unusable: Number of responses that were dropped, for the shortfall.
+
+        Raises:
+            InputError: No group has a correct response, or a name of the mix does not occur.
+        """
         self.groups = groups
         self.mix = mix
         self._seed = seed
@@ -129,6 +177,7 @@ class PairSampler:
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
+            # Names that no negative has are reported as an error, so all must be collected.
             known.update(name for answer in group.negatives for name in answer.names)
             if group.positives and (wanted is None or wanted(group)):
                 self._kept.append(index)
@@ -143,13 +192,22 @@ class PairSampler:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"
                 raise InputError(f"no negatives of {name!r}; there are: {there}")
+        # Negatives of the generator "random" take precedence over random draws.
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
         borrows = RANDOM in mix.negatives and not self._own_random
+        # Copies of a context matter only if correct responses of other contexts are drawn.
         self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
-        """The pairs of an epoch, shuffled, and its `Shortfall`; 12 bytes are kept of each pair."""
+        """Draw the pairs of an epoch.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+
+        Returns:
+            The shuffled pairs, in 12 bytes per pair, and what is missing.
+        """
         import numpy
 
         shortfall = Shortfall(held_out=self._left_out, unusable=self._unusable, unused=self._unused.copy())
@@ -161,38 +219,73 @@ class PairSampler:
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.other, draw.slot))
+            # A position in the pairs is valid only if their contexts and weights are the same, too.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
             right += pair.label
+        # Sorting by hash shuffles the pairs in the same way on every machine.
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
         table: NDArray[int32] = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
         return EpochPairs(self, table, sources, right, digest.hexdigest()), shortfall
 
     def draws(self, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
-        """What an epoch draws, context by context; what is ``shortfall`` is counted on the way."""
+        """Draw the pairs of an epoch, context by context.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+            shortfall: Counts what is missing.
+
+        Returns:
+            An iterator over the draws.
+        """
         return (draw for index in self._kept for draw in self.draws_of(index, epoch, shortfall))
 
     def shuffled(self, epoch: int) -> list[int]:
-        """The places of the groups that are drawn from, in an order of the epoch's own."""
+        """Return the used groups in a random order.
+
+        Args:
+            epoch: Number of the epoch, from 0; each has its own order.
+
+        Returns:
+            Indexes of groups.
+        """
         name = str(epoch)
         return sorted(self._kept, key=lambda index: number(self._seed, "group", name, self.groups[index].id))
 
     def pair(self, draw: Draw) -> Pair:
-        """The pair that was drawn."""
+        """Return the pair of a draw.
+
+        Args:
+            draw: A draw.
+
+        Returns:
+            The pair.
+        """
         group = self.groups[draw.group]
         other = group if draw.other == draw.group else self.groups[draw.other]
         answer = other.positives[draw.slot] if draw.slot >= 0 else other.negatives[-1 - draw.slot]
+        # A correct response of another context is a random negative here.
         if other is not group:
             answer = Answer(answer.text, RANDOM)
         context = group.context if answer.context is None else answer.context
         id = f"{group.id}~{draw.label}{answer.source}~{answer.text}"
         weights = self.mix.weights
+        # `names` lists transforms first, then the category and the source.
         weight = next((weights[name] for name in answer.names if name in weights), 1.0)
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
     def draws_of(self, index: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
-        """What an epoch draws of one group: right responses, then wrong ones."""
+        """Draw the responses of one group: correct ones, then wrong ones.
+
+        Args:
+            index: Index of the group.
+            epoch: Number of the epoch, from 0.
+            shortfall: Counts what is missing.
+
+        Yields:
+            Draws.
+        """
         group = self.groups[index]
         right, wrong = list(enumerate(group.positives)), list(enumerate(group.negatives))
         for slot in self._turns(group.id, "positive", right, self.mix.positives, epoch):
@@ -201,9 +294,11 @@ class PairSampler:
             if name == RANDOM and not self._own_random:
                 result = list(self._random(index, group, amount, epoch))
             else:
+                # A response may be selected by its source, its category or a transform.
                 some = [(slot, item) for slot, item in wrong if name in item.names]
                 slots = self._turns(group.id, name, some, amount, epoch)
                 result = [Draw(index, index, -1 - slot, name) for slot in slots]
+            # Missing responses are counted instead of repeating others.
             if len(result) < amount:
                 shortfall.contexts[name] += 1
                 shortfall.responses[name] += amount - len(result)
@@ -212,20 +307,23 @@ class PairSampler:
     def _turns(
         self, id: str, name: str, answers: Sequence[tuple[int, Answer]], amount: int, epoch: int
     ) -> list[int]:
-        """The places of ``amount`` of the answers."""
+        """Return the indexes of the next ``amount`` answers of an epoch."""
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
         return [slot for slot, _ in in_turn(order, amount, epoch)]
 
     def _random(self, index: int, group: Group, amount: int, epoch: int) -> Iterator[Draw]:
-        """Yield right responses of other contexts, none that fits this one too.
+        """Yield correct responses of other contexts that are wrong for this one.
 
-        What nearly says a right response fits, and so does what answers a copy of the context, or nearly one.
+        A response is refused if it is nearly a correct response of the context or of a copy of it, or if its
+        own context is nearly the same.
         """
+        # The replies of a copy of this context are correct here, too.
         copies = [self.groups[at] for at in self._copies.get(index, ()) if at != index]
         right = NearTexts(answer.text for each in (group, *copies) for answer in each.positives)
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
+            # One hash gives both the other context and one of its responses.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = self.groups[other].positives
@@ -233,6 +331,7 @@ class PairSampler:
             text = some[slot].text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
+                # A reply to nearly the same context may be correct here.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)
@@ -243,10 +342,12 @@ class PairSampler:
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
-    """Return the groups whose contexts say the same in whatever writing, by the place of each of them."""
-    places: dict[int, int | list[int]] = {}  # one place for each of millions, a list for the few copies
+    """Return, for each group, the groups with the same context in whatever spelling."""
+    # There may be millions of contexts and few copies, so only copies get a list.
+    places: dict[int, int | list[int]] = {}
     for index in kept:
         key = number(0, "context", *map(match_key, groups[index].context))
+        # Contexts are compared by hash to save memory.
         there = places.setdefault(key, index)
         if isinstance(there, list):
             there.append(index)
@@ -256,20 +357,33 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
 
 
 def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
-    """``amount`` of the items, or all if there are fewer: the next ones in each epoch, round and round.
+    """Return the next items of an epoch, in rotation.
 
-    >>> in_turn("abc", 2, 0), in_turn("abc", 2, 1)
-    (['a', 'b'], ['c', 'a'])
+    Args:
+        items: All items.
+        amount: Number of items per epoch.
+        epoch: Number of the epoch, from 0.
+
+    Returns:
+        ``amount`` items, or all if there are fewer.
+
+    Example:
+        >>> in_turn("abc", 2, 0), in_turn("abc", 2, 1)
+        (['a', 'b'], ['c', 'a'])
     """
     return [items[(epoch * amount + i) % len(items)] for i in range(min(amount, len(items)))]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EpochPairs(Sequence[Pair]):
-    """The pairs of an epoch in their order, made when they are looked at: any place costs the same.
+    """The pairs of an epoch, created on access.
 
-    ``table`` has a row of each pair's `Draw`: group, other, slot. ``sources`` counts the pairs, ``right``
-    the right ones, and ``digest`` is the same for the same pairs.
+    Attributes:
+        sampler: Sampler that drew them.
+        table: Group, other and slot of each `Draw`, shape (pairs, 3).
+        sources: Number of pairs by source.
+        right: Number of pairs with a correct response.
+        digest: Digest of the set of pairs, equal for equal pairs.
     """
 
     sampler: PairSampler
@@ -279,17 +393,24 @@ class EpochPairs(Sequence[Pair]):
     digest: str
 
     def together(self) -> EpochPairs:
-        """The same pairs, those of a context together, contexts in the order of their first pairs."""
+        """Return the same pairs with those of a context next to each other.
+
+        Returns:
+            The pairs, contexts in the order of their first pairs.
+        """
         import numpy
 
         _, first, inverse = numpy.unique(self.table[:, 0], return_index=True, return_inverse=True)
+        # A stable sort keeps the order of the pairs within a context.
         order = numpy.argsort(first[inverse], kind="stable")
         return replace(self, table=self.table[order])
 
     def __len__(self) -> int:
+        """Return the number of pairs."""
         return len(self.table)
 
     def __repr__(self) -> str:
+        """Return the number of pairs by source."""
         made_of = ", ".join(f"{amount:,} {source}" for source, amount in sorted(self.sources.items()))
         return f"<EpochPairs: {len(self):,}, of these {made_of}>"
 
@@ -298,6 +419,7 @@ class EpochPairs(Sequence[Pair]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Pair]: ...
     def __getitem__(self, index: int | slice) -> Pair | Sequence[Pair]:
+        """Return a pair, or the pairs of a slice."""
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         group, other, slot = self.table[index]
@@ -306,7 +428,14 @@ class EpochPairs(Sequence[Pair]):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Similarities of wrong responses to the right response that each is most like, from -1 to 1."""
+    """Cosines of wrong responses with the most similar correct response, from -1 to 1.
+
+    Attributes:
+        count: Number of wrong responses.
+        minimum: Lowest cosine.
+        median: Median cosine.
+        maximum: Highest cosine.
+    """
 
     count: int
     minimum: float
@@ -316,10 +445,18 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """What an epoch draws of one source or category of the mix.
+    """What an epoch draws for one name of the mix.
 
-    ``contexts`` of all have too few (``short``); ``wanted`` and ``got`` count responses. A row with a
-    ``category`` is a part of the row of its ``name``: it says how many of that category there are.
+    A row with a ``category`` is a part of the row of its ``name`` and counts the responses of that category.
+
+    Attributes:
+        name: Name in the mix.
+        category: Error category, or empty for the whole.
+        contexts: Number of contexts.
+        short: Number of contexts with too few responses.
+        wanted: Number of responses that the mix asks for.
+        got: Number of responses drawn.
+        similarity: Cosines of the responses with correct ones; None if nothing was drawn.
     """
 
     name: str
@@ -332,10 +469,16 @@ class Shortage:
 
 
 def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-    """A row for each source or category that the mix names, and below it one for each category in it.
+    """Report what an epoch draws and lacks.
 
-    ``embedder`` turns responses into vectors (shape (texts, dimensions), each of length 1); without one,
-    the word vectors that graphneg comes with.
+    Args:
+        sampler: Sampler of the pairs.
+        epoch: Number of the epoch, from 0.
+        embedder: Turns texts into vectors of length 1, shape (texts, dimensions). None for the bundled word
+            vectors.
+
+    Returns:
+        One row per name of the mix, followed by one row per category in it.
     """
     if embedder is None:
         from graphneg.nn.embedders import BUNDLED, get_embedder
@@ -345,12 +488,14 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
     similarities: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("f"))
     contexts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     wrong = (draw for draw in sampler.draws(epoch, shortfall) if not draw.label)
+    # Embedding in batches keeps memory constant.
     while some := list(islice(wrong, 500)):
         pairs = [sampler.pair(draw) for draw in some]
         right = [[item.text for item in sampler.groups[draw.group].positives] for draw in some]
         texts = list(dict.fromkeys([*(pair.response for pair in pairs), *chain.from_iterable(right)]))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
         for draw, pair, fitting in zip(some, pairs, right, strict=True):
+            # A negative is compared with the correct response that is most similar to it.
             similarity = max(float(vectors[pair.response] @ vectors[text]) for text in fitting)
             for key in {(draw.name, ""), (draw.name, pair.category)}:
                 similarities[key].append(similarity)
@@ -362,6 +507,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
+            # A mix may name a category itself; it needs no second row.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
@@ -369,25 +515,38 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
 
 
 def _spread(values: Sequence[float]) -> Spread | None:
+    """Return the statistics of cosines, or None if there are none."""
     return Spread(len(values), min(values), median(values), max(values)) if values else None
 
 
 Draws = Callable[[int], tuple[EpochPairs, Shortfall]]
-"""The pairs of an epoch, by its number, and its `Shortfall`."""
+"""Draws the pairs of an epoch."""
 
 
 class Epochs:
-    """The pairs of all epochs one after the other, each epoch drawn when it is reached.
+    """The pairs of all epochs in training order; each epoch is drawn when it is reached.
 
-    Inside windows of some batches, batches are of contexts of like length. One epoch's draws are held at a
-    time, and the pairs of one window. ``sources`` counts the pairs of all epochs, `sources_of` those of
-    the beginning. Of the first epoch, ``shortfall`` is what it lacked, ``first`` how many pairs it has, and
-    ``balance`` how many wrong ones for each right one.
+    Contexts are sorted by length within windows of `_WINDOW` batches, so that a batch needs little padding.
+    Only the draws of one epoch and the pairs of one window are in memory.
+
+    Attributes:
+        sources: Number of pairs of all epochs by source.
+        shortfall: What the first epoch lacks.
+        first: Number of pairs of the first epoch.
+        balance: Number of wrong responses per correct one in the first epoch.
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
+        """Initialize the epochs by drawing each once.
+
+        Args:
+            draws: Draws the pairs of an epoch.
+            epochs: Number of epochs.
+            batch: Number of pairs per batch.
+        """
         self._draws = draws
         self._batch, self._size = batch, batch * _WINDOW
+        # The first epoch is kept, because training starts with it.
         first, self.shortfall = draws(0)
         self.first, self._digest = len(first), first.digest
         self.balance = (self.first - first.right) / max(1, first.right)
@@ -401,22 +560,32 @@ class Epochs:
             self._starts.append(self._starts[-1] + len(pairs))
 
     def facts(self) -> list[Any]:
-        """What decides a run: the first epoch's pairs, and how many there are of each source."""
+        """Return what identifies a run: a digest of the first epoch, and the number of pairs by source."""
         return [self._digest, sorted(self.sources.items())]
 
     def sources_of(self, amount: int) -> Counter[str]:
-        """The first ``amount`` pairs, counted by source: what a run that stopped early has learned from."""
+        """Count the first pairs by source, for a run that stopped early.
+
+        Args:
+            amount: Number of pairs.
+
+        Returns:
+            Number of pairs by source.
+        """
         if amount >= len(self):
             return self.sources
         return Counter(self[index].source for index in range(amount))
 
     def __len__(self) -> int:
+        """Return the number of pairs of all epochs."""
         return self._starts[-1]
 
     def __getitem__(self, index: int) -> Pair:
+        """Return the pair at a position of the training order."""
         if not 0 <= index < len(self):
             raise IndexError(index)
         epoch = bisect_right(self._starts, index) - 1
+        # Trainers read in order, so only the current epoch is in memory.
         if epoch != self._epoch:
             self._pairs = self._draws(epoch)[0].together()
             self._epoch, self._window = epoch, -1
@@ -424,8 +593,10 @@ class Epochs:
         if window != self._window:
             start = window * self._size
             pairs = self._pairs[start : start + self._size]
+            # Batches of similar length need little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
-            batches.sort(key=lambda some: number(0, "batch", some[0].id))  # in no order of their lengths
+            # Shuffle the batches, so that they are not in the order of their lengths.
+            batches.sort(key=lambda some: number(0, "batch", some[0].id))
             self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]

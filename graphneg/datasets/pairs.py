@@ -1,9 +1,14 @@
-"""Pairs of context and response for a training job, streamed from negatives in any number.
+"""Stream pairs of context and response to a training job, from any number of negatives.
 
-In go negatives, from files, from streams that make them (``graph.negatives(...)``, ``graph.generate(...)``),
-or anew for each epoch from a function of a seed. They are grouped by their context in a file that is
-mapped into memory, from which each epoch draws. Out come pairs, in the shapes that trainers take: a
-sequence, a Hugging Face ``Dataset`` or ``IterableDataset``, a torch ``DataLoader``, rows of n negatives.
+`read_pairs` takes files of negatives, streams (``graph.negatives(...)``, ``graph.generate(...)``), or
+functions that make new negatives for each epoch. Negatives are grouped by context in a memory-mapped file,
+from which each epoch draws. Pairs come in the forms that trainers take: a sequence, a Hugging Face
+``Dataset`` or ``IterableDataset``, a torch ``DataLoader``, or rows of an anchor, a positive and negatives.
+For example, this prints two edited negatives and one random negative per correct response::
+
+    mix = Mix(positives=1, negatives={"deam": 2, "random": 1})
+    for pair in read_pairs("negatives.jsonl", mix=mix, seed=0):
+        print(pair.context, pair.response, pair.label)
 """
 
 from __future__ import annotations
@@ -44,7 +49,9 @@ _COLUMNS = {
     "category": "string",
     "weight": "float64",
 }
+"""Columns of a table of pairs, with their types."""
 Row = dict[str, Any]
+"""A row of a table, by column."""
 
 
 def read_pairs(
@@ -56,17 +63,23 @@ def read_pairs(
     cache: str | Path | None = None,
     store: Store | None = None,
 ) -> Pairs:
-    """The pairs that files of negatives (.jsonl, .parquet) give, or streams of negatives.
+    """Read negatives and return the pairs that they give.
 
-    ``mix`` says how many of what each context gives in an epoch; without one: one right response, and a
-    wrong one of each recipe and generator. A function among the ``sources`` is called for each epoch with
-    another seed, ``seed`` + epoch. No response with a text of ``held_out`` ever comes up, and none
-    that a record of the splits ``held_out_splits`` has; with a ``store``, none that its dialogues of
-    these splits say in reply. What is read goes to a file in a temporary folder; in the folder ``cache`` it
-    is kept, and the same files are read only once.
+    Args:
+        sources: Files of negatives (.jsonl, .parquet), iterables of negatives, or functions that make
+            negatives from a seed. A function is called once per epoch, with ``seed`` + epoch.
+        mix: How many responses each context contributes per epoch. None: one correct response, and one wrong
+            response of each recipe and generator.
+        seed: Seed of the draws.
+        held_out: Texts that no response may have.
+        held_out_splits: Splits to hold out: neither their records nor the responses of these are used. With a
+            ``store``, the replies of its dialogues of these splits are held out, too.
+        cache: Folder that keeps the grouped negatives, so that the same files are read only once. None: a
+            temporary folder.
+        store: Store whose dialogues are held out.
 
-    Raises `InputError`: there are no sources, no dialogue of the store is of a split, or a single text is
-    given where a list is meant.
+    Returns:
+        The pairs. The sources are read when the first pair is requested.
     """
     held_out, held_out_splits = listed("held_out", held_out), listed("held_out_splits", held_out_splits)
     splits = held_out_splits if store is not None else ()
@@ -75,14 +88,12 @@ def read_pairs(
 
 
 class Pairs:
-    """The pairs of as many epochs as are asked for: the same sources, mix and seed give the same ones.
+    """The pairs of any number of epochs.
 
-    Iterated, it gives an epoch, and the next time the next one. ``state_dict`` says where it stands in the
-    middle of one, and ``load_state_dict`` goes there without reading what comes before. What can't be
-    used is found when the first pair is asked for.
-
-    Raises `InputError`: a file can't be read, a label is neither 0 nor 1, a context has no right response, a
-    source of the mix is not there, or nothing is left to learn from.
+    The same sources, mix and seed give the same pairs. An iteration yields the pairs of one epoch, and the
+    next iteration those of the next epoch. `state_dict` returns the position within an epoch, and
+    `load_state_dict` goes there without reading the pairs before it. Errors in the sources are raised when
+    the first pair is requested.
     """
 
     def __init__(
@@ -92,6 +103,14 @@ class Pairs:
         seed: int = 0,
         wanted: Callable[[Group], bool] | None = None,
     ) -> None:
+        """Initialize the stream; the sources are read later.
+
+        Args:
+            dataset: The groups to draw from.
+            mix: How many responses to draw per context; None for one of each source.
+            seed: Seed of the draws.
+            wanted: Returns whether to use a group; None for all.
+        """
         self.seed = seed
         self._dataset = dataset
         self._mix = mix
@@ -101,6 +120,7 @@ class Pairs:
         self._epoch = self._index = 0
 
     def __iter__(self) -> Iterator[Pair]:
+        """Yield the rest of the current epoch, then move to the next epoch."""
         pairs = self.epoch(self._epoch)
         while self._index < len(pairs):
             pair = pairs[self._index]
@@ -109,10 +129,11 @@ class Pairs:
         self._epoch, self._index = self._epoch + 1, 0
 
     def __len__(self) -> int:
-        """How many pairs the epoch has that comes next, or is in use."""
+        """Return the number of pairs of the current epoch."""
         return len(self.epoch(self._epoch))
 
     def __repr__(self) -> str:
+        """Return the sources, the mix and the position."""
         amounts = self._mix.negatives if self._mix is not None else {"each source": 1}
         mix = " ".join(f"{name}={amount}" for name, amount in amounts.items())
         return (
@@ -120,21 +141,45 @@ class Pairs:
         )
 
     def epoch(self, epoch: int) -> EpochPairs:
-        """The pairs of an epoch, counted from 0: a sequence whose items are made when they are looked at."""
+        """Return the pairs of an epoch.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+
+        Returns:
+            A sequence that creates its pairs on access.
+        """
         return self.draw(epoch)[0]
 
     def draw(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
-        """The pairs of an epoch, and their `Shortfall`."""
+        """Return the pairs of an epoch and what it lacks.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+
+        Returns:
+            The pairs and the shortfall.
+        """
+        # Several methods ask for the same epoch, so the last one stays in memory.
         if self._drawn is None or self._drawn[0] != epoch:
             self._drawn = (epoch, *self.sampler(epoch).drawn(epoch))
         return self._drawn[1], self._drawn[2]
 
     def sampler(self, epoch: int) -> PairSampler:
-        """What draws the pairs of an epoch."""
+        """Return the sampler of an epoch.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+
+        Returns:
+            The sampler.
+        """
         groups = self._dataset.groups(epoch)
+        # Sources that are functions make new groups for each epoch.
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
-            if mix is None:  # one of each source
+            if mix is None:
+                # Without a mix, draw one wrong response of each source.
                 sources = sorted({answer.source for group in groups for answer in group.negatives})
                 mix = Mix(1, dict.fromkeys(sources or [RANDOM], 1))
             left_out, unusable = groups.held_out, groups.unusable
@@ -142,60 +187,97 @@ class Pairs:
         return self._sampler
 
     def part(self, wanted: Callable[[Group], bool]) -> Pairs:
-        """The pairs of the contexts that are ``wanted``; random responses come from them alone."""
+        """Return the pairs of a part of the contexts.
+
+        Args:
+            wanted: Returns whether to use a context. Random responses, too, come from these contexts only.
+
+        Returns:
+            The pairs.
+        """
         return Pairs(self._dataset, self._mix, self.seed, wanted)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the stream stands, as JSON can hold it."""
+        """Return the position of the stream, as JSON values."""
         return {"epoch": self._epoch, "place": self._index, "pairs": self.epoch(self._epoch).digest}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go to where another stream of the same pairs stood.
+        """Go to the position of another stream of the same pairs.
 
-        Raises `InputError`: the state is of other pairs, or none.
+        Args:
+            state: A position that `state_dict` returned.
+
+        Raises:
+            InputError: The state is malformed or belongs to other pairs.
         """
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
         except (KeyError, TypeError, ValueError) as error:
             reason = "no state of a stream of pairs: it has an epoch, a place and a digest"
             raise InputError(reason) from error
+        # The digest covers negatives, mix, seed and texts held out. A position is valid only for the same
+        # pairs.
         if epoch < 0 or self.epoch(epoch).digest != digest:
             raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
         self._epoch, self._index = epoch, index
 
     def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-        """What an epoch lacks, by source and category, and how like the right responses the wrong ones are.
+        """Report what an epoch draws and lacks, and how similar wrong responses are to correct ones.
 
-        ``embedder`` turns responses into vectors; without one, the word vectors that graphneg comes with.
+        Args:
+            epoch: Number of the epoch, from 0.
+            embedder: Turns responses into vectors; None for the bundled word vectors.
+
+        Returns:
+            One row per name of the mix, followed by one row per category in it.
         """
         return shortages(self.sampler(epoch), epoch, embedder)
 
     def to_pandas(self, epoch: int = 0, separator: str | None = None) -> pandas.DataFrame:
-        """An epoch as a data frame, columns as in `to_dataset`."""
+        """Return an epoch as a data frame.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+            separator: Text between the turns of a context; None to keep a list of turns.
+
+        Returns:
+            A data frame with the columns of `to_dataset`.
+        """
         import pandas
 
         rows = [_row(pair, separator) for pair in self.epoch(epoch)]
         return pandas.DataFrame.from_records(rows, columns=list(_COLUMNS))
 
     def to_dataset(self, epoch: int = 0, separator: str | None = None) -> Dataset:
-        """An epoch as a Hugging Face ``Dataset``: context, response, label, category, weight.
+        """Return an epoch as a Hugging Face ``Dataset``.
 
-        A context is the list of its turns; with a ``separator``, one text. The dataset's file is
-        mapped into memory and lives as long as these pairs do.
+        The dataset maps a file that exists as long as this object. The package datasets is required.
 
-        Raises `GraphnegError`: datasets is not installed.
+        Args:
+            epoch: Number of the epoch, from 0.
+            separator: Text between the turns of a context; None to keep a list of turns.
+
+        Returns:
+            A dataset with the columns context, response, label, category and weight.
         """
         rows = (_row(pair, separator) for pair in self.epoch(epoch))
         return _mapped(rows, _features(_COLUMNS, separator), self._dataset.folder)
 
     def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
-        """An epoch as a Hugging Face ``IterableDataset``, columns as in `to_dataset`.
+        """Return an epoch as a Hugging Face ``IterableDataset``.
 
-        It has shards for workers, and its ``state_dict`` skips whole shards without decoding them.
+        The dataset has shards for parallel workers. Its ``state_dict`` skips whole shards without decoding
+        them.
 
-        Raises `GraphnegError`: datasets is not installed.
+        Args:
+            epoch: Number of the epoch, from 0.
+            separator: Text between the turns of a context; None to keep a list of turns.
+
+        Returns:
+            A dataset with the columns of `to_dataset`.
         """
         dataset = self.to_dataset(epoch, separator)
+        # About 1,000 pairs per shard, so that several workers have something to read.
         return dataset.to_iterable_dataset(max(1, len(dataset) // 1_000))
 
     def to_dataloader(
@@ -207,72 +289,91 @@ class Pairs:
         collate: Callable[[Sequence[Pair]], Any] | None = None,
         **options: Any,
     ) -> DataLoader[Any]:
-        """An epoch as a torch ``DataLoader``, from its pair number ``start`` on.
+        """Return an epoch as a torch ``DataLoader``.
 
-        ``collate`` makes a batch of pairs; without it, a batch is a dict: ``context`` and ``response``
-        (lists), ``label`` and ``weight`` (tensors of shape (pairs,)). ``options`` go to ``DataLoader``.
+        Args:
+            batch_size: Number of pairs per batch.
+            epoch: Number of the epoch, from 0.
+            start: Index of the first pair.
+            collate: Makes a batch of pairs. None: a batch is a dict with ``context`` and ``response``
+                (lists), ``label`` and ``weight`` (tensors of shape (pairs,)).
+            options: Further arguments of ``DataLoader``.
 
-        Raises `ModelError`: torch is not installed.
+        Returns:
+            The data loader.
         """
         check_packages()
         from torch.utils.data import DataLoader, Subset
 
         pairs: Any = self.epoch(epoch)
         make: Any = DataLoader
+        # A resumed job skips the pairs that it has seen.
         rest = Subset(pairs, range(start, len(pairs)))
         return make(rest, batch_size=batch_size, collate_fn=collate or _batch, **options)
 
     def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """Return an epoch as a ``Dataset`` for sentence-transformers' losses: anchor, positive, negative.
+        """Return an epoch as a ``Dataset`` for the losses of sentence-transformers.
 
-        The anchor is the context of both responses, so negatives that edit the context have no place in a
-        row. The pairs of `epoch` and `to_dataset` carry them.
+        The columns are anchor, positive and negative. The anchor is the context of both responses, so
+        negatives that edit the context cannot be in a row. The pairs of `epoch` and `to_dataset` carry them.
 
         Args:
             epoch: Number of the epoch, from 0.
             separator: Text between the turns of the anchor.
 
-        Raises:
-            InputError: A negative that is drawn has an edited context.
-            GraphnegError: The package datasets is not installed.
+        Returns:
+            The dataset.
         """
         return self._tuples(epoch, ["negative"], separator)
 
     def tuples(self, negatives: int, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """As `triplets`, but with so many negatives in a row: anchor, positive, negative_1, negative_2, ...
+        """Return an epoch as a ``Dataset`` with several negatives per row.
 
-        A context that has fewer in this epoch gives no row; ``dataset.info.description`` counts them.
+        The columns are anchor, positive, negative_1, negative_2 and so on. A context with fewer negatives in
+        this epoch gives no row; ``dataset.info.description`` counts them. Negatives that edit the context
+        cannot be in a row.
+
+        Args:
+            negatives: Number of negatives per row.
+            epoch: Number of the epoch, from 0.
+            separator: Text between the turns of the anchor.
+
+        Returns:
+            The dataset.
 
         Raises:
-            InputError: the mix draws fewer of each context, not even one is asked for, or a negative that is
-                drawn has an edited context.
-            GraphnegError: datasets is not installed.
+            InputError: ``negatives`` is below 1, or the mix draws fewer per context.
         """
+        # A longer row could never be filled.
         most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
             raise InputError(f"{negatives} negatives in a row: the mix draws {most} of each context")
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
-        """Rows of an anchor, a positive, and as many negatives as there are ``names`` for columns."""
+        """Return rows of an anchor, a positive, and one negative per name."""
         columns = ["anchor", "positive", *names]
         features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)
         left_out = 0
 
         def rows() -> Iterator[Row]:
-            """Of one context after another: its negatives, cut, each cut beside the next right response."""
+            """Yield rows context by context: its negatives in blocks, each with the next correct response."""
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
+                # Each row is built from one context only, so its negatives are negatives of its positive.
                 pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
                 for pair in pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
+                # A last block that is too short is dropped: all rows need the same columns.
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(sampler.groups[index].context)
+                # The shorter of the two lists repeats: each correct response and each block occurs at least
+                # once.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))
@@ -284,7 +385,7 @@ class Pairs:
 
 
 def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
-    """Raise `InputError` where a pair has another context than the row's anchor."""
+    """Raise `InputError` if a pair has another context than the row's anchor."""
     if pair.context != anchor:
         raise InputError(
             f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "
@@ -294,11 +395,13 @@ def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
+    """Return a pair as a row of a table."""
     context = list(pair.context) if separator is None else separator.join(pair.context)
     return {name: getattr(pair, name) for name in _COLUMNS} | {"context": context}
 
 
 def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
+    """Return pairs as a batch of lists and tensors."""
     import torch
 
     rows: dict[str, Any] = {name: [getattr(pair, name) for pair in pairs] for name in ("context", "response")}
@@ -308,7 +411,7 @@ def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
 
 
 def _features(columns: Mapping[str, str], separator: str | None) -> Features:
-    """Columns of those types; without a separator, a context is a list."""
+    """Return the Hugging Face features of columns; without a separator, a context is a list."""
     try:
         from datasets import Features, List, Value
     except ImportError as error:
@@ -320,7 +423,7 @@ def _features(columns: Mapping[str, str], separator: str | None) -> Features:
 
 
 def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
-    """Rows as a ``Dataset`` that maps a file in ``folder`` into memory."""
+    """Write rows to a file in a folder and return a ``Dataset`` that maps it."""
     import pyarrow as pa
     from datasets import Dataset
 
@@ -328,9 +431,11 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
     remaining, schema = iter(rows), features.arrow_schema
     try:
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
+            # Batches of rows keep memory constant.
             while some := list(islice(remaining, 1_000)):
                 stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
-    except BaseException:  # rows that can't be made leave no file behind
+    except BaseException:
+        # No incomplete file stays behind.
         path.unlink(missing_ok=True)
         raise
     return Dataset.from_file(str(path))

@@ -1,7 +1,14 @@
-"""Generators: wrong responses to the contexts of a store, made otherwise than by editing a right one.
+"""Generators make wrong responses without editing the AMR graphs of correct ones.
 
-A generator is had by name (entry points of the group ``graphneg.generators``); ``overlap`` takes
-sentences that share words with the context and are set in another scene.
+A transform edits a graph. A generator instead retrieves a sentence, prompts a language model, or edits words
+and turns. Each generator has a name, registered as an entry point in the group ``graphneg.generators``. For
+example, ``overlap`` retrieves sentences that share words with the context but come from another scene::
+
+    context     A: Did you sign the offer letter?
+    negative    B: I read the terms before signing the petition.
+
+``graphneg.generators.base`` defines the interface, ``graphneg.generators.generated`` runs a generator over a
+store.
 """
 
 from __future__ import annotations

@@ -1,7 +1,13 @@
-"""What a generator is, how one is had by name, and the contexts of a store that it reads.
+"""Define the generator interface, look generators up by name, and read contexts from a store.
 
-A `Context` goes in (the turns before a place where a response is due, and the right responses to it), a list
-of `Candidate` comes out; ``graphneg.generators.generated`` makes negatives of them.
+A generator receives contexts: the turns before a response, together with the correct responses. It returns a
+list of candidates for each context. `graphneg.generators.generated` turns candidates into negatives and
+counts what is missing::
+
+    Context     id "everyday/train/1#2", turns A: "Is it far?" B: "No.", positives "Let's walk."
+    Candidate   text "The far side of the moon is dark.", categories ("C-follow",)
+
+`get_generator` makes a generator from its name, and `context_batches` reads the contexts of a store.
 """
 
 from __future__ import annotations
@@ -28,18 +34,26 @@ from graphneg.store.dialogues import (
 from graphneg.workers import ahead
 
 BATCH = 200
-"""Dialogues whose contexts are read at a time."""
+"""Number of dialogues whose contexts are read per query."""
 SLOW_BATCH = 8
-"""Dialogues that a language model writes for between two writes to a file: a minute's work or so."""
+"""Number of dialogues per batch for generators that run a language model: about one minute of work between
+two checkpoints."""
 UNRELATED = "C-follow"
-"""The category of responses that do not follow from their context."""
+"""Error category of responses that do not follow from their context."""
 
 Options = TypeVar("Options")
 Places = Literal["last", "every"]
+"""Which turns of a dialogue without loaded responses get a context: the last turn, or every turn but the
+first."""
 
 
 class Turn(NamedTuple):
-    """One turn of a context."""
+    """One turn of a context.
+
+    Attributes:
+        speaker: Name of the speaker.
+        text: What the speaker says.
+    """
 
     speaker: str
     text: str
@@ -47,12 +61,19 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The turns before a response.
+    """The turns before a response, together with the correct responses.
 
-    ``id`` is the address of the response, ``dailydialog_pp/dev/12#5``, which is turn ``turn`` of
-    ``dialogue``; ``turns`` are those before it, ``speaker`` is who would give it, and
-    ``positives`` are the right responses that the store knows, the dialogue's own first. ``copies`` are right
-    replies that copies of the contexts of this dialogue have elsewhere, by the turn where they would stand.
+    Attributes:
+        id: Address of the response, for example ``dailydialog_pp/dev/12#5``.
+        corpus: Name of the corpus.
+        split: Split of the corpus, for example ``train``.
+        dialogue: Id of the dialogue.
+        turn: Number of the turn where the response would be, from 0.
+        turns: The turns before the response, oldest first.
+        speaker: Speaker of the response.
+        positives: Correct responses in the store. The dialogue's own next turn comes first.
+        copies: Correct replies to copies of this dialogue's contexts elsewhere in the store, keyed by the
+            number of the reply's turn.
     """
 
     id: str
@@ -67,20 +88,24 @@ class Context:
 
     @property
     def right(self) -> tuple[str, ...]:
-        """Every text that is known to answer the context: ``positives``, and replies of its copies."""
+        """All texts known to answer the context: ``positives`` and the replies to its copies."""
         return (*self.positives, *self.copies.get(self.turn, ()))
 
     @property
     def text(self) -> str:
-        """The turns as one text."""
+        """The text of all turns, joined by spaces."""
         return " ".join(turn.text for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEdit:
-    """One turn of a dialogue that a generator edited: what was said there and what is now.
+    """A turn of a dialogue that a generator edited.
 
-    ``before`` is None where nothing was; ``source`` is the id of the utterance that ``after`` comes from.
+    Attributes:
+        turn: Number of the turn, from 0.
+        before: Original text of the turn; None if the turn was inserted.
+        after: New text of the turn.
+        source: Id of the utterance that ``after`` was taken from, if any.
     """
 
     turn: int
@@ -91,15 +116,21 @@ class TurnEdit:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One generated response.
+    """A generated response.
 
-    ``categories`` are those of errors (``C-follow``), ``scores`` numbers by name, ``details`` what it
-    was made of: ``source`` is the id of a node in the store (a sentence, an utterance), others have names
-    of the generator's own. ``label`` is 1 where the response is a right one (data augmentation).
+    A generator that edits the dialogue itself also sets ``context``, ``turn_edits`` and, if the speaker
+    changes, ``speaker``. ``text`` is then the last turn of the edited dialogue.
 
-    Where the generator edits the dialogue itself, ``context`` holds the edited turns before ``text``, which
-    is then the dialogue's last turn, and ``turn_edits`` say what was done; ``speaker`` says ``text`` where it
-    is not who would answer.
+    Attributes:
+        text: The response.
+        categories: Error categories, for example ``("C-follow",)``.
+        scores: Scores by name.
+        details: Provenance of the response. ``source`` is the id of a node in the store (a sentence or an
+            utterance); other keys depend on the generator.
+        label: 0 for a wrong response, 1 for a correct one (data augmentation).
+        context: The edited turns before ``text``; None if the dialogue is unchanged.
+        turn_edits: The edits of the dialogue.
+        speaker: Speaker of ``text``; empty for the speaker of the context's response.
     """
 
     text: str
@@ -113,66 +144,99 @@ class Candidate:
 
 
 class Generator(Protocol):
-    """Makes wrong responses.
+    """The interface of a generator, which makes candidates for contexts.
 
-    ``name`` is what negatives carry as their recipe. A generator may have these as well:
+    Only ``name`` and `generate` are required. The engine also calls the following members if they exist:
 
-    - ``batch``: how many dialogues it is given at a time, where seconds go into each of them;
-    - ``prefetch(contexts, per_context, seed)``: asks in a thread for what `generate` will need for contexts
-      that come later, and ``estimate(batches, per_context, seed)`` tells what a run would ask for
-      (`graphneg.generators.writing`);
-    - ``begin(given, progress)``: a run begins, or goes on after the negatives ``given``, which an
-      interrupted one made: for candidates that depend on those before them;
-    - ``drafts(contexts, per_context, seed)`` and ``choice(per_context)``, where candidates depend on those
-      before them: what could be given to each context, and what chooses of it (`graphneg.generators.drafts`).
-      So shards can be made of it. One that begins only to make ready says so: ``remembers`` is false;
-    - ``settings()``: what the output depends on beside contexts and seed, as JSON can hold it. A run that
-      was stopped goes on only where they are the same;
-    - ``notes()``: lines to tell the user, of a condition that is off, say;
-    - ``wishes()``: what the candidates since the last call were to have, by name, and whether each has it;
-    - ``left_out()``: for each candidate missing since the last call, the reason (``code: sentence``) and
-      the context's id (`ShortfallCounter` keeps them).
+    - ``batch``: number of dialogues per call, for generators that spend seconds on each dialogue.
+    - ``prefetch(contexts, per_context, seed)``: requests in a thread what `generate` will need for later
+      contexts.
+    - ``estimate(batches, per_context, seed)``: returns the requests that a run would send to a server
+      (`graphneg.generators.writing`).
+    - ``begin(given, progress)``: starts a run, or resumes one after the negatives ``given``. Generators whose
+      candidates depend on earlier candidates need it.
+    - ``drafts(contexts, per_context, seed)`` and ``choice(per_context)``: support sharded runs of generators
+      whose candidates depend on earlier candidates (`graphneg.generators.drafts`). ``drafts`` returns all
+      possible candidates of each context, and ``choice`` says how the merge selects from them.
+    - ``remembers``: False if ``begin`` only prepares data, so that candidates do not depend on earlier
+      candidates.
+    - ``settings()``: returns the options that the output depends on besides contexts and seed, as JSON
+      values. An interrupted run resumes only with equal settings.
+    - ``notes()``: returns messages for the user, for example that an optional condition is inactive.
+    - ``wishes()``: returns the target features of the candidates made since the last call, and whether each
+      was met.
+    - ``left_out()``: returns a reason (``code: sentence``) and a context id for each candidate missing since
+      the last call (see `ShortfallCounter`).
     """
 
     @property
     def name(self) -> str:
-        """The name under which it is found."""
+        """The name of the generator, which negatives carry as their recipe."""
         ...
 
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """One sequence for each context, in order, each of at most ``per_context`` candidates.
+        """Return candidates for each context.
 
-        Fewer are reported, never padded. The same contexts in the same order and the same seed give the same
-        candidates, however they are cut into calls.
+        The same contexts in the same order and the same seed must give the same candidates, whatever the
+        batch size.
+
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Maximum number of candidates per context. Missing candidates are reported, never
+                padded.
+            seed: Seed of all random choices.
+
+        Returns:
+            One sequence of candidates per context, in the order of ``contexts``.
         """
         ...
 
 
 class ShortfallCounter:
-    """The part of a generator that remembers which candidates are missing, and why.
-
-    ``reasons`` has the sentence of each code.
-    """
+    """Base class of generators that record which candidates are missing, and why."""
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
+        """Initialize an empty record.
+
+        Args:
+            reasons: A sentence for each reason code.
+        """
         self._reasons = reasons
         self._left_out: list[tuple[str, str]] = []
 
     def leave_out(self, code: str, id: str, amount: int = 1) -> None:
-        """Note that the context ``id`` lacks so many candidates for this reason."""
+        """Record that a context lacks candidates.
+
+        Args:
+            code: Code of the reason, a key of ``reasons``.
+            id: Id of the context.
+            amount: Number of missing candidates. Nothing is recorded if it is 0 or negative.
+        """
         if amount > 0:
             self._left_out += [(f"{code}: {self._reasons[code]}", id)] * amount
 
     def left_out(self) -> list[tuple[str, str]]:
-        """What is missing since the last call: ``code: sentence``, and the context's id."""
+        """Return and clear the missing candidates recorded since the last call.
+
+        Returns:
+            One pair of reason (``code: sentence``) and context id for each missing candidate.
+        """
+        # Each missing candidate is reported once.
         told, self._left_out = self._left_out, []
         return told
 
 
 def settings_of(generator: Generator) -> dict[str, object]:
-    """What the generator says that its output depends on; empty where it says nothing."""
+    """Return the settings of a generator.
+
+    Args:
+        generator: Any generator.
+
+    Returns:
+        What its ``settings()`` returns; empty if it has no such method.
+    """
     settings = getattr(generator, "settings", dict[str, object])
     return dict(settings())
 
@@ -180,10 +244,19 @@ def settings_of(generator: Generator) -> dict[str, object]:
 def options_of(
     kind: type[Options], name: str, options: Mapping[str, Any], others: Sequence[str] = ()
 ) -> Options:
-    """The options of the generator ``name`` as the dataclass ``kind``.
+    """Build the options dataclass of a generator from keyword arguments.
+
+    Args:
+        kind: The options dataclass.
+        name: Name of the generator, for error messages.
+        options: Options that the user gave, by name.
+        others: Names of further options that the generator accepts, for error messages.
+
+    Returns:
+        An instance of ``kind``.
 
     Raises:
-        GeneratorError: one of them is no field of it; ``others`` are what the generator takes beside.
+        GeneratorError: An option is not a field of ``kind``.
     """
     taken: Any = kind
     known = [*others, *(field.name for field in fields(taken))]
@@ -196,21 +269,28 @@ def options_of(
 
 
 PLUGINS = Plugins("generator", "graphneg.generators", GeneratorError)
+"""Registry of the installed generators."""
 
 
 def generator_names() -> list[str]:
-    """Every generator that ``get_generator`` knows, installed ones included."""
+    """Return the names of all installed generators, in alphabetical order."""
     return PLUGINS.names()
 
 
 def get_generator(name: str, store: Store, **options: Any) -> Generator:
-    """The generator of that name over a store, made with the options it takes.
+    """Make the generator of a name.
 
-    Packages add generators by an entry point in the group ``graphneg.generators``: what is called with the
-    store and, by name, the options.
+    Packages add generators by an entry point in the group ``graphneg.generators``. The entry point is a class
+    or a function that takes the store and, as keyword arguments, the options. Unknown names, unknown options
+    and generators that cannot be imported raise `GeneratorError`.
 
-    Raises:
-        GeneratorError: no such generator, it does not take these options, or it can't be imported.
+    Args:
+        name: Name of the generator, for example ``overlap``.
+        store: Store that the generator reads.
+        options: Options of the generator.
+
+    Returns:
+        The generator.
     """
     made: Generator = PLUGINS.make(name, options, store)
     return made
@@ -218,23 +298,38 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
 
 @dataclass(frozen=True, slots=True)
 class ContextSelection:
-    """Which contexts: those of the dialogues that ``selection`` names.
+    """The contexts to generate for.
 
-    Where a dialogue has responses, its contexts end at the turns that they answer. Of other dialogues
-    ``places`` is ``last`` (the context of the last turn) or ``every`` (of each turn but the first).
+    If a dialogue has loaded responses, its contexts end at the turns that these responses answer, and
+    ``places`` is ignored.
+
+    Attributes:
+        selection: Dialogues to read.
+        places: For a dialogue without loaded responses, ``last`` (the context of the last turn) or ``every``
+            (the contexts of all turns but the first).
+
+    Raises:
+        InputError: ``places`` has another value.
     """
 
     selection: Selection = field(default_factory=Selection)
     places: Places = "last"
 
     def __post_init__(self) -> None:
+        """Check ``places``."""
         if self.places not in get_args(Places):
             raise InputError(f"places {self.places!r}: choose one of {', '.join(get_args(Places))}")
 
 
 class ContextBatch(NamedTuple):
-    """Some dialogues' contexts: how many dialogues there are, which of them have no context, and the order of
-    the last one."""
+    """The contexts of some dialogues.
+
+    Attributes:
+        dialogues: Number of dialogues.
+        contexts: Their contexts.
+        without: Ids of the dialogues that have no context.
+        last: Sort key (``natural_order``) of the last dialogue's id.
+    """
 
     dialogues: int
     contexts: list[Context]
@@ -250,21 +345,21 @@ def context_batches(
     after: str = "",
     copied: CopiedContexts | None = None,
 ) -> Iterator[ContextBatch]:
-    """Yield the contexts of the chosen dialogues in their order; the next batch is read meanwhile.
+    """Yield the contexts of the selected dialogues in batches.
+
+    Dialogues come in the natural order of their ids. The next batch is read in a thread while the caller uses
+    the current one.
 
     Args:
-        store: Holds the dialogues.
-        chosen: Which contexts.
-        batch: Number of dialogues of a batch.
-        skip: Number of dialogues to leave out at the beginning.
-        after: Order of the last dialogue that is left out.
-        copied: Right replies of copies of contexts, for the contexts' ``copies``.
+        store: Store that holds the dialogues.
+        chosen: Contexts to read.
+        batch: Number of dialogues per batch.
+        skip: Number of dialogues to skip at the beginning.
+        after: Sort key of the last dialogue to skip, if known.
+        copied: Correct replies to copies of contexts, for ``Context.copies``.
 
     Yields:
         Batches of contexts.
-
-    Raises:
-        StoreError: The store is gone.
     """
 
     def read(ids: Sequence[str]) -> ContextBatch:
@@ -273,6 +368,7 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
+                # A wrong loaded response marks a place for a context, too, but is not a correct response.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -284,7 +380,16 @@ def context_batches(
 
 
 def read_contexts(store: Store, chosen: ContextSelection, batch: int = BATCH) -> Iterator[Context]:
-    """The contexts one by one, in the order of dialogues and turns."""
+    """Yield the contexts one by one, in the order of dialogues and turns.
+
+    Args:
+        store: Store that holds the dialogues.
+        chosen: Contexts to read.
+        batch: Number of dialogues per query.
+
+    Yields:
+        Contexts.
+    """
     for part in context_batches(store, chosen, batch):
         yield from part.contexts
 
@@ -295,17 +400,22 @@ def _contexts(
     places: Places,
     copied: CopiedContexts | None,
 ) -> Iterator[Context]:
-    """The contexts of a dialogue; ``answers`` are the right responses by the turn that they answer."""
+    """Yield the contexts of a dialogue; ``answers`` maps turn numbers to their correct responses."""
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
+    # A baseline may edit any turn, so replies to copies are kept for all turns. The turn after the last one
+    # is the place of a loaded response.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies
+    # Loaded responses decide where contexts end. Without them, the dialogue's own turns serve as responses.
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
+        # A dialogue of one turn has no context.
         if not before:
             continue
+        # The dialogue's own next turn is a correct response, unless the dialogue ends at the context.
         reply = next((turn for turn in dialogue.turns if turn.turn == answered + 1), None)
         own = [] if reply is None else [reply.text]
         yield Context(
@@ -316,6 +426,7 @@ def _contexts(
             turn=answered + 1,
             turns=before,
             speaker=answering(before) if reply is None else reply.speaker,
+            # A loaded response may repeat the dialogue's own turn.
             positives=tuple(dict.fromkeys([*own, *answers.get(answered, ())])),
             copies=copies,
         )

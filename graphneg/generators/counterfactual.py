@@ -1,9 +1,15 @@
-"""The generator counterfactual: what would have been replied, had the reply moved elsewhere.
+"""Generate replies to a context under another perspective (CAPT, Ou et al. 2022).
 
-Contexts with replies whose perspectives are known go in. Another perspective is put in place of each, a
-language model says what the reply would have been (`graphneg.generators.counterfactual_model`), and those of
-its replies come out that are of use: new right replies (CAPT), or wrong ones. Which, decides where the
-substitutes are from.
+A perspective is the keyword that a reply moves to from its post. The generator takes an observed reply with a
+known perspective, replaces the perspective by a substitute, and asks a language model what the reply would
+have been (`graphneg.generators.counterfactual_model`)::
+
+    A: I can't find my keys anywhere.
+    observed         B (jacket): Did you look in your jacket?
+    counterfactual   B (train):  Did you leave them on the train?
+
+Where the substitute comes from decides what the replies are. Substitutes that the context leads to, chosen by
+a predictor, give new correct replies, as in CAPT. Substitutes from unrelated contexts give wrong replies.
 """
 
 from __future__ import annotations
@@ -39,8 +45,10 @@ from graphneg.shift.substitutes import Prediction, substitutes_of
 from graphneg.store.connection import Store
 
 PURPOSES = ("negatives", "positives")
+"""Kinds of replies to generate: wrong ones (``negatives``) or new correct ones (``positives``)."""
 _DRAWS = 8
-"""Perspectives are drawn so many times for each that is used: most of those refused are frequent ones."""
+"""Number of draws per perspective that is needed. Frequent perspectives are drawn often and refused most
+often."""
 _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
@@ -51,14 +59,22 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualOptions(WritingOptions):
-    """What the generator takes beside `WritingOptions`; best is a ``model`` that `train_replies` trained.
+    """The options of ``counterfactual``, in addition to `WritingOptions`.
 
-    ``purpose`` is ``negatives`` or ``positives``; for positives, ``predictor`` with its options chooses among
-    what keywords of the last ``turns`` turns lead to in ``hops`` hops. ``tries`` substitutes are tried for
-    each candidate, ``batch_size`` at a time; a reply is refused that has more than ``words`` words.
+    A ``model`` trained by `graphneg.generators.counterfactual_model.train_replies` works best.
+
+    Attributes:
+        words: Maximum number of words of a reply.
+        purpose: ``negatives`` for wrong replies, ``positives`` for new correct replies.
+        predictor: Name of the predictor that chooses substitutes for ``positives``.
+        predictor_options: Options of the predictor.
+        turns: Number of last turns whose keywords lead to substitutes for ``positives``.
+        hops: Number of hops in the shift graph from such a keyword to a substitute, 1 or 2.
+        tries: Number of substitutes to try per candidate.
+        batch_size: Number of questions per batch of a local model.
 
     Raises:
-        InputError: another purpose, or a number out of range.
+        InputError: ``purpose`` is unknown, or a number is out of range.
     """
 
     least_words: ClassVar[int] = 3
@@ -73,40 +89,46 @@ class CounterfactualOptions(WritingOptions):
     batch_size: int = 16
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
+        """Check the options."""
         WritingOptions.__post_init__(self)
         if self.purpose not in PURPOSES:
             raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size at least 1")
+        # Building the object checks its values.
         _ = self.reach
 
     @property
     def reach(self) -> Reach:
-        """Where new perspectives are looked for."""
+        """The part of the shift graph that is searched for substitutes."""
         return Reach(turns=self.turns, hops=self.hops)
 
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context with the questions that are asked for it."""
+    """A context with the questions to ask for it."""
 
     questions: Sequence[Question] = field(default_factory=list[Question])
 
 
 class CounterfactualGenerator(WritingGenerator):
-    """Replies as they would have been under other perspectives.
+    """Generate replies under other perspectives.
 
-    The observed replies are the context's own and its right responses, as far as
-    ``graphneg shift build`` found their perspectives; a context without one gets none. Several substitutes
-    are tried for each candidate, and those replies are kept that the ``judge`` finds likeliest, of
-    those that came to an end, have their keyword and do not say what was said; where none is given, the
-    model itself judges, if it is a causal one.
+    The observed replies are the correct responses whose perspectives ``graphneg shift build`` found. A
+    context without one gets no candidate. Several substitutes are tried for each candidate. Of the replies
+    that are complete, contain their keyword and repeat nothing, those with the lowest loss under the
+    ``judge`` are kept. Without a judge, a local causal model judges its own replies.
     """
 
     name = "counterfactual"
 
     def __init__(self, store: Store, options: CounterfactualOptions) -> None:
+        """Initialize the generator and load its models.
+
+        Args:
+            store: Store with the dialogues and the shift graph.
+            options: Options of the generator.
+        """
         writer, judge = options.load(self.name, load_either)
         super().__init__(_REASONS, options, writer, judge)
         self._store = store
@@ -120,14 +142,19 @@ class CounterfactualGenerator(WritingGenerator):
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
+        # A model that was trained for the task uses the perspective without a bias.
         self._pull = options.pull_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """See `graphneg.generators.writing.WritingGenerator`: the likeliest replies come first.
+        """Return the contexts with their candidates, the most likely replies first.
 
-        Raises:
-            InputError: the store has no shift graph.
-            ModelError: memory does not suffice for one reply.
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of the substitutes and of the sampling noise.
+
+        Returns:
+            One gap per context, in order.
         """
         asked = self._asked(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
@@ -140,14 +167,14 @@ class CounterfactualGenerator(WritingGenerator):
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
+                # Different substitutes often lead to nearly the same reply.
                 nearly = any(alike(words_of(reply.text), words_of(one.text)) for one in each.candidates)
                 if self.passes(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """The reply to each question: as the model of this machine would have said it, else any with the
-        substitute."""
+        """Return a reply to each question: counterfactual if the model is local, else freely sampled."""
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
             return other_replies(writer, questions, seed=seed, temperature=temperature)
@@ -157,7 +184,7 @@ class CounterfactualGenerator(WritingGenerator):
         )
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options and models that the output depends on."""
         return {
             **self._options.settings(),
             **self.models,
@@ -165,11 +192,12 @@ class CounterfactualGenerator(WritingGenerator):
         }
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """The questions for each context: the first substitute of each reply, then the second of each..."""
+        """Return the questions for each context."""
         most = per_context * self._options.tries
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
+                # A reply belongs to a context by its dialogue and the number of turns before it.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]
@@ -179,7 +207,9 @@ class CounterfactualGenerator(WritingGenerator):
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_Asked] = []
         for context, each in zip(contexts, observed, strict=True):
+            # Alternate between the replies: the first substitute of each reply, then the second of each.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
+            # The dict keeps the last question per substitute, so the reversed order keeps the first one.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -187,17 +217,18 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
-        """Other perspectives for each reply: for new right ones the predictor's choice, whatever the seed. It
-        chooses among what another keyword before the reply leads to (CAPT, Algorithm 1)."""
+        """Return up to ``most`` other perspectives for each reply."""
         if self._prediction is None:
             return unrelated_perspectives(self._shifts, replies, most, seed)
+        # CAPT, Algorithm 1: the predictor chooses among the perspectives that keywords before the reply lead
+        # to. The seed has no effect here.
         found = substitutes_of(self._shifts, replies, self._prediction)
         return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
     def _likeliest(
         self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
     ) -> Sequence[tuple[_Asked, Question, CounterfactualReply]]:
-        """The replies that the judge lets pass, the likeliest first; all in their order without a judge."""
+        """Return the replies that pass the judge, the lowest mean loss first."""
         if self.judge is None:
             return replies
         histories = [asked.context.turns for asked, _, _ in replies]
@@ -211,33 +242,48 @@ class CounterfactualGenerator(WritingGenerator):
 
 
 def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
-    """The generator ``counterfactual``, with `CounterfactualOptions`.
+    """Make the generator ``counterfactual``, which writes replies under another perspective.
 
-    Raises:
-        GeneratorError: no model is named, or there is no such option.
-        InputError: another purpose, or a number out of range.
-        ModelError: the model or the predictor can't be had.
+    It takes the options of `CounterfactualOptions`.
+
+    Args:
+        store: Store with the dialogues and the shift graph.
+        options: The fields of `CounterfactualOptions`.
+
+    Returns:
+        The generator.
     """
     return CounterfactualGenerator(store, options_of(CounterfactualOptions, "counterfactual", options))
 
 
 def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
-    """For wrong replies: perspectives that replies of other contexts take.
+    """Draw perspectives for wrong replies.
 
-    Drawn by their frequency, by hashes of the seed and the reply's id, without what any keyword before the
-    reply leads to, and without what was said before it or in it.
+    Perspectives are drawn in proportion to their frequency in the whole store. A perspective is refused if a
+    keyword before the reply leads to it, or if it was said before the reply or in it.
+
+    Args:
+        shifts: The shift graph.
+        replies: The observed replies.
+        most: Maximum number of perspectives per reply.
+        seed: Seed. Together with the id of a reply it decides the draws.
+
+    Returns:
+        For each reply its perspectives in the order of the draws.
 
     Raises:
-        InputError: the store has no shift graph.
+        InputError: The store has no shift graph.
     """
     if not shifts.prior:
         raise InputError("the store has no shift graph: graphneg shift build makes one")
+    # Inverse transform sampling: cumulative frequencies map a uniform number to a perspective.
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))
     found: list[list[str]] = []
     reach = Reach(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
     seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
+        # A perspective that the context leads to would make a plausible reply.
         near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
         said = spaced_words(" ".join([*reply.turns, reply.text]))
         shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))
@@ -248,20 +294,23 @@ def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, 
 
 
 def _refusal(context: Context, question: Question, reply: CounterfactualReply, lengths: range) -> str | None:
-    """Why a reply is none to keep, as a name; None where it may be kept."""
+    """Return the code of the reason to refuse a reply, or None."""
     if not reply.finished:
         return "unfinished"
     if (reason := broken(reply.text, [question.substitute.split()], lengths)) is not None:
         return reason
     words = words_of(reply.text)
     said = [turn.text for turn in context.turns]
+    # A reply that repeats the observed one, a correct response or a turn is nothing new.
     if any(words_of(text) == words for text in (question.observed.response, *context.right, *said)):
         return "known"
     return "copies-context" if any(shares_run(words, words_of(text)) for text in said) else None
 
 
 def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> Candidate:
+    """Return a reply as a candidate."""
     details = {
+        # The id of a question is the id of the observed reply, "~" and the substitute.
         "source": question.id.rpartition("~")[0],
         "perspective": question.observed.perspective,
         "substitute": question.substitute,

@@ -1,13 +1,26 @@
-"""The counterfactual reply: what the model would have said under another perspective, all else equal.
+"""Compute counterfactual replies: what a model would have said under another perspective.
 
-Questions (an observed exchange, and a substitute for its perspective) go in, replies come out. Abduction,
-action and prediction go token by token, side by side. One copy of the model is told the observed reply under
-the observed perspective; its logits say what the noise must have been. The other writes under the substitute,
-with the same noise. Both make the same calculations on tensors of the same shape: with the observed
-perspective put back, the same floating-point numbers, and therefore the observed reply, token for token.
+The method has the three steps of CAPT (Ou et al. 2022, equations 1 to 3), done token by token. Sampling a
+token is taking the argmax of logits plus Gumbel noise.
 
-A model that was not trained to reply with a perspective hardly minds it, so the keyword is drawn in while it
-is missing. That is a part of the distribution that the reply is decoded from, the same on both sides.
+1. Abduction: given the observed reply under its own perspective, infer the noise that produced each token.
+2. Action: replace the perspective in the prompt by the substitute.
+3. Prediction: decode under the new prompt with the inferred noise.
+
+For example, under the observed perspective *fish* and the substitute *milk*::
+
+    B: It is hungry.
+    A: Did you feed the cat?
+    B (fish): Yes, some fish.          observed
+    B (milk): Yes, some milk.          counterfactual
+
+Both prompts run side by side through the same operations on tensors of the same shape. If the substitute
+equals the observed perspective, all floating-point values are therefore equal and the observed reply comes
+back token for token.
+
+A model that was not trained to reply with a perspective tends to ignore it. Its logits are then biased toward
+the keyword while the keyword is missing (``pull``). The bias is part of the decoding distribution on both
+sides.
 """
 
 from __future__ import annotations
@@ -40,15 +53,21 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
 LONGEST_PROMPT = 256
+"""Maximum number of tokens of a prompt; longer prompts lose their beginning."""
 _LONGEST_REPLY = 48
+"""Maximum number of tokens of a reply from a served model."""
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What would the reply be, had its perspective been ``substitute``?
+    """The question what a reply would have been under another perspective.
 
-    ``id`` and a seed decide the noise that the observed reply leaves open.
+    Attributes:
+        id: Id of the question. Together with the seed it decides the noise that the observed reply does not
+            determine.
+        observed: The observed exchange.
+        substitute: The perspective to put in place of the observed one.
     """
 
     id: str
@@ -58,9 +77,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualReply:
-    """The counterfactual reply; ``finished`` if it came to an end before the limit.
+    """A counterfactual reply.
 
-    ``kept`` is the share of the observed reply's tokens that stand at the same place in it.
+    Attributes:
+        text: The reply.
+        finished: Whether the reply ended before the token limit.
+        kept: Share of the observed reply's tokens that the reply has at the same position, from 0 to 1.
     """
 
     text: str
@@ -70,8 +92,7 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """A question in tokens: the prompts with both perspectives, and the observed reply. The reply's last
-    token ends replies: the model's own, or a line break behind examples."""
+    """The token ids of a question: both prompts and the observed reply, whose last token ends replies."""
 
     question: Question
     actual: list[int]
@@ -89,17 +110,25 @@ def counterfactuals(
     longer: int = 16,
     pull: float = 0.0,
 ) -> list[CounterfactualReply]:
-    """An answer to each question, in order.
+    """Return the counterfactual reply to each question.
 
-    ``examples`` are shown to a causal model that was not trained for this; replies then end with their
-    line. ``temperature`` divides the logits on both sides. A reply may be ``longer`` tokens longer
-    than the observed one; behind its end the noise is new. Turns before a reply lose their beginning
-    where they have more than 256 tokens. ``pull`` draws the perspective in where a reply lacks it, on
-    both sides alike: it is added to the logits of the keyword's next token, more and more.
+    Args:
+        model: A local language model.
+        questions: The questions.
+        examples: Solved examples to show to a causal model that was not trained for this task. Replies then
+            end at a line break.
+        seed: Seed of the noise.
+        temperature: Divisor of the logits on both sides; above 0.
+        longer: Number of tokens by which a reply may be longer than the observed one. The noise after the end
+            of the observed reply is sampled freely.
+        pull: Bias toward the perspective while a reply lacks it, 0 or more. It is added to the logits of the
+            keyword's next token on both sides, and grows with the length of the reply.
+
+    Returns:
+        Replies in the order of ``questions``.
 
     Raises:
-        InputError: the temperature is not above 0, or the pull is below it.
-        ModelError: memory does not suffice for one question alone, or the model reads too few tokens.
+        InputError: ``temperature`` is not above 0, or ``pull`` is below 0.
     """
     if temperature <= 0:
         raise InputError(f"temperature {temperature}: must be above 0")
@@ -112,6 +141,7 @@ def counterfactuals(
         replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, pull, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
+            # Counts tokens at the same position; a shifted reply counts as different.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
             finished = tokens[-1:] == observed[-1:]
             replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))
@@ -129,9 +159,19 @@ def counterfactuals(
 def other_replies(
     writer: Writer, questions: Sequence[Question], *, seed: int = 0, temperature: float = 1.0
 ) -> list[CounterfactualReply]:
-    """A reply with the substitute for each question, in order, by a writer whose probabilities nobody sees.
+    """Return a reply with the substitute to each question, from a writer whose logits are not available.
 
-    Nothing of the observed reply is put back: it is a reply to the same turns, by examples, and no more.
+    Such a reply is not a counterfactual one: it answers the same turns, but shares no noise with the observed
+    reply.
+
+    Args:
+        writer: A served model.
+        questions: The questions.
+        seed: Seed of the sampling.
+        temperature: Sampling temperature; above 0.
+
+    Returns:
+        Replies in the order of ``questions``. ``kept`` compares words instead of tokens.
     """
     settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _shown(PERSPECTIVE_EXAMPLES))
     prompts = [Prompt(perspective_prompt(one.observed.turns, one.substitute), one.id) for one in questions]
@@ -146,19 +186,21 @@ def other_replies(
 
 
 def _shown(examples: Sequence[Exchange]) -> str:
-    """Solved examples, a reply a line."""
+    """Return solved examples as text, one reply per line."""
     return "".join(f"{pair.source}{pair.target}\n" for pair in map(perspective_example, examples))
 
 
 def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
-    """The question in tokens, ``shown`` before its prompts; one that is too long loses its beginning."""
+    """Return the token ids of a question, with the examples ``shown`` before both prompts."""
     observed = question.observed
+    # After solved examples a line break ends the reply; a trained model has its own end token.
     if shown:
         target = model.tokenizer(answer(observed.response) + "\n", add_special_tokens=False)["input_ids"]
     else:
         target = model.target_tokens(answer(observed.response))
     room = LONGEST_PROMPT
     if model.longest is not None:
+        # Examples, prompt and the longest possible reply must fit into the model's context.
         room = min(room, model.longest - len(shown) - len(target) - longer)
     if room < 1:
         raise ModelError(
@@ -180,16 +222,18 @@ def _side_by_side(
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
-    """The counterfactual tokens of each item, its end token too where it ended."""
+    """Return the counterfactual tokens of each question, with the end token if the reply ended."""
     import torch
 
     def is_open(tokens: Sequence[int], item: _Sides) -> bool:
         return tokens[-1:] != item.observed[-1:] and len(tokens) < len(item.observed) + longer
 
     end = batch[0].observed[-1]
+    # Both sides are padded to one width, so that their tensors have the same shape.
     width = max(len(prompt) for item in batch for prompt in (item.actual, item.other))
     actual = model.steps([item.actual for item in batch], width)
     other = model.steps([item.other for item in batch], width)
+    # In float64 no two tokens tie.
     gumbel = GumbelNoise([item_seed(seed, item.question.id, 0) for item in batch], "float64")
     perspectives = [[item.question.observed.perspective] for item in batch]
     substitutes = [[item.question.substitute] for item in batch]
@@ -200,6 +244,8 @@ def _side_by_side(
     told = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
+        # Abduction: the posterior noise makes the observed token the argmax under the observed perspective.
+        # After the end of the observed reply, the fresh noise stays.
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)
@@ -208,6 +254,7 @@ def _side_by_side(
             expected = to_observed.biased([item.observed[:step] for item in batch], actual.logits)
             abduced = posterior(expected / temperature, given, noise)
             noise = torch.where(known[:, None], abduced, noise)
+        # Prediction: the same noise under the substitute.
         biased = to_substitute.biased(written, other.logits)
         chosen = (biased / temperature + noise).argmax(dim=-1)
         for tokens, token, item in zip(written, chosen.tolist(), batch, strict=True):
@@ -216,19 +263,35 @@ def _side_by_side(
         if not any(map(is_open, written, batch)):
             break
         if step + 1 < told:
+            # The observed side always reads the observed token (teacher forcing).
             actual.take(given)
         other.take(chosen)
     return written
 
 
 def examples_for(model: LanguageModel) -> tuple[Exchange, ...]:
-    """What is shown to a model: nothing, if it was trained or is no causal one."""
+    """Return the solved examples that a model needs.
+
+    Args:
+        model: A local language model.
+
+    Returns:
+        `PERSPECTIVE_EXAMPLES` for a causal model that was not trained for the task, else nothing.
+    """
     untrained = isinstance(model, CausalLM) and not is_trained(model, REPLY_WITH_PERSPECTIVE)
     return PERSPECTIVE_EXAMPLES if untrained else ()
 
 
 def exchanges_of(store: Store, selection: Selection | None = None) -> Iterator[Exchange]:
-    """The replies of dialogues whose perspective is known, in the order of the store."""
+    """Yield the replies whose perspective is known, in the order of the store.
+
+    Args:
+        store: Store with dialogues and perspectives.
+        selection: Dialogues to read; all if None.
+
+    Yields:
+        Exchanges.
+    """
     for _, replies in all_replies(store, selection or Selection()):
         for reply in replies:
             if reply.perspective is not None:
@@ -244,12 +307,22 @@ def train_replies(
     seed: int = 0,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train ``model`` to reply to a post with a perspective, and save it into ``out``.
+    """Train a model to reply to a post with a given perspective.
 
-    ``arguments`` are those of transformers' ``TrainingArguments`` and of `fine_tune`.
+    Args:
+        model: Model to train.
+        store: Store with dialogues and perspectives (``graphneg shift build``).
+        out: Folder to save the model to.
+        selection: Dialogues to learn from; all if None.
+        seed: Seed of the training.
+        arguments: Arguments of transformers' ``TrainingArguments`` and of
+            `graphneg.nn.fine_tuning.fine_tune`.
+
+    Returns:
+        A report of the training.
 
     Raises:
-        InputError: no reply has a perspective, or ``out`` is taken.
+        InputError: No reply in the store has a perspective.
     """
     examples = [perspective_example(exchange) for exchange in exchanges_of(store, selection)]
     if not examples:
@@ -258,11 +331,24 @@ def train_replies(
 
 
 def _says(text: str, perspective: str) -> bool:
-    """Whether a reply says its perspective, the keyword's last word in any form."""
+    """Return whether a reply contains its perspective, the last word of the keyword in any inflected form."""
     said = spaced_words(text)
     return any(spaced_words(form) in said for form in forms_of(perspective))
 
 
 def spaced_words(text: str) -> str:
-    """The words of a text in lower case, each between spaces."""
+    """Return the lower-case words of a text, each between single spaces.
+
+    A keyword can then be searched as ``f" {keyword} "`` without matching inside words.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The words with a space before, between and after them.
+
+    Example:
+        >>> spaced_words("Yes, some fish.")
+        ' yes some fish '
+    """
     return f" {' '.join(_WORD.findall(text.lower()))} "

@@ -1,10 +1,15 @@
-"""The four manipulations that DEAM is compared with: edits of a dialogue's texts, without their meaning.
+"""Corrupt the text of whole dialogues: the four baselines that DEAM is compared with.
 
-A context with its first right response goes in, as a whole dialogue; dialogues with shuffled turns, shuffled
-turns of one speaker, an utterance too many, or another utterance in place of one come out (Mesgar, Bücker and
-Gurevych 2020, section 3.1; Vakulenko et al. 2018; Zhang et al. 2021; baselines of Ghazarian et al. 2022,
-section 5). Whose turn it is stays as it was, so that the order of speakers gives no hint: only what is said
-moves.
+Each baseline edits turns without looking at their meaning (Mesgar, Bücker and Gurevych 2020, section 3.1;
+Vakulenko et al. 2018; Zhang et al. 2021; baselines of Ghazarian et al. 2022, section 5). A context and its
+first correct response form the dialogue::
+
+    original       A: Is it far?    B: No.          A: Let's walk.
+    turn-shuffle   A: Let's walk.   B: Is it far?   A: No.
+
+``turn-shuffle`` shuffles all turns, ``speaker-swap`` those of one speaker, ``insertion`` inserts an
+utterance, and ``replacement`` replaces one. Only texts move: the sequence of speakers stays, so that it does
+not reveal the edit.
 """
 
 from __future__ import annotations
@@ -31,7 +36,9 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import answering
 
 INSERTED = ("other", "own")
+"""Sources of the utterance that ``insertion`` inserts: another dialogue, or the dialogue itself."""
 _TRIES = 20
+"""Number of draws per requested candidate before the generator gives up."""
 _REASONS = {
     "no-reply": "the store knows no right response, so the dialogue is not whole",
     "same": "no other edit of this kind changes what is said",
@@ -40,7 +47,14 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class ChanceEdit:
-    """A whole dialogue, its last turn the context's first right response, and what decides by chance."""
+    """A whole dialogue to edit, with the seed of the edit.
+
+    Attributes:
+        context: The context.
+        turns: The turns of the context, followed by its first correct response.
+        seed: Seed of the run.
+        names: Names that, with the seed, decide the random choices of this edit.
+    """
 
     context: Context
     turns: tuple[Turn, ...]
@@ -49,33 +63,57 @@ class ChanceEdit:
 
     @property
     def texts(self) -> list[str]:
-        """What is said, turn by turn."""
+        """The text of each turn."""
         return [turn.text for turn in self.turns]
 
     def below(self, end: int, choice: str) -> int:
-        """A number from 0 to ``end - 1`` for a choice of that name."""
+        """Draw a random index.
+
+        Args:
+            end: Number of options.
+            choice: Name of the choice. Different names give independent draws.
+
+        Returns:
+            A number from 0 to ``end - 1``.
+        """
         return number(self.seed, choice, *self.names) % end
 
 
 Manipulated = tuple[list[str], list[TurnEdit]]
-"""What is said turn by turn after an edit, and the edits."""
+"""The text of each turn after an edit, and the edits."""
 Manipulation = Callable[[ChanceEdit], Manipulated | None]
+"""Edits a dialogue; returns None if this kind of edit is impossible."""
 
 
 class DialogueBaseline(ShortfallCounter):
-    """Edits whole dialogues: those that end with a context's first right response.
+    """A generator that edits whole dialogues, which end with the context's first correct response.
 
-    No two candidates of a context say the same, and none says what the original does. A dialogue that
-    has fewer edits gets fewer candidates.
+    The candidates of a context differ from the original dialogue and from each other. A dialogue that allows
+    fewer edits gets fewer candidates.
     """
 
     def __init__(self, name: str, manipulate: Manipulation) -> None:
+        """Initialize the generator.
+
+        Args:
+            name: Name of the generator.
+            manipulate: Function that makes one edit.
+        """
         super().__init__(_REASONS)
         self.name = name
         self._manipulate = manipulate
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """At most ``per_context`` edited dialogues for each context, in order."""
+        """Return edited dialogues for each context.
+
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of the edits.
+
+        Returns:
+            One list of candidates per context, in order.
+        """
         given = [list(self._edited(context, per_context, seed)) for context in contexts]
         for context, candidates in zip(contexts, given, strict=True):
             reason = "same" if context.positives else "no-reply"
@@ -83,14 +121,18 @@ class DialogueBaseline(ShortfallCounter):
         return given
 
     def _edited(self, context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
-        """The edited dialogues; a turn too many is said by who would speak next."""
+        """Yield the edited dialogues of a context."""
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
+        # Insertion makes the dialogue one turn longer. The extra turn belongs to the speaker who would speak
+        # next.
         speakers = (*(turn.speaker for turn in turns), answering(turns))
+        # A shuffle may reproduce the original dialogue, so it counts as seen.
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
             made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
+            # Short dialogues have few distinct edits, so draws repeat.
             if made is None or (key := _key(made[0])) in seen:
                 continue
             seen.add(key)
@@ -103,28 +145,50 @@ class DialogueBaseline(ShortfallCounter):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
+            # `seen` holds the original, too.
             if len(seen) > per_context:
                 return
 
 
 def turn_shuffle(store: Store) -> DialogueBaseline:
-    """The generator ``turn-shuffle``: all turns in another order (utterance ordering)."""
+    """Make the generator ``turn-shuffle``, which shuffles all turns (utterance ordering).
+
+    Args:
+        store: Not read.
+
+    Returns:
+        The generator.
+    """
     return DialogueBaseline("turn-shuffle", lambda draw: _ordered(draw, range(len(draw.turns))))
 
 
 def speaker_swap(store: Store) -> DialogueBaseline:
-    """The generator ``speaker-swap``: one speaker's turns in another order (even utterance ordering)."""
+    """Make the generator ``speaker-swap``, which shuffles the turns of one speaker (even utterance ordering).
+
+    Args:
+        store: Not read.
+
+    Returns:
+        The generator.
+    """
     return DialogueBaseline("speaker-swap", _shuffle_one_speaker)
 
 
 def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
-    """The generator ``insertion``: an utterance where it does not belong.
+    """Make the generator ``insertion``, which puts an utterance where it does not belong.
 
-    ``utterance`` is ``other`` (one of another dialogue, said in addition) or ``own`` (one of the
-    dialogue's own, taken from its place, as Mesgar et al. do).
+    If ``utterance`` is ``other``, an utterance of another dialogue is inserted. If it is ``own``, one of the
+    dialogue's own utterances is moved, as Mesgar et al. do.
+
+    Args:
+        store: Store to draw utterances from.
+        utterance: ``other`` or ``own``.
+
+    Returns:
+        The generator.
 
     Raises:
-        GeneratorError: another ``utterance``.
+        GeneratorError: ``utterance`` has another value.
     """
     if utterance not in INSERTED:
         raise GeneratorError(f"insertion: utterance {utterance!r}: choose one of {', '.join(INSERTED)}")
@@ -132,12 +196,21 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
 
 
 def replacement(store: Store) -> DialogueBaseline:
-    """The generator ``replacement``: an utterance of another dialogue in place of one."""
+    """Make the generator ``replacement``, which replaces an utterance by one of another dialogue.
+
+    Args:
+        store: Store to draw utterances from.
+
+    Returns:
+        The generator.
+    """
     return DialogueBaseline("replacement", _other_utterance(store, replaced=1))
 
 
 def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
+    """Shuffle the turns of a random speaker who has at least two."""
     turns = Counter(turn.speaker for turn in draw.turns)
+    # A single turn cannot be shuffled.
     speakers = sorted(speaker for speaker, amount in turns.items() if amount > 1)
     if not speakers:
         return None
@@ -146,7 +219,7 @@ def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
 
 
 def _ordered(draw: ChanceEdit, turns: Sequence[int]) -> Manipulated:
-    """What is said in ``turns``, said there in another order."""
+    """Shuffle the texts of the given turns among these turns."""
     order = list(range(len(draw.turns)))
     for at, taken in zip(turns, shuffled(turns, draw.seed, *draw.names), strict=True):
         order[at] = taken
@@ -154,6 +227,7 @@ def _ordered(draw: ChanceEdit, turns: Sequence[int]) -> Manipulated:
 
 
 def _move(draw: ChanceEdit) -> Manipulated | None:
+    """Move a random utterance to another position."""
     if len(draw.turns) < 2:
         return None
     order = list(range(len(draw.turns)))
@@ -163,30 +237,36 @@ def _move(draw: ChanceEdit) -> Manipulated | None:
 
 
 def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
-    """``order`` has, for each turn, the one that its text is taken from."""
+    """Return the dialogue in a new order; ``order`` holds the turn that each text comes from."""
     said = draw.texts
     edits = [
         TurnEdit(at, said[at], said[taken], utterance_id(draw.context.dialogue, taken))
         for at, taken in enumerate(order)
+        # "Yes." in place of another "Yes." is no edit.
         if said[at] != said[taken]
     ]
     return [said[taken] for taken in order], edits
 
 
 def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
-    """Says an utterance of another dialogue of the corpus and split; so many turns are ``replaced`` by it."""
+    """Return an edit that says an utterance of another dialogue in place of ``replaced`` turns (0 or 1)."""
     samples = samples_of_texts(store)
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
+        # An insertion follows one of the turns, so it is never the first turn. A replacement may replace any
+        # turn.
         at = draw.below(len(said), "place") + 1 - replaced
+        # The utterance comes from the same corpus and split, so that style does not reveal it.
         rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
         others = {
             utterance_id(row["dialogue"], row["turn"]): row["text"]
             for row in rows
             if row["dialogue"] != context.dialogue
         }
+        # An utterance that the dialogue contains already would be a repetition, not a stranger.
         known = _key(said)
+        # An utterance that answers this context or a copy of it would not be an error.
         right = NearTexts([*context.copies.get(at, ()), *(context.right if at == context.turn else ())])
         for source in shuffled(others, draw.seed, "stranger", *draw.names):
             text = others[source]
@@ -199,4 +279,5 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
 
 def _key(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the normal form of a dialogue's texts, to compare dialogues."""
     return tuple(map(match_key, texts))

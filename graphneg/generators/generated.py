@@ -1,7 +1,12 @@
-"""Negatives that a generator makes: a stream that can be iterated, written, or turned into a table.
+"""Run a generator over the contexts of a store and stream the negatives.
 
-A store, a generator and a `Generation` (how many, of which contexts) go in; `graphneg.model.Negative` records
-come out, and a summary that counts what is missing.
+`Generated` reads the contexts that a `Generation` selects, calls the generator batch by batch, and turns each
+candidate into a `graphneg.model.Negative`. The stream can be iterated, written to a file or turned into a
+table. Its summary counts the negatives that are missing, by reason::
+
+    Context     "everyday/train/1#2" with A: "Is it far?" B: "No."
+    Candidate   "The far side of the moon is dark."
+    Negative    id "everyday/train/1#2~overlap.0.0", response "The far side of the moon is dark.", label 0
 """
 
 from __future__ import annotations
@@ -38,17 +43,27 @@ from graphneg.store.snapshots import check_selection, shared_content, stored_sna
 from graphneg.workers import ahead
 
 Prefetch = Callable[[Sequence[Context], int, int], None]
+"""Requests what a generator needs for contexts, a number of candidates per context and a seed."""
 PREFETCHED = 2
-"""Batches that are asked for ahead: while one is answered, the prompts of the next are made."""
+"""Number of batches requested ahead. While the server answers one, the prompts of the next are made."""
 TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
+"""Reason for missing candidates of generators that give no reason themselves."""
 NO_CONTEXT = "no-context: no turn stands before a response"
+"""Reason for missing candidates of dialogues without a context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What is asked for: how many negatives of each context, of which contexts.
+    """What to generate.
 
-    ``batch`` dialogues are read at a time; where it is None, as many as suit the generator.
+    Attributes:
+        per_context: Number of negatives per context.
+        seed: Seed of all random choices.
+        contexts: Contexts to generate for.
+        batch: Number of dialogues per batch; None for the generator's own batch size.
+
+    Raises:
+        InputError: A number is below 1.
     """
 
     per_context: int = 1
@@ -57,19 +72,30 @@ class Generation:
     batch: int | None = None
 
     def __post_init__(self) -> None:
+        """Check the numbers."""
         if self.per_context < 1 or (self.batch is not None and self.batch < 1):
             raise InputError("at least one negative of each context, and one dialogue in a batch, please")
 
 
 class Generated(NegativeStream):
-    """The negatives of a generator. Each use makes them anew; ``summary`` is that of the last use.
+    """The negatives of a generator, as a stream.
 
-    Each negative that is missing is counted there: ``too-few``, or the generator's own reason, where a
-    context lacks one, ``no-context`` where a dialogue has none."""
+    Each iteration generates them again. ``summary`` belongs to the last iteration and counts missing
+    negatives by reason: ``too-few`` or the generator's own reason if a context has too few candidates,
+    ``no-context`` if a dialogue has no context.
+    """
 
     def __init__(
         self, store: Store, generator: Generator, generation: Generation, progress: Progress | None = None
     ) -> None:
+        """Initialize the stream; nothing is read yet.
+
+        Args:
+            store: Store that holds the dialogues.
+            generator: The generator.
+            generation: What to generate.
+            progress: Receives the progress of a run.
+        """
         super().__init__()
         self._store = store
         self._generator = generator
@@ -78,37 +104,62 @@ class Generated(NegativeStream):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the generator has to say: a condition that is off, say."""
+        """The generator's messages for the user, for example that an optional condition is inactive."""
         return getattr(self._generator, "notes", tuple[str, ...])()
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
-        """The batches behind the first ``skip`` dialogues, each with its negatives."""
+        """Generate batch by batch.
+
+        Args:
+            skip: Number of dialogues that are done already.
+            written: Returns the negatives that an interrupted run has written.
+
+        Yields:
+            The negatives of each batch, with the number of dialogues done so far.
+        """
         if (begin := getattr(self._generator, "begin", None)) is not None:
+            # The candidates of a resumed run depend on the negatives written before.
             begin(written(), self._progress)
         for done, part in self._parts(skip):
             yield Finished(done, list(self._negatives(part.contexts)), part.last)
 
     @property
     def shard(self) -> Shard | None:
-        """The part of the dialogues that is asked for."""
+        """The shard of the dialogues to generate for, or None."""
         return self._generation.contexts.selection.shard
 
     def shard_header(self, content: str | None = None) -> Header:
-        """Where the generator makes drafts, these are what the shard holds."""
+        """Return the header of the shard file.
+
+        Args:
+            content: Digest of the shared content; None to compute it.
+
+        Returns:
+            The header. If the generator makes drafts, it announces drafts and the generator's ``choice``.
+        """
         header, choice = super().shard_header(content), getattr(self._generator, "choice", None)
         if choice is None:
             return header
         return replace(header, kind=DRAFTS, choice=choice(self._generation.per_context))
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
-        """Drafts, where what is given depends on the contexts before, which other shards may have.
+        """Generate one shard: drafts if candidates depend on earlier candidates, else negatives.
 
-        Raises `GeneratorError`: it does, and the generator makes no drafts.
+        Args:
+            skip: Number of dialogues of the shard that are done already.
+
+        Yields:
+            The items of each batch.
+
+        Raises:
+            GeneratorError: Candidates depend on earlier candidates, and the generator makes no drafts.
         """
         generator, asked = self._generator, self._generation
         drafts = getattr(generator, "drafts", None)
         begin = getattr(generator, "begin", None)
         if drafts is None:
+            # Other shards hold some of the earlier contexts, so this shard cannot know what was given to
+            # them.
             if begin is not None and getattr(generator, "remembers", True):
                 raise GeneratorError(
                     f"generator {generator.name} goes by what it gave before, and makes no drafts: make its "
@@ -117,6 +168,7 @@ class Generated(NegativeStream):
             yield from super().run_shard(skip)
             return
         if begin is not None:
+            # Drafts depend on no other candidate, so nothing was given before.
             begin((), self._progress)
         for done, part in self._parts(skip):
             made = drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
@@ -132,7 +184,7 @@ class Generated(NegativeStream):
             yield ShardBatch(done, items, part.last)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
-        """The batches behind the first ``skip`` dialogues, and how many dialogues are done with each."""
+        """Yield the batches after the first ``skip`` dialogues, with the number of dialogues done."""
         generator, asked = self._generator, self._generation
         check_selection(stored_snapshot(self._store), asked.contexts.selection)
         total = count_dialogues(self._store, asked.contexts.selection)
@@ -143,9 +195,11 @@ class Generated(NegativeStream):
         copied = copied_contexts(self._store)
         parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last, copied)
         if (prefetch := getattr(generator, "prefetch", None)) is not None:
+            # While a server answers the prompts of one batch, those of the next are prepared.
             parts = ahead(lambda part: _prefetched(part, prefetch, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
+                # Each negative that was asked for counts as missing.
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
             done += part.dialogues
@@ -154,12 +208,11 @@ class Generated(NegativeStream):
         self._progress.finish()
 
     def estimate(self) -> Any:
-        """What a server would be asked for by a generator that asks one
-        (`graphneg.nn.served.CountingWriter`); None where none is asked. What was answered before is not
-        counted.
+        """Count the requests that the generator would send to a server.
 
-        Raises:
-            StoreError: the store is gone.
+        Returns:
+            A `graphneg.nn.served.CountingWriter`, which excludes requests with a cached answer; None if the
+            generator uses no server.
         """
         generator, asked = self._generator, self._generation
         if (estimate := getattr(generator, "estimate", None)) is None:
@@ -169,12 +222,13 @@ class Generated(NegativeStream):
         return estimate((part.contexts for part in parts), asked.per_context, asked.seed)
 
     def settings(self) -> Mapping[str, Any]:
-        """What the output depends on; the batch is not part of it."""
+        """Return what the output depends on. The batch size is not part of it."""
         asked, selection = self._generation, self._generation.contexts.selection
         return {
             "version": __version__,
             "store": self._store.description,
             "generator": self._generator.name,
+            # A run resumes only if all of these are equal.
             "options": settings_of(self._generator),
             "per_context": asked.per_context,
             "seed": asked.seed,
@@ -183,22 +237,23 @@ class Generated(NegativeStream):
         }
 
     def shared_content(self) -> str:
-        """A digest of what all shards are made of: a snapshot, or what the store holds."""
+        """Return a digest of what all shards are made from: a snapshot, or the content of the store."""
         return shared_content(self._store, self._generation.contexts.selection)
 
     def made_of(self) -> str:
-        """A digest of what the store holds, but for what making negatives writes."""
+        """Return a digest of the store's content, ignoring what generation itself writes."""
         return texts_digest(self._store, self._generation.contexts.selection)
 
     @property
     def asked(self) -> str:
-        """What is asked for, in words."""
+        """A description of the run in words."""
         amount, selection = self._generation.per_context, self._generation.contexts.selection
         return (
             f"{self._generator.name}, {amount} of each context, {selection} in the {self._store.description}"
         )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
+        """Yield the negatives of contexts, and count missing ones and target features."""
         name, asked = self._generator.name, self._generation
         left_out = getattr(self._generator, "left_out", None)
         answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
@@ -212,6 +267,7 @@ class Generated(NegativeStream):
                 negative = negative_of(context, candidate, name, asked.seed, slot)
                 self.summary.add(negative)
                 yield negative
+            # Generators with `left_out` report each missing candidate with their own reason.
             for _ in range(0 if left_out else asked.per_context - len(candidates)):
                 self.summary.skip(TOO_FEW, context.id)
         self._count_missing()
@@ -219,28 +275,40 @@ class Generated(NegativeStream):
             self.summary.wish(name, is_met)
 
     def _count_missing(self) -> None:
-        """Count what the generator has left out."""
+        """Count the candidates that the generator reports as missing."""
         left_out = getattr(self._generator, "left_out", None)
         for reason, id in left_out() if left_out else ():
             self.summary.skip(reason, id)
 
 
 def _prefetched(part: ContextBatch, prefetch: Prefetch, asked: Generation) -> ContextBatch:
-    """A batch whose drafts have been asked for."""
+    """Request what the generator needs for a batch, and return the batch."""
     prefetch(part.contexts, asked.per_context, asked.seed)
     return part
 
 
 def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:
-    """A candidate as a negative.
+    """Convert a candidate to a negative.
 
-    Of a response, the one edit names the generator, and ``details`` say what it was made of: ``source`` is
-    the edit's node, others its ``before`` (``keyword: tea; ...``). Of an edited dialogue, there is an edit
-    for each turn that was edited, and ``original`` has the turns as they were.
+    For a response, the negative has one edit. Its transform is the generator, ``node`` is
+    ``details["source"]``, and ``before`` holds the other details (``keyword: tea; ...``). For an edited
+    dialogue, the negative has one edit per edited turn, and ``original`` holds the unedited turns.
+
+    Args:
+        context: The context.
+        candidate: A candidate for it.
+        name: Name of the generator.
+        seed: Seed of the run.
+        slot: Index of the candidate among those of the context.
+
+    Returns:
+        The negative.
     """
     turns = context.turns if candidate.context is None else candidate.context
+    # The original context is recorded only if it was edited.
     before = None if turns == context.turns else [turn._asdict() for turn in context.turns]
     right = context.positives[0] if context.positives else None
+    # Only earlier turns were edited, so the last turn has no other original.
     if candidate.context is not None and candidate.text == right:
         right = None
     details = dict(candidate.details)
@@ -266,6 +334,7 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
         edits=[
             {"turn": edit.turn, "transform": name, "category": category, "node": edit.source}
             | {"before": edit.before, "after": edit.after}
+            # An edit in a record has one category, so it is repeated for each.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ],

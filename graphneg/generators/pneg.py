@@ -1,10 +1,19 @@
-"""The generator pneg: a large language model is asked for irrelevant responses (Lee et al. 2022, "PNEG:
-Prompt-based Negative Response Generation for Dialogue Response Selection Task").
+"""Prompt a large language model for irrelevant responses (Lee et al. 2022, PNEG).
 
-Contexts go in; lists of responses that say words of a context and do not answer it come out of one prompt
-each, behind a few solved examples that are drawn for each call. Lists that are too short are thrown away
-whole, as in the paper; what copies, repeats or is broken is refused text by text, and of the rest those that
-say most of the context's words are given."""
+The paper is "PNEG: Prompt-based Negative Response Generation for Dialogue Response Selection Task". One
+prompt per call shows a few solved examples and asks for a list of responses that use words of the context and
+do not answer it::
+
+    A: Did you bring the tickets for the concert?
+    B: Yes, they are in my blue jacket.
+    Irrelevant responses:
+    1. A concert of birds wakes my grandfather every morning.
+    2. Blue paint is cheaper than white this month.
+
+As in the paper, examples are drawn anew for each call, and a list that is too short is discarded as a whole.
+Single responses are discarded if they copy the context or an example, repeat another response, or are
+malformed. The responses that share the most words with the context are returned.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +42,26 @@ from graphneg.records.scores import CLASH, clash
 from graphneg.store.connection import Store
 
 BUNDLED = "pneg_examples.jsonl"
+"""File of the examples that ship with graphneg."""
 TOKENS_OF_RESPONSE = 32
-"""So many tokens a response takes, with room to spare."""
+"""Token budget per response; most responses need fewer."""
 
 _OPENS = re.compile(r"[\[{]")
+"""Start of a JSON list or object."""
 _MOST_OPENINGS = 50
-"""Brackets at which a JSON list is looked for: ten thousand open ones would take minutes."""
+"""Maximum number of brackets to try as the start of a JSON list. Ten thousand open brackets would take
+minutes."""
 _DECODER = json.JSONDecoder()
 _PUNCTUATION = re.compile(r"(?:`{3,}\w*|[\[\]{}(),\s])+")
+"""A line without words: brackets, braces, commas and code fences."""
 _TEXT_KEYS = ("response", "text", "reply", "content", "sentence", "utterance")
+"""Keys of a JSON object that name its text."""
 _MARK = re.compile(r"^[\s>*_#]*(?:\(?\d{1,2}\s*[.):\]]+|[-–•*])(?:\*\*)?\s+")
+"""A list marker at the start of a line: ``1.``, ``(2)``, ``- ``."""
 _INSIDE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
+"""The space before a number inside a line: ``1. I like tea. 2. We left.``"""
 _SPEAKER = re.compile(r"^(?:(?:speaker\s+)?[A-Z]|(?:response|reply)\s*\d*):\s+", re.IGNORECASE)
+"""A speaker label at the start of a response: ``B:``, ``Response 2:``."""
 _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "*": "*", "`": "`"}
 _REASONS = {
     "short-list": "the answer lists fewer responses than it was to",
@@ -58,17 +75,23 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class PnegOptions(WritingOptions):
-    """What the generator takes beside `WritingOptions`.
+    """The options of ``pneg``, in addition to `WritingOptions`.
 
-    Each call asks for so many ``responses``, behind ``k`` examples, drawn from the file ``examples`` (JSON
-    lines with a ``context`` and its ``responses``; else ten that come with graphneg). An answer of fewer than
-    ``least`` (None: than were asked for) is thrown away. A context that lacks responses is asked about
-    ``draws`` times in all. ``top_p`` bounds what is drawn from. A text whose loss is smaller by more than the
-    share ``fits`` after the context than alone is refused as an answer: so are 62% of people's answers and
-    12% of what they wrote to be wrong (DailyDialog++, read by a model of 135 million weights).
+    Attributes:
+        responses: Number of responses to ask for per call.
+        least: Minimum number of responses in an answer; shorter answers are discarded. None: as many as were
+            asked for.
+        k: Number of examples per prompt.
+        examples: JSON Lines file of examples, each with a ``context`` and its ``responses``; None for the ten
+            examples that ship with graphneg.
+        draws: Maximum number of rounds of calls for a context that still lacks responses.
+        top_p: Nucleus sampling: probability mass to sample from, above 0 and at most 1.
+        fits: Threshold of the relative drop in loss, from reading the response alone to reading it after the
+            context. Responses above it are refused as possible answers. On DailyDialog++, read by a model of
+            135 million parameters, 0.25 refuses 62% of human answers and 12% of human adversarial responses.
 
     Raises:
-        InputError: a number is out of range.
+        InputError: A number is out of range.
     """
 
     least_words: ClassVar[int] = 3
@@ -82,38 +105,47 @@ class PnegOptions(WritingOptions):
     fits: float = 0.25
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
+        """Check the options."""
         WritingOptions.__post_init__(self)
         if self.responses < 1 or self.draws < 1 or self.k < 0:
             raise InputError("responses and draws at least 1, k not below 0")
         if not 1 <= self.least_listed <= self.responses:
             raise InputError(f"least {self.least}: from 1 to the {self.responses} that are asked for")
+        # Building the object checks temperature and top_p.
         _ = self.manner
 
     @property
     def least_listed(self) -> int:
-        """So many responses an answer must list."""
+        """The minimum number of responses in an answer."""
         return self.responses if self.least is None else self.least
 
     @property
     def manner(self) -> GenerationSettings:
-        """How answers are written."""
+        """The sampling settings of the writer."""
         longest = TOKENS_OF_RESPONSE * self.responses
         return GenerationSettings(Sampling(self.temperature, top_p=self.top_p), longest)
 
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, and the texts that may be given, each with its scores."""
+    """A context with its usable responses, each with its scores."""
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
 
     def lacks(self, per_context: int) -> int:
+        """Return the number of responses still missing.
+
+        Args:
+            per_context: Number of responses wanted.
+
+        Returns:
+            The number, at least 0.
+        """
         return max(0, per_context - len(self.texts))
 
 
 class PnegGenerator(WritingGenerator):
-    """Asks a writer for lists of irrelevant responses; ``examples`` is the set that is drawn from."""
+    """Generate responses from lists that a writer answers with."""
 
     name = "pneg"
 
@@ -124,17 +156,31 @@ class PnegGenerator(WritingGenerator):
         writer: Writer,
         judge: PerplexityFilter | None,
     ) -> None:
+        """Initialize the generator.
+
+        Args:
+            options: Options of the generator.
+            examples: Solved examples to draw from.
+            writer: Language model that writes the lists.
+            judge: Language model that scores the responses, or None.
+        """
         super().__init__(_REASONS, options, writer, judge)
         self._options = options
         self._examples = examples
+        # A completion model needs the number of the first item to start a list; a chat model formats the list
+        # itself.
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """See `graphneg.generators.writing.WritingGenerator`: what clashes most with its context comes first.
+        """Return the contexts with their candidates, those with the most words of the context first.
 
-        Raises:
-            ModelError: memory does not suffice for one prompt, or a server does not answer as it should.
-            StoppedError: what may be spent is spent, or the server has gone.
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Number of candidates wanted per context.
+            seed: Seed of the examples and of the sampling.
+
+        Returns:
+            One gap per context, in order.
         """
         asked = [_Asked(context, amount=per_context) for context in contexts]
         for draw in range(self._options.draws):
@@ -148,22 +194,25 @@ class PnegGenerator(WritingGenerator):
         return asked
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options, models and examples that the output depends on."""
         own = {**self._options.settings(), **self.models}
         return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
 
     def _ask(self, asked: Sequence[_Asked], per_context: int, draw: int, seed: int) -> None:
-        """Ask about each context as often as it lacks responses, and note the texts that may be given."""
+        """Send the calls that each context still needs, and keep the usable responses."""
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_Asked, Sequence[IrrelevantResponses]]] = []
         for each in asked:
+            # Ceiling division: one call gives several responses.
             for call in range(-(-each.lacks(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
+                # As in the paper, each call shows other examples.
                 order = shuffled(range(len(self._examples)), seed, "examples", id)
                 shown = [self._examples[number] for number in order[: self._options.k]]
                 request = irrelevant_request(shown, each.context.turns, amount)
                 prompts.append(Prompt(request + self._begins, id))
                 wanted.append((each, shown))
+        # A completion model would go on with another list or a sixth item.
         stop = ["\n\n", f"\n{amount + 1}."] if self._begins else []
         answers = self.writer.complete(prompts, seed=seed, stop=stop, settings=self._options.manner)
         whole: list[tuple[_Asked, str]] = []
@@ -175,7 +224,7 @@ class PnegGenerator(WritingGenerator):
                 each.texts.append((text, {**scores, CLASH: said}))
 
     def _read(self, texts: Sequence[tuple[_Asked, str]]) -> Iterator[dict[str, float] | None]:
-        """What the judge, if there is one, finds of each text; None of one that it refuses."""
+        """Yield the judge's scores of each response; None for a response that it refuses."""
         if self.judge is None:
             yield from ({} for _ in texts)
             return
@@ -186,6 +235,7 @@ class PnegGenerator(WritingGenerator):
                 self.passes(each, "surprising")
                 yield None
                 continue
+            # A response that the context makes much more likely may be an answer.
             expected = 1 - losses.after / losses.alone
             passes = self.passes(each, "fits" if expected > self._options.fits else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
@@ -193,19 +243,22 @@ class PnegGenerator(WritingGenerator):
     def _usable(
         self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: Completion
     ) -> Iterator[str]:
-        """Yield the responses of an answer that may be given; none of a list that is too short."""
+        """Yield the usable responses of an answer; none if its list is too short."""
         listed = list_items(f"{self._begins} {answer.text}") if answer.text else []
         if answer.problem == "truncated":
             # "1. We left early. 2. My uncle has": the last one is cut off.
             listed = listed[:-1]
         listed = listed[: self._options.responses]
         reason = None
+        # As in the paper, a list that is too short is discarded as a whole.
         if len(listed) < self._options.least_listed:
             reason = answer.problem or ("short-list" if listed else "no-list")
+        # A refusal may be formatted as a list.
         elif answer.problem == "refused-answer":
             reason = answer.problem
         if not self.passes(each, reason):
             return
+        # Models sometimes copy a response or a turn of an example.
         told = [text for example in shown for text in (*example.responses, *example.context)]
         before = [words_of(text) for text, _ in each.texts]
         turns = [turn.text for turn in each.context.turns]
@@ -214,6 +267,7 @@ class PnegGenerator(WritingGenerator):
             reason = refusal(text, (), each.context, self._options.lengths, told)
             if reason is None and any(alike(words, others) for others in before):
                 reason = "like-another"
+            # The task is to use words of the context; a text without any is an easy negative.
             if reason is None and not clash(turns, text):
                 reason = "no-clash"
             if self.passes(each, reason):
@@ -222,68 +276,85 @@ class PnegGenerator(WritingGenerator):
 
 
 def list_items(text: str) -> list[str]:
-    """The texts that an answer lists: numbered, with marks, line by line, in one line or as a JSON list.
+    r"""Extract the items of a list that a language model wrote.
 
-    >>> list_items('Sure, here they are:\\n1) "I like tea."\\n2) **B: We left.**')
-    ['I like tea.', 'We left.']
-    >>> list_items("1. I like tea. 2. We left.")
-    ['I like tea.', 'We left.']
+    The list may be numbered, bulleted, one item per line, all on one line, or JSON.
+
+    Args:
+        text: Answer of the model.
+
+    Returns:
+        The items, without markers, quotes, emphasis and speaker labels.
+
+    Example:
+        >>> list_items('Sure, here they are:\n1) "I like tea."\n2) **B: We left.**')
+        ['I like tea.', 'We left.']
+        >>> list_items("1. I like tea. 2. We left.")
+        ['I like tea.', 'We left.']
     """
     parsed = _json_list(text)
     if parsed is None:
-        # What is left of a JSON list that was cut off: a bracket, or a fence, on a line of its own.
+        # A truncated JSON list leaves a bracket or a code fence on a line of its own.
         lines = [
             line for raw in text.splitlines() if (line := raw.strip()) and not _PUNCTUATION.fullmatch(line)
         ]
         parts = [part for line in lines for part in (_INSIDE.split(line) if _MARK.match(line) else [line])]
         marked = [part for part in parts if _MARK.match(part)]
+        # If any line has a marker, lines without one are comments of the model. Otherwise only a heading that
+        # ends in ":" is.
         parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
     return [item for part in parsed if (item := _bare(part))]
 
 
 def _json_list(text: str) -> list[str] | None:
-    """Return the texts of the first JSON list of texts in an answer, None if there is none.
+    """Return the first JSON list of texts in an answer, or None.
 
-    ``{"responses": ["We left."]}`` and ``[{"id": 1, "response": "We left."}]`` count too.
+    ``{"responses": ["We left."]}`` and ``[{"id": 1, "response": "We left."}]`` count, too.
+
+    Args:
+        text: Answer of the model.
+
+    Returns:
+        The texts of the list, or None.
     """
     for found in islice(_OPENS.finditer(text), _MOST_OPENINGS):
         try:
             value, _ = _DECODER.raw_decode(text, found.start())
+        # Not a list, or nested too deeply for the parser.
         except (ValueError, RecursionError):
             continue
         items: list[Any] = value if isinstance(value, list) else list(value.values())
         texts = [said for item in items if (said := _said(item))]
-        # {"1": "We left.", "2": "No."} is a list; {"note": "Here they are."} in front of one is none.
+        # {"1": "We left.", "2": "No."} counts as a list. {"note": "Here they are."} before a list does not.
         if texts and len(texts) == len(items) and (isinstance(value, list) or len(texts) > 1):
             return texts
     return None
 
 
 def _said(item: Any) -> str | None:
-    """Return the text of an item of a JSON list: itself, or that of an object by its key, or its only one."""
+    """Return the text of a JSON item: a string, or the text of an object."""
     if not isinstance(item, dict):
         return item if isinstance(item, str) else None
+    # An object's text has one of the usual keys, or is its only text: {"id": 1, "response": "We left."}.
     texts = {key: one for key, one in cast("dict[str, Any]", item).items() if isinstance(one, str)}
     named = [texts[key] for key in _TEXT_KEYS if key in texts] or list(texts.values())
     return named[0] if len(texts) == 1 or set(texts) & set(_TEXT_KEYS) else None
 
 
 def _bare(text: str) -> str:
-    """Return a text without the quotes, stars and speaker around it."""
+    """Return a text without surrounding quotes, emphasis and speaker label."""
     text = one_line(text).strip()
+    # A line of a truncated JSON list: "We left.",
     if text.endswith('",') or text.endswith("',"):
         text = text[:-1]
+    # Quotation marks that occur inside, too, belong to the text: "Yes" and "no".
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))
 
 
 def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
-    """The examples of a file; without a path, those that come with graphneg.
-
-    Raises:
-        InputError: the file can't be read, has no example, or a line in it is none.
-    """
+    """Return the solved examples of a JSON Lines file, or the bundled examples if ``path`` is None."""
     where = str(path) if path is not None else BUNDLED
     try:
         source = files("graphneg.generators") / BUNDLED if path is None else Path(path).expanduser()
@@ -292,10 +363,12 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
         raise InputError(f"{where}: no examples can be read from it ({error})") from error
     examples: list[IrrelevantResponses] = []
     for number, line in enumerate(lines, 1):
+        # Empty lines are allowed.
         if not line.strip():
             continue
         try:
             examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
+            # An example without turns or responses would show the model an empty list.
             if not (examples[-1].context and examples[-1].responses):
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:
@@ -308,12 +381,19 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
 
 
 def pneg(store: Store, **options: Any) -> PnegGenerator:
-    """The generator ``pneg``, with `PnegOptions`; the store is not read.
+    """Make the generator ``pneg``, which prompts a language model for irrelevant responses.
+
+    It takes the options of `PnegOptions`.
+
+    Args:
+        store: Not read.
+        options: The fields of `PnegOptions`.
+
+    Returns:
+        The generator.
 
     Raises:
-        GeneratorError: no model is named, or there is no such option.
-        InputError: a number is out of range, or there are no examples.
-        ModelError: the model can't be had.
+        InputError: ``k`` is larger than the number of examples.
     """
     chosen = options_of(PnegOptions, "pneg", options)
     examples = read_examples(chosen.examples)

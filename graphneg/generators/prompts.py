@@ -1,7 +1,13 @@
-"""What language models read: every prompt of the generators and of perplexity selection, and solved examples.
+"""Build all prompts of the generators and of perplexity selection, with their solved examples.
 
-Turns, keywords or a perspective go in, text comes out; nothing here knows a model, but for the note in a
-model's configuration that says which prompts it was trained with (`train_for`).
+The functions turn turns, keywords or a perspective into the text that a language model reads. For example, a
+prompt for a reply under the perspective *fish* is::
+
+    A: Did you feed the cat?
+    B (fish):
+
+Nothing here depends on a model, except for the note in a model's configuration that names the prompts that it
+was trained with (`train_for`, `is_trained`).
 """
 
 from __future__ import annotations
@@ -18,28 +24,35 @@ from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel
 
 HISTORY_TURNS = 2
+"""Number of last turns of a history that a keyword prompt shows."""
 TURN_WORDS = 30
-"""So much of a history is shown to a writer of keywords: its last turns, of each the last words."""
+"""Number of last words of each turn that a keyword prompt shows."""
 EXCHANGE_TURNS = 3
-"""How many turns before a reply are read with a perspective: the post, and what led to it."""
+"""Number of turns before a reply in a perspective prompt: the post and the turns that led to it."""
 
 TASK = "graphneg_task"
-"""The entry of a model's configuration that says what it was trained for."""
+"""Key in a model's configuration that holds the task that it was trained for."""
 REPLY_WITH_WORDS = "reply-with-words"
+"""Task: reply with given keywords."""
 REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
+"""Task: reply with a given perspective."""
 FILL_BLANKS = "fill-blanks"
+"""Task: fill the blanks of a reply."""
 BETWEEN = "|"
-"""What stands between the answers of several blanks."""
+"""Separator of the answers to several blanks."""
 BLANK = re.compile(r"\[(?:word|phrase|sentence)\]")
-"""The mark of a blank."""
+"""Matches the mark of a blank."""
 _BLANKS = "Blanks:"
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """The turns of a context, the perspective of its reply (a keyword's key), and the reply.
+    """A reply with its perspective and the turns before it.
 
-    ``turns`` are texts of two speakers in turn, the post last.
+    Attributes:
+        turns: Texts of the turns before the reply, by two speakers in alternation, the post last.
+        perspective: Keyword that the reply moves to.
+        response: The reply.
     """
 
     turns: tuple[str, ...]
@@ -53,7 +66,7 @@ PERSPECTIVE_EXAMPLES = (
     Exchange(("My sister moves to Rome in May.",), "language", "Does she speak the language well?"),
     Exchange(("How was the match?",), "rain", "We lost, and the rain never stopped."),
 )
-"""Shown to a model that was not trained to reply with a given perspective."""
+"""Solved examples for models that were not trained to reply with a given perspective."""
 
 _SENTENCES = (
     ("ladder", "My uncle fell off the ladder while he was painting the garage."),
@@ -63,6 +76,7 @@ _SENTENCES = (
     ("promise", "I made a promise to water the plants of my neighbour every evening."),
     ("lawyer, expensive", "The lawyer was expensive, but he won our case about the fence."),
 )
+"""Keywords and sentences with them, for `SENTENCE_EXAMPLES`."""
 
 _REPLIES = (
     (("Is the printer still broken?",), "paper", "Then I will write the list by hand on a piece of paper."),
@@ -84,50 +98,88 @@ _REPLIES = (
         "It lies on the river, and in winter we keep it in our barn.",
     ),
 )
+"""Turns, keywords and replies with them, for `REPLY_EXAMPLES`."""
 
 
 def answer(text: str) -> str:
-    """What a model writes behind a prompt that ends with a speaker's name.
+    """Return a text as a model writes it after a prompt that ends with a speaker's name.
 
-    >>> answer("Yes,  some fish.")
-    ' Yes, some fish.'
+    Args:
+        text: Reply.
+
+    Returns:
+        The reply on one line, with a space before it.
+
+    Example:
+        >>> answer("Yes,  some fish.")
+        ' Yes, some fish.'
     """
     return f" {one_line(text)}"
 
 
 def perspective_prompt(turns: Sequence[str], perspective: str) -> str:
-    """What a model reads before a reply with a given perspective.
+    """Return the prompt for a reply with a given perspective.
 
-    >>> print(perspective_prompt(["It is hungry.", "Did you feed the cat?"], "fish"))
-    B: It is hungry.
-    A: Did you feed the cat?
-    B (fish):
+    Args:
+        turns: Texts of the turns before the reply; only the last `EXCHANGE_TURNS` are shown.
+        perspective: Keyword that the reply moves to.
+
+    Returns:
+        The prompt, which ends with the name of the replying speaker.
+
+    Example:
+        >>> print(perspective_prompt(["It is hungry.", "Did you feed the cat?"], "fish"))
+        B: It is hungry.
+        A: Did you feed the cat?
+        B (fish):
     """
     lines = _lines([one_line(text) for text in turns[-EXCHANGE_TURNS:]])
     return "\n".join([*lines, f"B ({perspective}):"])
 
 
 def perspective_example(exchange: Exchange) -> Example:
-    """The exchange as a pair to learn."""
+    """Return an exchange as a training example.
+
+    Args:
+        exchange: Reply with its perspective.
+
+    Returns:
+        The prompt and the reply.
+    """
     return Example(perspective_prompt(exchange.turns, exchange.perspective), answer(exchange.response))
 
 
 def sentence_request(words: Sequence[str]) -> str:
-    """The request for a sentence with these words.
+    r"""Return the prompt for a sentence with given words.
 
-    >>> sentence_request(["ladder", "garage"])
-    'Words: ladder, garage\\nSentence:'
+    Args:
+        words: Words that the sentence must contain.
+
+    Returns:
+        The prompt.
+
+    Example:
+        >>> sentence_request(["ladder", "garage"])
+        'Words: ladder, garage\nSentence:'
     """
     return f"Words: {', '.join(words)}\nSentence:"
 
 
 def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
-    """The request for a reply to a history that has these words in it; without words, for any reply.
+    """Return the prompt for a reply to a history.
 
-    >>> print(reply_request([Turn("B", "Where is he?")], ["garage"]))
-    A: Where is he?
-    Words: garage
-    B:
+    Args:
+        history: Turns before the reply; the prompt shows the end of the last `HISTORY_TURNS` turns.
+        words: Words that the reply must contain; none for any reply.
+
+    Returns:
+        The prompt, which ends with the name of the replying speaker.
+
+    Example:
+        >>> print(reply_request([Turn("B", "Where is he?")], ["garage"]))
+        A: Where is he?
+        Words: garage
+        B:
     """
     shown = [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
     asked = [f"Words: {', '.join(words)}"] if words else []
@@ -135,74 +187,127 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
 
 
 def context_prompt(context: Sequence[str]) -> str:
-    """What stands before a response whose perplexity is measured: the turns, and the name of who is next.
+    """Return the prompt to measure the perplexity of a response after its context.
 
-    >>> print(context_prompt(["Is it far?", "No."]))
-    A: Is it far?
-    B: No.
-    A:
+    Args:
+        context: Texts of the turns, oldest first.
+
+    Returns:
+        The turns, and the name of the next speaker.
+
+    Example:
+        >>> print(context_prompt(["Is it far?", "No."]))
+        A: Is it far?
+        B: No.
+        A:
     """
+    # Counting from the start makes A the first speaker.
     said = [f"{'AB'[at % 2]}: {one_line(text)}" for at, text in enumerate(context)]
     return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
 
 
 def response_prompt(response: str) -> str:
-    """What a model reads that is to write the turn before a response.
+    """Return the prompt for the turn that a response answers.
 
-    >>> print(response_prompt("No."))
-    B: No.
-    This answers A:
+    Args:
+        response: The response.
+
+    Returns:
+        The prompt.
+
+    Example:
+        >>> print(response_prompt("No."))
+        B: No.
+        This answers A:
     """
     return f"B: {one_line(response)}\nThis answers A:"
 
 
 def is_trained(model: LanguageModel, task: str) -> bool:
-    """Whether a model was trained for a task of these prompts: then it needs no examples."""
+    """Return whether a model was trained for a task, so that it needs no solved examples.
+
+    Args:
+        model: A local language model.
+        task: One of the tasks of this module, for example `FILL_BLANKS`.
+
+    Returns:
+        Whether the model's configuration names the task.
+    """
     return getattr(model.model.config, TASK, None) == task
 
 
 def train_for(
     task: str, model: LanguageModel, examples: Sequence[Example], out: str | Path, **arguments: Any
 ) -> TrainingReport:
-    """Fine-tune ``model`` on prompts and answers, and save it into ``out`` with a note of the task.
+    """Fine-tune a model for a task and note the task in its configuration.
 
-    ``arguments`` are those of `graphneg.nn.fine_tuning.fine_tune`.
+    Args:
+        task: One of the tasks of this module, for example `FILL_BLANKS`.
+        model: Model to train.
+        examples: Prompts and answers.
+        out: Folder to save the model to.
+        arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
+
+    Returns:
+        A report of the training.
     """
+    # The note is saved with the model, so that prompts without examples are used later.
     setattr(model.model.config, TASK, task)
     return fine_tune(model, examples, out, **arguments)
 
 
 def blanks_request(history: Sequence[Turn], marked: str) -> str:
-    """The request for what stands in the blanks of a reply to a history (Gupta et al. 2021, section 3.1).
+    """Return the prompt to fill all blanks of a reply (Gupta et al. 2021, section 3.1).
 
-    >>> print(blanks_request([Turn("B", "Where is he?")], "He is in the [word]."))
-    A: Where is he?
-    B: He is in the [word].
-    Blanks:
+    Args:
+        history: Turns before the reply.
+        marked: The reply with marks for its blanks.
+
+    Returns:
+        The prompt.
+
+    Example:
+        >>> print(blanks_request([Turn("B", "Where is he?")], "He is in the [word]."))
+        A: Where is he?
+        B: He is in the [word].
+        Blanks:
     """
     shown = [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
     return "\n".join([*_lines(shown), f"{'B' if shown else 'A'}: {marked}", _BLANKS])
 
 
 def blank_request(history: Sequence[Turn], marked: str) -> str:
-    """The request for what stands in the first blank alone: it goes on with the text up to there.
+    """Return the prompt to fill the first blank of a reply.
 
-    >>> print(blank_request([Turn("B", "Where is he?")], "He is in the [word] of [phrase]."))
-    A: Where is he?
-    B: He is in the [word] of [phrase].
-    [word]: He is in the
+    The prompt ends with the text up to the blank, which the model continues.
+
+    Args:
+        history: Turns before the reply.
+        marked: The reply with marks for its blanks.
+
+    Returns:
+        The prompt.
+
+    Example:
+        >>> print(blank_request([Turn("B", "Where is he?")], "He is in the [word] of [phrase]."))
+        A: Where is he?
+        B: He is in the [word] of [phrase].
+        [word]: He is in the
     """
     found = BLANK.search(marked)
     before, kind = (marked, "") if found is None else (marked[: found.start()], found[0])
+    # A space at the end would be a token of its own and mislead the model.
     return f"{blanks_request(history, marked).removesuffix(_BLANKS)}{kind}: {before}".rstrip()
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
-    """Texts of two speakers in turn; the last one is A's."""
+    """Return texts with the names of two alternating speakers; the last text is A's."""
+    # Counting from the end makes B the replying speaker, however long the history is.
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
 
 
 def _solved(task: str, requests: Iterable[str], answers: Iterable[str]) -> str:
+    """Return a task description with solved requests."""
     solved = [f"{request} {answer}" for request, answer in zip(requests, answers, strict=True)]
     return "\n\n".join([task, *solved, ""])
 
@@ -212,19 +317,19 @@ SENTENCE_EXAMPLES = _solved(
     (sentence_request([words]) for words, _ in _SENTENCES),
     (sentence for _, sentence in _SENTENCES),
 )
-"""Six requests for sentences with their answers."""
+"""Six solved requests for sentences."""
 REPLY_EXAMPLES = _solved(
     "Write the next turn of a conversation, with the words in it.",
     (reply_request([Turn("", text) for text in turns], [words]) for turns, words, _ in _REPLIES),
     (reply for _, _, reply in _REPLIES),
 )
-"""Six requests for replies with their answers."""
+"""Six solved requests for replies."""
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
-"""The answers of all examples: a model that repeats one of them has not written anything."""
+"""The answers of the solved sentence and reply requests. A model that repeats one of them has only copied."""
 
 
 def _with(marked: str, answers: Sequence[str]) -> str:
-    """A text with blanks, of which the first ones are filled."""
+    """Return a text whose first blanks are filled."""
     for one in answers:
         marked = BLANK.sub(one, marked, count=1)
     return marked
@@ -236,12 +341,13 @@ _FILLED = (
     (("Who is at the door?",), "It is [phrase] from the [word].", ("a man", "bank")),
     (("Shall we eat out?",), "I would rather [word] here and [phrase].", ("stay", "finish the soup")),
 )
+"""Turns, a reply with blanks, and the answers, for `FILLED_EXAMPLES` and `FILLED_BLANKS`."""
 FILLED_EXAMPLES = _solved(
     "Write what stands in the blanks of the last turn.",
     (blanks_request([Turn("", text) for text in turns], marked) for turns, marked, _ in _FILLED),
     (f" {BETWEEN} ".join(answers) for _, _, answers in _FILLED),
 )
-"""Four texts with blanks, and what stands in them."""
+"""Four solved requests to fill all blanks of a reply."""
 FILLED_BLANKS = _solved(
     "Write what stands in the first blank of the last turn.",
     (
@@ -251,35 +357,49 @@ FILLED_BLANKS = _solved(
     ),
     (one for _, _, answers in _FILLED for one in answers),
 )
-"""The same, one blank after another."""
+"""The same replies, solved one blank at a time."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True, slots=True)
 class IrrelevantResponses:
-    """A context, its turns by two speakers, and responses that say words of it and do not answer it."""
+    """A context with irrelevant responses, which use its words and do not answer it.
+
+    Attributes:
+        context: Texts of the turns, by two speakers in alternation.
+        responses: The irrelevant responses.
+    """
 
     context: tuple[str, ...]
     responses: tuple[str, ...]
 
 
 def irrelevant_request(examples: Sequence[IrrelevantResponses], turns: Sequence[Turn], amount: int) -> str:
-    """The request for a list of irrelevant responses behind solved examples (Lee et al. 2022, section 3).
+    """Return the prompt for a list of irrelevant responses (Lee et al. 2022, section 3).
 
-    >>> shown = IrrelevantResponses(("Is it far?", "No."), ("The far side of the moon is dark.",))
-    >>> print(irrelevant_request([shown], [Turn("A", "Where is the key?")], 5))
-    Create five irrelevant responses containing keywords of the given dialogue context:
-    <BLANKLINE>
-    Dialogue context:
-    A: Is it far?
-    B: No.
-    Irrelevant responses:
-    1. The far side of the moon is dark.
-    <BLANKLINE>
-    Dialogue context:
-    A: Where is the key?
-    Irrelevant responses:
+    Args:
+        examples: Solved examples to show first.
+        turns: The context.
+        amount: Number of responses to ask for, and maximum number to show per example.
+
+    Returns:
+        The prompt.
+
+    Example:
+        >>> shown = IrrelevantResponses(("Is it far?", "No."), ("The far side of the moon is dark.",))
+        >>> print(irrelevant_request([shown], [Turn("A", "Where is the key?")], 5))
+        Create five irrelevant responses containing keywords of the given dialogue context:
+        <BLANKLINE>
+        Dialogue context:
+        A: Is it far?
+        B: No.
+        Irrelevant responses:
+        1. The far side of the moon is dark.
+        <BLANKLINE>
+        Dialogue context:
+        A: Where is the key?
+        Irrelevant responses:
     """
     number = _NUMBERS[amount] if amount < len(_NUMBERS) else str(amount)
     task = f"Create {number} irrelevant responses containing keywords of the given dialogue context:"
@@ -291,10 +411,22 @@ def irrelevant_request(examples: Sequence[IrrelevantResponses], turns: Sequence[
 
 
 def enumerated(texts: Iterable[str]) -> list[str]:
-    """Texts with their numbers, from 1."""
+    """Number texts from 1.
+
+    Args:
+        texts: Any texts.
+
+    Returns:
+        The numbered texts.
+
+    Example:
+        >>> enumerated(["We left.", "I like tea."])
+        ['1. We left.', '2. I like tea.']
+    """
     return [f"{number}. {text}" for number, text in enumerate(texts, 1)]
 
 
 def _dialogue(texts: Sequence[str]) -> str:
+    """Return a context and the heading of its irrelevant responses."""
     said = [f"{'AB'[at % 2]}: {one_line(closed_up(text))}" for at, text in enumerate(texts)]
     return "\n".join(["Dialogue context:", *said, "Irrelevant responses:"])

@@ -1,7 +1,13 @@
-"""Responses of other contexts: drawn by chance, by BM25, or a little less close than the right one.
+"""Retrieve correct responses of other contexts as wrong ones: at random, by BM25, or as semi-hard negatives.
 
-A context goes in; right responses of other contexts of the store come out, which answer this one wrongly. All
-are taken from a bank (`read_bank`), and none is a right response of the context or said in it.
+A response that answers one context usually does not answer another. The generators read a bank of correct
+responses from the store (`read_bank`) and rank it for each context::
+
+    context     A: Where is the boat now?
+    random      B: I would rather stay and finish the soup.
+    bm25        B: The boat leaves at noon from the other side.
+
+No candidate says nearly the same as a correct response of the context, and none repeats one of its turns.
 """
 
 from __future__ import annotations
@@ -30,18 +36,26 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 MOST = 100_000
-"""Texts of a bank: some 20 MB."""
+"""Maximum number of responses in a bank; they take about 20 MB."""
 MOST_SEMI_HARD = 50_000
-"""Vectors of 384 numbers: some 80 MB."""
+"""Maximum number of responses to embed; their vectors of 384 numbers take about 80 MB."""
 BY = ("context", "response")
+"""Queries to rank by: the context, or its correct response."""
 _FIRST_RANKED = 64
-"""So many of the best are found without sorting all."""
+"""Number of top results to find by partitioning, before the rest is sorted."""
 _DIGITS = 4
-"""Scores are compared after rounding: an encoder's last bits depend on what shares its batch."""
+"""Decimals of a score. The last bits of an embedding depend on the batch, so unrounded scores are not
+reproducible."""
 
 
 class BankEntry(NamedTuple):
-    """One right response of a bank. ``id`` is its address, in ``dialogue``."""
+    """A correct response in a bank.
+
+    Attributes:
+        id: Address of the response.
+        text: The response.
+        dialogue: Id of its dialogue.
+    """
 
     id: str
     text: str
@@ -49,22 +63,33 @@ class BankEntry(NamedTuple):
 
 
 Candidates = Callable[[Context, int, int], Iterator[Candidate]]
-"""The candidates of a context, the best first, of which so many are taken; the last number is the seed."""
+"""Yields the candidates of a context, best first, given the context, the number of candidates wanted and the
+seed."""
 
 
 def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> list[BankEntry]:
-    """The right responses of a store, each text once, in an order that chance decides.
+    """Read the correct responses of a store, each text once, in a random order.
 
-    They are at most ``most``. Where a store has more, those are kept whose hash is lowest: the same on
-    every server, and in flat memory. ``corpora`` chooses whose; all, where empty.
+    If there are more than ``most``, the texts with the lowest hashes are kept. This sample is the same on
+    every server and needs constant memory.
+
+    Args:
+        store: Store to read.
+        most: Maximum number of responses.
+        corpora: Names of the corpora to read; empty for all.
+
+    Returns:
+        The responses, in the order of their hashes.
 
     Raises:
-        GeneratorError: the store has no right response.
+        GeneratorError: The store has no correct response, or ``most`` is more than the store's snapshot
+            holds.
     """
     sample = HashSample[BankEntry](most)
     if (snapshot := stored_snapshot(store)) is not None:
         if most > MOST:
             raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
+        # A store of a shard holds a part of the dialogues; its snapshot has the bank of the whole corpus.
         for corpus, draw, *entry in snapshot.rows(store, BANK):
             if not corpora or corpus in corpora:
                 sample.offer(draw, BankEntry(*entry))
@@ -80,7 +105,15 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
 
 
 def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
-    """The rows of a corpus for a snapshot: what the banks of any ``most`` up to `MOST` take of it."""
+    """Return the rows of a corpus for a snapshot.
+
+    Args:
+        store: Store to read.
+        corpus: Name of the corpus.
+
+    Returns:
+        Rows from which `read_bank` makes the same bank for any ``most`` up to `MOST`.
+    """
     sample = HashSample[tuple[int, BankEntry]](MOST)
     for draw, entry in _replies(store, (corpus,)):
         sample.offer(draw, (draw, entry))
@@ -88,39 +121,62 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
 
 
 def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEntry]]:
-    """Each right response with the number that its text draws."""
+    """Yield each correct response with a hash of its text."""
     for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
         for text in context.positives:
-            if text.strip():  # other writings of a text stay: any of them may be wrong somewhere
+            if text.strip():
+                # Spellings that differ by more than case and white space stay distinct: "do n't" and "don't"
+                # both stay.
                 draw = number(0, "bank", one_line(text.casefold()))
                 yield draw, BankEntry(context.id, text, context.dialogue)
 
 
 class NewTexts:
-    """What may still be given as a wrong response of a context.
+    """The texts that may still be given as wrong responses to a context.
 
-    That is no right response, nothing that is said in the context, and nothing that was given, in whatever
-    writing. What is borrowed from another context does not nearly say what a right response says, either.
+    A text is refused if it equals a correct response, a turn of the context or an earlier candidate, in
+    whatever spelling. A text from a bank is also refused if it nearly equals a correct response or comes from
+    the same dialogue.
 
-    >>> from graphneg.generators.base import Turn
-    >>> context = Context("d#1", "c", "test", "d", 1, (Turn("A", "Hello?"),), "B", ("Hi!",))
-    >>> NewTexts(context).take_entry(BankEntry("e#1", "hi!", "e"))
-    False
+    Example:
+        >>> from graphneg.generators.base import Turn
+        >>> context = Context("d#1", "c", "test", "d", 1, (Turn("A", "Hello?"),), "B", ("Hi!",))
+        >>> NewTexts(context).take_entry(BankEntry("e#1", "hi!", "e"))
+        False
     """
 
     def __init__(self, context: Context) -> None:
+        """Initialize the known texts.
+
+        Args:
+            context: The context.
+        """
         self._dialogue = context.dialogue
         self._right = NearTexts(context.right)
         self._known = {match_key(text) for text in context.right}
         self._known.update(match_key(turn.text) for turn in context.turns)
 
     def take_entry(self, entry: BankEntry) -> bool:
-        """Return whether an entry of a bank may be given; it counts as given then."""
+        """Return whether a bank entry may be given, and remember it.
+
+        Args:
+            entry: A response of a bank.
+
+        Returns:
+            Whether it may be given.
+        """
         is_elsewhere = entry.dialogue != self._dialogue
         return is_elsewhere and entry.text not in self._right and self.take(entry.text)
 
     def take(self, text: str) -> bool:
-        """Return whether a text is new here; it counts as given then."""
+        """Return whether a text is new, and remember it.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            Whether it is new in this context.
+        """
         key = match_key(text)
         new = key not in self._known
         self._known.add(key)
@@ -128,23 +184,33 @@ class NewTexts:
 
 
 def check_amount(name: str, value: object) -> None:
-    """Raises `GeneratorError` where an option is no whole number from 1."""
+    """Check that an option is a positive integer.
+
+    Args:
+        name: Name of the option, for the error message.
+        value: Value of the option.
+
+    Raises:
+        GeneratorError: The value is not an integer of at least 1.
+    """
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise GeneratorError(f"{name} is a whole number from 1, not {value!r}")
 
 
 class BankGenerator(ABC):
-    """A generator that takes its candidates from a bank, which is read when a run begins.
-
-    ``most`` bounds how many responses there are to take from, ``corpora`` says whose.
-
-    Raises:
-        GeneratorError: ``most`` is no amount.
-    """
+    """Base class of generators that take candidates from a bank, which is read when a run begins."""
 
     remembers = False
+    """`begin` only reads the bank: candidates do not depend on earlier candidates."""
 
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
+        """Initialize the generator.
+
+        Args:
+            store: Store to read the bank from.
+            most: Maximum number of responses in the bank.
+            corpora: Names of the corpora to read; empty for all.
+        """
         check_amount("most", most)
         self._store = store
         self._most = most
@@ -153,26 +219,35 @@ class BankGenerator(ABC):
 
     @abstractmethod
     def prepare(self) -> Candidates:
-        """What gives the candidates of a context: over an index of the `bank`, or the bank itself."""
+        """Read the bank and return the function that yields the candidates of a context."""
 
     def bank(self) -> list[BankEntry]:
-        """See `read_bank`."""
+        """Return the bank; see `read_bank`."""
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options that the output depends on."""
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
-        """A run begins: read the bank anew."""
+        """Start a run by reading the bank again.
+
+        Args:
+            given: Not used.
+            progress: Not used.
+        """
         self._candidates = self.prepare()
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """So many responses of each context; fewer where the store has no more that are fit.
+        """Return candidates for each context.
 
-        Raises:
-            GeneratorError: the store has no right response.
-            ModelError: a package is not installed.
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of the random choices, if the generator makes any.
+
+        Returns:
+            One list of candidates per context, in order, best first.
         """
         if self._candidates is None:
             self.begin()
@@ -182,23 +257,25 @@ class BankGenerator(ABC):
 
 
 class RandomGenerator(BankGenerator):
-    """Right responses of other contexts of the store, each as likely as the others.
+    """Draw correct responses of other contexts uniformly.
 
-    What rankers learn from where nobody looks for harder negatives, and a baseline of Gupta et al. (2021,
-    "Synthesizing Adversarial Negative Responses for Robust Response Ranking and Evaluation"). ``most``
-    bounds how many responses are drawn from, ``corpora`` says whose.
+    Random negatives are the usual training data of rankers and a baseline of Gupta et al. (2021,
+    "Synthesizing Adversarial Negative Responses for Robust Response Ranking and Evaluation"). The options are
+    those of `BankGenerator`: ``most`` is the maximum number of responses in the bank, and ``corpora`` are the
+    names of the corpora to read.
     """
 
     name = "random"
 
     def prepare(self) -> Candidates:
-        """From an entry that is drawn, the next that is fit."""
+        """Return the function that draws an index of the bank and takes the next usable response."""
         entries = self.bank()
 
         def drawn(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
+                # If the entry at the random index is refused, the next one is tried, once around the bank.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 
@@ -206,17 +283,16 @@ class RandomGenerator(BankGenerator):
 
 
 class Bm25Generator(BankGenerator):
-    """The responses of other contexts that BM25 ranks first for the context, or for the right response.
+    """Retrieve the responses of other contexts that BM25 ranks first.
 
-    BM25 is Robertson and Zaragoza's (2009, "The Probabilistic Relevance Framework: BM25 and Beyond"),
-    computed by ``bm25s``; negatives found with it are Karpukhin et al.'s (2020, "Dense Passage Retrieval",
-    section 3.2), and for dialogues a baseline of Gupta et al. (2021, "Synthesizing Adversarial Negative
-    Responses for Robust Response Ranking and Evaluation"). ``by`` is ``context`` or ``response``: what is
-    asked for. ``most`` bounds how many responses are searched, ``corpora`` says whose; ``k1`` and ``b``
-    are BM25's. The seed changes nothing.
+    BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond") is computed
+    by the package ``bm25s``. Karpukhin et al. (2020, "Dense Passage Retrieval", section 3.2) train with BM25
+    negatives. For dialogues they are a baseline of Gupta et al. (2021, "Synthesizing Adversarial Negative
+    Responses for Robust Response Ranking and Evaluation"). The seed has no effect.
 
-    Raises:
-        GeneratorError: ``by`` is something else, or ``bm25s`` is not installed.
+    The query ``by`` is the ``context`` or its correct ``response``. ``most`` is the maximum number of
+    responses to search, and ``corpora`` are the names of the corpora to read. ``k1`` and ``b`` are the
+    parameters of BM25.
     """
 
     name = "bm25"
@@ -230,16 +306,34 @@ class Bm25Generator(BankGenerator):
         k1: float = 1.5,
         b: float = 0.75,
     ) -> None:
+        """Initialize the generator.
+
+        Args:
+            store: Store to read the bank from.
+            by: The query, ``context`` or ``response``.
+            most: Maximum number of responses to search.
+            corpora: Names of the corpora to read; empty for all.
+            k1: Term frequency saturation of BM25.
+            b: Length normalization of BM25, from 0 to 1.
+        """
         super().__init__(store, most, corpora)
         self._by = _checked_by(by)
         self._weights = (k1, b)
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options that the output depends on."""
         return {**super().settings(), "by": self._by, "weights": list(self._weights)}
 
     def prepare(self) -> Candidates:
-        """The best first; none where no other response shares a word, or none is right."""
+        """Build the index.
+
+        Returns:
+            The function that yields the responses that share a word with the query, highest score first. It
+            yields nothing if the query is the correct response and there is none.
+
+        Raises:
+            GeneratorError: The package ``bm25s`` is not installed.
+        """
         try:
             from bm25s import BM25
         except ImportError as error:
@@ -253,8 +347,10 @@ class Bm25Generator(BankGenerator):
 
         def ranked(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             query, new = _query(context, self._by), NewTexts(context)
+            # Only indexed words can score.
             known = sorted(set(_words(query or "")) & index.vocab_dict.keys())
             for at, score in _best_first(index.get_scores(known)) if known else ():
+                # The remaining responses share no word with the query.
                 if score <= 0:
                     return
                 if new.take_entry(entries[at]):
@@ -264,21 +360,18 @@ class Bm25Generator(BankGenerator):
 
 
 class SemiHardGenerator(BankGenerator):
-    """Responses of other contexts whose cosine is below the right response's, by ``margin`` at most.
+    """Retrieve responses of other contexts that are slightly less similar than the correct response.
 
-    Semi-hard negatives are those of Schroff et al. (2015, "FaceNet", section 3.2): farther than the
-    positive, and inside the margin. Li et al. (2019, "Sampling Matters! An Empirical Study of Negative
-    Sampling Strategies for Learning of Matching Models in Retrieval-based Dialogue Systems") draw them for
-    dialogues, Gupta et al. (2021) as a baseline, with a sentence encoder. Here the nearest below the
-    positive go first.
+    Similarity is the cosine of sentence embeddings. A candidate's cosine is below that of the correct
+    response by less than ``margin``; the most similar candidates come first. Schroff et al. (2015, "FaceNet",
+    section 3.2) define semi-hard negatives: farther than the positive, but inside the margin. Li et al.
+    (2019, "Sampling Matters! An Empirical Study of Negative Sampling Strategies for Learning of Matching
+    Models in Retrieval-based Dialogue Systems") use them for dialogues, and Gupta et al. (2021) as a baseline
+    with a sentence encoder. The seed has no effect.
 
-    ``by`` says what cosines are taken with: the ``context``, or the right ``response``, whose own is 1.
-    ``embedder`` is a path or an id (`graphneg.nn.embedders.get_embedder`) or an object, ``most`` bounds how
-    many responses are searched, ``corpora`` says whose. The seed changes nothing.
-
-    Raises:
-        GeneratorError: ``by`` is something else, or ``margin`` is no number over 0.
-        ModelError: the embedder can't be had.
+    The query ``by`` is the ``context`` or its correct ``response``, whose cosine with itself is 1.
+    ``embedder`` is a path, an id or an object (`graphneg.nn.embedders.get_embedder`). ``most`` is the maximum
+    number of responses to search, and ``corpora`` are the names of the corpora to read.
     """
 
     name = "semi-hard"
@@ -292,6 +385,19 @@ class SemiHardGenerator(BankGenerator):
         most: int = MOST_SEMI_HARD,
         corpora: Sequence[str] = (),
     ) -> None:
+        """Initialize the generator and load the embedder.
+
+        Args:
+            store: Store to read the bank from.
+            embedder: Path or id of an embedder, or an embedder.
+            by: The query, ``context`` or ``response``.
+            margin: Maximum difference of the cosines, above 0 and at most 2.
+            most: Maximum number of responses to search.
+            corpora: Names of the corpora to read; empty for all.
+
+        Raises:
+            GeneratorError: ``margin`` is out of range.
+        """
         super().__init__(store, most, corpora)
         self._by = _checked_by(by)
         if not 0 < margin <= 2:
@@ -300,12 +406,12 @@ class SemiHardGenerator(BankGenerator):
         self._margin = margin
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options that the output depends on."""
         own = {"embedder": self._embedder.name, "by": self._by, "margin": self._margin}
         return {**super().settings(), **own}
 
     def prepare(self) -> Candidates:
-        """Those just below the right response, the nearest first, down to the margin."""
+        """Embed the bank and return the function that yields responses inside the margin, closest first."""
         import numpy as np
 
         entries = self.bank()
@@ -317,10 +423,13 @@ class SemiHardGenerator(BankGenerator):
                 return
             [vector] = self._embedder.embed([query])
             [answer] = self._embedder.embed(context.positives[:1])
+            # Vectors have length 1, so the dot product is the cosine.
             right = round(float(vector @ answer), _DIGITS)
             cosines = np.round((vectors @ vector).astype(float), _DIGITS)
             new = NewTexts(context)
+            # Responses at least as similar as the correct one may be correct, too.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
+                # The remaining responses are even less similar.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):
@@ -330,7 +439,14 @@ class SemiHardGenerator(BankGenerator):
 
 
 def embedder_of(embedder: str | Path | Embedder) -> Embedder:
-    """The embedder itself, or that of a path or id."""
+    """Return an embedder.
+
+    Args:
+        embedder: Path or id of an embedder, or an embedder.
+
+    Returns:
+        The embedder itself, or the loaded one.
+    """
     if not isinstance(embedder, str | Path):
         return embedder
     from graphneg.nn.embedders import get_embedder
@@ -339,27 +455,30 @@ def embedder_of(embedder: str | Path | Embedder) -> Embedder:
 
 
 def _candidate(entry: BankEntry, **scores: float) -> Candidate:
+    """Return a bank entry as a candidate."""
     return Candidate(entry.text, (UNRELATED,), scores, {"source": entry.id})
 
 
 def _query(context: Context, by: str) -> str | None:
-    """The context's turns, or its first right response; none where it has none."""
+    """Return the text of the query: the turns, or the first correct response, if any."""
     if by == "context":
         return context.text
     return context.positives[0] if context.positives else None
 
 
 def _checked_by(by: str) -> str:
+    """Return a valid query name; raise an error for another."""
     if by not in BY:
         raise GeneratorError(f"by {by!r}: choose one of {', '.join(BY)}")
     return by
 
 
 def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
-    """Indexes with their scores, highest first; of equals (when rounded) the earlier."""
+    """Yield indexes with their scores, highest first; ties after rounding keep their order."""
     import numpy as np
 
     rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
+    # Few results are needed, so sorting the whole bank is put off until they are used up.
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()
@@ -370,4 +489,5 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
 
 
 def _words(text: str) -> list[str]:
+    """Return the lower-case words of a text."""
     return [word.lower() for word in WORD.findall(with_clitics(text))]

@@ -1,13 +1,15 @@
-"""Which written texts are no responses: by rules, and by how likely a language model finds them.
+"""Refuse texts that cannot serve as a response, by rules and by the loss of a language model.
 
-A text and its keywords go in, the name of what is wrong with it comes out (`refusal`, `broken`): unfinished,
-without its keyword, going round in circles. A small model's mistakes are of a few kinds that can be told
-without another model.
+Small language models make a few kinds of mistakes that rules can detect. `broken` and `refusal` return the
+code of the first rule that a text violates::
 
-Texts and the turns before them go in, the losses of those that are within `Bounds` come out
-(`PerplexityFilter`). The request that asked for a text is not read, nor the words that it was to have: told
-of a word, a small model finds any sentence likely that says it. What is unlikely both ways is mostly no
-sentence, or none that makes sense.
+    "You can use the calendar for."                     unfinished
+    "The summer was hot and the hot summer came."       repeats
+
+`PerplexityFilter` scores texts with a causal language model and passes those within `Bounds`. A text is
+scored alone and after its history, never after the prompt that requested it: a small model finds any sentence
+likely that contains a word from its prompt. A text that is unlikely in both ways is mostly ungrammatical or
+makes no sense.
 """
 
 from __future__ import annotations
@@ -42,30 +44,37 @@ REASONS = {
     "surprising": "the model itself finds the text unlikely",
     "said-before": "the text is nearly one of another context",
 }
-"""Why a written text is refused, by the code that counts it."""
+"""Reasons to refuse a text, by code."""
 LENGTHS = range(5, 25)
-"""How many words a text may have where nobody says."""
+"""Default range of the number of words of a text."""
 NEAR = 0.7
-"""Texts are the same, for here, from this share of common words on (Jaccard index)."""
+"""Jaccard index of two texts' words from which on the texts count as the same."""
 
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
+"""Characters and patterns that do not occur in speech: URLs, underscores, symbols, long numbers, ellipses."""
 _SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
+"""End of a sentence, with closing quotation marks."""
 _STATEMENT = re.compile(r"[^.!?]+(?=[.!](?:\s|$))")
-_POSSESSIVE = re.compile("['’]s?$")
+"""A sentence that ends in a period or an exclamation mark."""
+_POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_WORD = 3
+"""Minimum length of a word that `goes_round` counts as a content word."""
 _COPIED_RUN = 5
+"""Number of consecutive words in common from which on a text counts as copied."""
 _MANY_COMMAS = 4
+"""Number of commas from which on a text counts as a repetitive list."""
 _STRANGEST = 3
+"""Number of least likely tokens whose mean loss is computed."""
 _SENTENCES = 2
-"""A small model that needs more to get to its keyword has lost its way."""
+"""Maximum number of sentences. A small model that needs more to get to its keyword has digressed."""
 
 FUNCTION_WORDS = word_class("function-words")
-"""Words that a sentence may well have twice."""
+"""Words that may occur twice in a sentence."""
 NO_ENDINGS, LEADING = word_class("no-endings"), word_class("leading")
-"""Words that end no statement, and those after which they may."""
+"""Words after which a statement may end in any word: "It is what I came for"."""
 WORDS_OF_TALK = word_class("words-of-talk")
-"""Words of greeting, thanks and the like: what is said with one of them is about nothing."""
+"""Words of greetings, thanks and the like, which are no topic to write about."""
 
 
 def refusal(
@@ -75,17 +84,26 @@ def refusal(
     lengths: range,
     examples: Iterable[str] = (),
 ) -> str | None:
-    """Why a text is no response to offer, as a name; None where it is one.
+    """Return why a text cannot be a negative of a context.
 
-    ``keywords`` are the words of each keyword that must be there, in whatever form; ``lengths`` how many
-    words a text may have; ``examples`` texts that the model was shown.
+    Args:
+        text: A generated text.
+        keywords: Keywords that the text must contain in any inflected form, each as a sequence of words.
+        context: The context.
+        lengths: Allowed numbers of words.
+        examples: Texts that the model was shown.
+
+    Returns:
+        The code of the reason, or None if the text is usable.
     """
     words = words_of(text)
     reason = broken(text, keywords, lengths)
     if reason is not None:
         return reason
+    # A model often copies from its prompt.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
+    # A paraphrase with nearly the same words would be correct, too.
     if any(alike(words, words_of(positive)) for positive in context.right):
         return "like-a-positive"
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
@@ -94,75 +112,126 @@ def refusal(
 
 
 def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str | None:
-    """Why a text is none that anybody says, whatever it was written for, as a name; None where it is one."""
+    """Return why a text is not a well-formed utterance, whatever its context.
+
+    Args:
+        text: A generated text.
+        keywords: Keywords that the text must contain in any inflected form, each as a sequence of words.
+        lengths: Allowed numbers of words.
+
+    Returns:
+        The code of the reason, or None if the text is well-formed.
+    """
     words = words_of(text)
     if not text.endswith(_ENDINGS) or breaks_off(text):
         return "unfinished"
+    # An odd number of quotation marks or a lower-case start shows that a part of the text is missing.
     if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
         return "not-plain-text"
     if len(words) not in lengths:
         return "too-short" if len(words) < lengths.start else "too-long"
     if len(_SENTENCE_END.findall(text)) > _SENTENCES:
         return "rambles"
+    # A keyword counts in any form: "borrowed" mentions "borrow".
     if not all(mentions(words, keyword) for keyword in keywords):
         return "no-keyword"
     if is_foreign(text):
         return "not-english"
+    # "I like tea, coffee, milk, water, juice." Small models often end in such lists.
     if goes_round(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
     return None
 
 
 def breaks_off(text: str) -> bool:
-    """Whether a statement ends with a word that none ends with.
+    """Return whether a statement ends in a word that cannot end one.
 
-    >>> breaks_off("You can use the calendar for."), breaks_off("It is what I came for.")
-    (True, False)
+    Args:
+        text: Any text. Questions are not checked: "Where are you from?"
+
+    Returns:
+        Whether a statement of the text breaks off.
+
+    Example:
+        >>> breaks_off("You can use the calendar for."), breaks_off("It is what I came for.")
+        (True, False)
     """
     for said in _STATEMENT.findall(text):
         *before, last = words_of(said) or [""]
+        # "It is what I came for." ends well, because "what" is the object of "for".
         if last in NO_ENDINGS and LEADING.isdisjoint(before):
             return True
     return False
 
 
 def goes_round(words: Sequence[str]) -> bool:
-    """Whether a text says a content word or a run of three words twice.
+    """Return whether a text repeats a content word or a run of three words.
 
-    >>> goes_round("the summer was hot and the hot summer came".split())
-    True
+    Args:
+        words: Lower-case words of the text.
+
+    Returns:
+        Whether it repeats itself.
+
+    Example:
+        >>> goes_round("the summer was hot and the hot summer came".split())
+        True
     """
+    # "Ann" and "Ann's" are the same word here.
     plain = [_POSSESSIVE.sub("", word) for word in words]
+    # A form may have several lemmas ("saw": "see", "saw"); the first in the alphabet stands for all.
     content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
     runs = Counter(zip(words, words[1:], words[2:], strict=False))
     return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
 
 
 def alike(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two texts have nearly the same words."""
+    """Return whether two texts have nearly the same words.
+
+    Args:
+        words: Words of one text.
+        others: Words of the other.
+
+    Returns:
+        Whether their Jaccard index is at least `NEAR`.
+    """
     one, other = set(words), set(others)
     return bool(one) and len(one & other) >= NEAR * len(one | other)
 
 
 def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_RUN) -> bool:
-    """Whether ``size`` words stand in the same order in both, or all of the shorter one.
+    """Return whether two texts share a run of words.
 
-    >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
-    True
+    Args:
+        words: Words of one text.
+        others: Words of the other.
+        size: Number of consecutive words; if ``words`` has fewer, all of it.
+
+    Returns:
+        Whether a run of ``words`` occurs in ``others``.
+
+    Example:
+        >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
+        True
     """
+    # A text shorter than the run counts as copied if all of it occurs.
     size = min(size, len(words))
     return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
 
 
 @lru_cache(maxsize=4096)
 def _runs(words: tuple[str, ...], size: int) -> frozenset[tuple[str, ...]]:
+    """Return all runs of ``size`` consecutive words."""
     return frozenset(words[at : at + size] for at in range(len(words) - size + 1))
 
 
 class TextLosses(NamedTuple):
-    """Mean losses of a text (nats a token): ``alone``, and ``after`` turns, where there are any, else again.
+    """Losses of a text, in nats per token.
 
-    ``worst`` is the loss of its least likely token after them.
+    Attributes:
+        alone: Mean loss without a history.
+        after: Mean loss after the history; equal to ``alone`` if there is none.
+        worst: Loss of the least likely token after the history.
     """
 
     alone: float
@@ -171,7 +240,7 @@ class TextLosses(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean of both: texts are ranked by it."""
+        """The mean of both losses, by which texts are ranked."""
         return (self.alone + self.after) / 2
 
     @property
@@ -181,8 +250,12 @@ class TextLosses(NamedTuple):
 
 
 class LaterLosses(NamedTuple):
-    """Losses of a text after turns that it was not written for (nats a token): the ``mean``, and that of
-    its three ``strangest`` tokens alone."""
+    """Losses of a text after turns that it was not written for, in nats per token.
+
+    Attributes:
+        mean: Mean loss.
+        strangest: Mean loss of the three least likely tokens.
+    """
 
     mean: float
     strangest: float
@@ -190,14 +263,23 @@ class LaterLosses(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Which losses pass: perplexities of at most ``alone`` and ``surprise`` (after turns), and no token
-    of a loss over ``worst``. Raises `InputError` for values that nothing could have."""
+    """The highest losses of a text that passes.
+
+    Attributes:
+        surprise: Highest perplexity after the history, above 1.
+        alone: Highest perplexity without a history, above 1.
+        worst: Highest loss of a single token in nats, above 0.
+
+    Raises:
+        InputError: A value is out of range.
+    """
 
     surprise: float = 14.0
     alone: float = 40.0
     worst: float = 11.0
 
     def __post_init__(self) -> None:
+        """Check the values."""
         if self.surprise <= 1 or self.alone <= 1 or self.worst <= 0:
             raise InputError(
                 f"surprise {self.surprise}, alone {self.alone}, worst {self.worst}: "
@@ -205,7 +287,14 @@ class Bounds:
             )
 
     def hold(self, losses: TextLosses) -> bool:
-        """Whether losses are within them."""
+        """Return whether losses are within the bounds.
+
+        Args:
+            losses: Losses of a text.
+
+        Returns:
+            Whether all of them are within the bounds.
+        """
         return (
             losses.after <= log(self.surprise)
             and losses.alone <= log(self.alone)
@@ -215,7 +304,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class PerplexityFilter:
-    """Reads texts with a causal language model, and lets those pass that are within ``bounds``."""
+    """Scores texts with a causal language model and passes those within bounds.
+
+    Attributes:
+        model: The language model.
+        bounds: The highest losses of a text that passes.
+    """
 
     model: CausalLM
     bounds: Bounds = Bounds()
@@ -223,13 +317,19 @@ class PerplexityFilter:
     def read(
         self, texts: Sequence[str], histories: Sequence[Sequence[Turn] | None]
     ) -> list[TextLosses | None]:
-        """The losses of each text after its history (None where there is none); None of one that fails.
+        """Score each text alone and after its history.
 
-        Raises:
-            ModelError: memory does not suffice for one text.
+        Args:
+            texts: Generated texts.
+            histories: The history of each text; None to score the text only alone.
+
+        Returns:
+            For each text its losses, or None if it is out of bounds.
         """
         said = [f" {closed_up(text)}" for text in texts]
+        # A line break takes the place of the history.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
+        # Texts that fail alone are not scored again after their histories.
         passing = [at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.alone)]
         shown = [(at, history) for at in passing if (history := histories[at]) is not None]
         after = self.model.score_tokens(
@@ -238,6 +338,7 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
+            # A text without a history is judged by its losses alone.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.hold(losses) else None
@@ -246,30 +347,47 @@ class PerplexityFilter:
     def beside(
         self, texts: Sequence[str], originals: Sequence[str], margin: float
     ) -> list[TextLosses | None]:
-        """The losses of each text alone; None of one that is out of bounds, or whose mean is above that of
-        the text that it was made of by more than ``margin`` nats a token. A token over ``worst`` passes where
-        that text has such a one.
+        """Compare each text with the text that it was made from.
 
-        Raises:
-            ModelError: memory does not suffice for one text.
+        A text passes if its perplexity is within ``alone``, and its mean loss exceeds that of its original by
+        at most ``margin``. A token may exceed ``worst`` if a token of the original has at least the same
+        loss.
+
+        Args:
+            texts: Generated texts.
+            originals: The original of each text.
+            margin: Maximum increase of the mean loss, in nats per token.
+
+        Returns:
+            For each text its losses without a history, or None if it does not pass.
         """
         said = [f" {closed_up(text)}" for text in (*texts, *originals)]
         losses = self.model.score_tokens(said, ["\n"] * len(said))
         found: list[TextLosses | None] = []
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
+            # A rare name in the original is just as unlikely in the edited text.
             worst = max([self.bounds.worst, *before])
             most = min(log(self.bounds.alone), _mean(before) + margin)
             found.append(one if one.alone <= most and one.worst <= worst else None)
         return found
 
     def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[LaterLosses]:
-        """The losses of each text after its history."""
+        """Score texts after histories, without bounds.
+
+        Args:
+            texts: Texts.
+            histories: The history of each text.
+
+        Returns:
+            Losses in the order of ``texts``.
+        """
         said = [f" {closed_up(text)}" for text in texts]
         losses = self.model.score_tokens(said, [reply_request(history) for history in histories])
         return [LaterLosses(_mean(one), _mean(sorted(one)[-_STRANGEST:])) for one in losses]
 
 
 def _mean(losses: Sequence[float]) -> float:
-    """Rounded: the last digits depend on what else is in a batch. Infinite for a text without words."""
+    """Return the mean loss, rounded; infinite for a text without tokens."""
+    # The last digits depend on the other texts of the batch.
     return round(sum(losses) / len(losses), 3) if losses else inf

@@ -1,6 +1,12 @@
-"""``token-substitution``: a right response with a few of its words replaced.
+"""Replace a few content words of a correct response (``token-substitution``).
 
-A context with right responses goes in, *I like my new boat* comes out as *I like my new rose*.
+The result is usually grammatical and wrong, a simple baseline::
+
+    correct     I like my new boat.
+    negative    I like my new truck.
+
+A substitute comes from a masked language model, or from the words of the store that can have the same parts
+of speech and inflection.
 """
 
 from __future__ import annotations
@@ -21,32 +27,36 @@ from graphneg.nn.models import check_packages, choose_device, locate, reading
 from graphneg.store.connection import Store
 
 CATEGORY = "C-ent"
+"""Error category of the candidates: a wrong entity."""
 _PARTS = re.compile(f"({WORD.pattern})")
-"""Splits a text: words at odd indexes, and what stands before, between and behind them at even ones."""
+"""Splits a text into words (odd indexes) and the text between them (even indexes)."""
 _SHORTEST = 3
+"""Minimum length of a content word."""
 _READINGS_KEPT = 1 << 16
+"""Number of words whose parts of speech are cached."""
 
 Tags = frozenset[str]
-"""All parts of speech that a form can have, by Penn Treebank's names: ``walks`` is {NNS, VBZ}."""
+"""All Penn Treebank tags that a word form can have: {NNS, VBZ} for *walks*."""
 
 
 WordSource = Callable[[Sequence[str], int], Sequence[str]]
-"""Words that may stand in place of ``words[at]``, in a fixed order; ``words`` join to the text."""
+"""Returns possible substitutes of ``words[at]`` in a fixed order. ``words`` are the parts of the text, which
+join to the whole text."""
 
 
 class TokenSubstitutionGenerator(BankGenerator):
-    """Right responses of the context, in each of which ``least`` to ``most`` content words become others.
+    """Replace ``least`` to ``most`` content words of a correct response.
 
-    Substitution of tokens is a baseline of Gupta et al. (2021), there by rules; Park et al. (2021,
-    "Generating Negative Samples by Manipulating Golden Responses for Unsupervised Learning of a Response
-    Evaluation Model") replace tokens of the right response by a masked language model. Here, with a
-    ``model`` (path or id of one), a word becomes one of the ``candidates`` likeliest others in its place;
-    without, a word of the store's responses that can be the same parts of speech in the same form, by
-    lemminflect's dictionary. ``device`` and ``offline`` are the model's.
+    Token substitution is a rule-based baseline of Gupta et al. (2021). Park et al. (2021, "Generating
+    Negative Samples by Manipulating Golden Responses for Unsupervised Learning of a Response Evaluation
+    Model") use a masked language model. With a ``model`` (path or id of a masked language model), a word is
+    replaced by one of the ``candidates`` most likely other words at its position. Without one, it is replaced
+    by a word from the store's responses with the same possible parts of speech and inflection, according to
+    lemminflect's dictionary. ``device`` and ``offline`` apply to the model.
 
     Raises:
-        GeneratorError: an option is not what it takes.
-        ModelError: there is no such model, or it fills no masks.
+        GeneratorError: An option has an invalid value.
+        ModelError: The model does not exist or is not a masked language model.
     """
 
     name = "token-substitution"
@@ -61,6 +71,20 @@ class TokenSubstitutionGenerator(BankGenerator):
         device: str | None = None,
         offline: bool = False,
     ) -> None:
+        """Initialize the generator and load the model, if any.
+
+        Args:
+            store: Store with the responses to take words from.
+            model: Path or id of a masked language model; None to take words from the store.
+            least: Minimum number of words to replace.
+            most: Maximum number of words to replace.
+            candidates: Number of most likely words to draw a substitute from.
+            device: Device of the model, for example ``cuda``; None to choose one.
+            offline: Whether to load the model without network access.
+
+        Raises:
+            GeneratorError: ``least`` is above ``most``.
+        """
         numbers = {"least": least, "most": most, "candidates": candidates}
         for option, value in numbers.items():
             check_amount(f"{self.name}: {option}", value)
@@ -72,16 +96,17 @@ class TokenSubstitutionGenerator(BankGenerator):
         self._amounts = range(least, most + 1)
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options that the output depends on."""
         return self._options
 
     def prepare(self) -> Candidates:
-        """One right response after another with some words replaced; none where no word has a substitute."""
+        """Return the function that edits the correct responses in turn, one candidate per response."""
         source = self._model or known_words(entry.text for entry in self.bank())
 
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context if context.positives else 0):
+                # If there are fewer correct responses than candidates, each is used several times.
                 right = context.positives[slot % len(context.positives)]
                 text, replaced = self._replaced(source, right, seed, f"{context.id}/{slot}")
                 if replaced and new.take(text):
@@ -94,7 +119,7 @@ class TokenSubstitutionGenerator(BankGenerator):
     def _replaced(
         self, source: WordSource, text: str, seed: int, id: str
     ) -> tuple[str, list[tuple[str, str]]]:
-        """The text with some words replaced, and which by which."""
+        """Return the edited text and the pairs of replaced and new words."""
         parts = _PARTS.split(text)
         amount = self._amounts[number(seed, "substitutions", id) % len(self._amounts)]
         content = [n for n, word in enumerate(parts[1::2]) if _is_content(word)]
@@ -104,35 +129,55 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
+            # Start at a random word and take the first that differs.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
+            # Another form of the same word would change the grammar instead of the meaning: "boat" by
+            # "boats".
             other = next((option for option in around if lemma_of(option) != lemma_of(word)), None)
             if other is None:
                 continue
             replaced.append((word, other))
+            # The substitute takes over the capital of the start of a sentence.
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
+            # "a boat" becomes "an apple".
             if at > 1:
                 parts[at - 2] = right_article(parts[at - 2], other)
         return "".join(parts), replaced
 
 
 def known_words(texts: Iterable[str]) -> WordSource:
-    """Words of some texts that can be the same parts of speech in the same form, in alphabetical order."""
+    """Return a word source that takes words from texts.
+
+    Args:
+        texts: Texts to take words from.
+
+    Returns:
+        A source of words with the same possible tags, in alphabetical order.
+    """
     words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
     by_tags: dict[Tags, list[str]] = {}
     for word in sorted(words):
+        # A word that the dictionary does not know cannot be compared by inflection.
         if tags := tags_of(word):
             by_tags.setdefault(tags, []).append(word)
     return lambda words, at: by_tags.get(tags_of(words[at].lower()), ())
 
 
 def masked_words(model: str | Path, candidates: int, device: str | None, offline: bool) -> WordSource:
-    """The likeliest words in a word's place, by a masked language model.
+    """Return a word source that asks a masked language model.
 
-    Texts are read one by one: a batch would change the last bits.
+    Args:
+        model: Path or id of the model.
+        candidates: Maximum number of words per position.
+        device: Device of the model; None to choose one.
+        offline: Whether to load the model without network access.
+
+    Returns:
+        A source of the most likely words, best first.
 
     Raises:
-        ModelError: there is no such model, or it fills no masks.
+        ModelError: The model is not a masked language model.
     """
     check_packages()
     folder = locate(model, offline=offline)
@@ -147,19 +192,24 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
     network = loaded.eval().to(choose_device(device))
 
     def word_of(token: int) -> str:
-        """The token as a word; nothing where it is a part of one, a sign, or a function word."""
+        """Return a token as a word; empty for a part of a word, a symbol or a function word."""
         piece = str(tokenizer.convert_ids_to_tokens(token))
         word = str(tokenizer.decode([token])).strip().lower()
+        # "##" marks the continuation of a word in WordPiece.
         return word if not piece.startswith("##") and WORD.fullmatch(word) and _is_content(word) else ""
 
     def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
+        """Return the most likely words at a position."""
         text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
+        # Texts are read one by one: a batch would change the last bits of the logits.
         rows = tokenizer(text, truncation=True, return_tensors="pt").to(network.device)
         masked = (rows["input_ids"][0] == tokenizer.mask_token_id).nonzero()
+        # The tokenizer cut off the end of a long text, and the mask with it.
         if not len(masked):
             return ()
         with torch.inference_mode():
             logits = network(**rows).logits[0, masked[0, 0]]
+        # Many tokens are no content words, so four times as many are looked at.
         tokens = logits.topk(min(4 * candidates, len(logits))).indices.tolist()
         return list(dict.fromkeys(filter(None, map(word_of, tokens))))[:candidates]
 
@@ -168,10 +218,17 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
 
 @lru_cache(maxsize=_READINGS_KEPT)
 def tags_of(word: str) -> Tags:
-    """The parts of speech that a lower-case word can be; none where the dictionary does not know it.
+    """Return the Penn Treebank tags that a word can have.
 
-    >>> sorted(tags_of("walks")), sorted(tags_of("quickly"))
-    (['NNS', 'VBZ'], ['RB'])
+    Args:
+        word: A word in lower case.
+
+    Returns:
+        The tags; empty if the dictionary does not know the word.
+
+    Example:
+        >>> sorted(tags_of("walks")), sorted(tags_of("quickly"))
+        (['NNS', 'VBZ'], ['RB'])
     """
     return frozenset(
         tag
@@ -183,4 +240,5 @@ def tags_of(word: str) -> Tags:
 
 
 def _is_content(word: str) -> bool:
+    """Return whether a word is a content word."""
     return len(word) >= _SHORTEST and word.isalpha() and word.lower() not in CLOSED

@@ -1,8 +1,16 @@
-"""What generators share that let a language model write: their options, their writer, what they refuse.
+"""Share the machinery of generators that prompt a language model.
 
-Options go in (`WritingOptions`), the writer that they name comes out: a model of this machine, or one that a
-server has. A `WritingGenerator` counts the texts that it refuses by why, gives no text that nearly says what
-another has said, and says beforehand what a server would be asked for."""
+`WritingOptions` holds the options of all such generators and loads their models: a writer, which may be local
+or served, and a judge, which scores what was written. A `WritingGenerator` counts refused texts by reason,
+never returns nearly the same text twice, and predicts the requests that a run would send to a server. A
+subclass implements `WritingGenerator.written`, which fills gaps with candidates::
+
+    gap      context "d#3", two candidates wanted
+    written  "The ladder is in the shed.", "The ladder is in our shed.", "I fell off it."
+    given    "The ladder is in the shed.", "I fell off it."
+
+The second text is not given, because it is nearly the same as the first.
+"""
 
 from __future__ import annotations
 
@@ -31,57 +39,94 @@ from graphneg.progress import Progress
 
 Model = TypeVar("Model", bound=LanguageModel)
 ANSWERS = "answers"
+"""Name of the ranker's score, and code of its refusals."""
 
 _OF_MODELS = ("model", "gguf_file", "judge", "ranker", "device", "offline", "batch_size", "served", "route")
+"""Options that name or configure models; `WritingGenerator.models` reports them instead."""
 PULL = 3.0
-"""How strongly words are drawn in by a model that was not trained to reply with them."""
+"""Default logit bias toward requested words, for models that were not trained to use them."""
 END = "\n"
-"""What ends a text where requests ask for one line."""
+"""Stop string of prompts that ask for one line."""
 LEAST_WORDS = 5
-"""A sentence that leaves a text fewer words does not end it."""
+"""Minimum number of words of a text. A sentence end before that does not stop the writer."""
 _ANSWERS_REASON = {ANSWERS: "the ranker scores the text too high: it may be an answer"}
 UNJUDGED = "no judge: nothing is refused as surprising, or because it fits; --option judge=MODEL names one"
+"""Message for runs without a judge."""
 
 
 class AnswerScorer(Protocol):
-    """Says how well responses answer contexts, from 0 to 1: any ranker."""
+    """The interface of a model that scores how well responses answer contexts; any ranker has it."""
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """A number for each context and its response, shape (pairs)."""
+        """Score responses.
+
+        Args:
+            contexts: Texts of the turns of each context.
+            responses: One response per context.
+
+        Returns:
+            Scores from 0 to 1, shape (pairs,).
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NamedScorer:
-    """A ranker with the ``name`` that settings show."""
+    """A ranker with a name that settings can show.
+
+    Attributes:
+        name: Name of the ranker.
+        ranker: The ranker.
+    """
 
     name: str
     ranker: AnswerScorer
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """See `AnswerScorer`."""
+        """Score responses with the ranker.
+
+        Args:
+            contexts: Texts of the turns of each context.
+            responses: One response per context.
+
+        Returns:
+            Scores from 0 to 1, shape (pairs,).
+        """
         return self.ranker.score(contexts, responses)
 
 
 @dataclass(frozen=True, slots=True)
 class WritingOptions:
-    """What all generators take that let a language model write.
+    """The options of all generators that prompt a language model.
 
-    ``model`` is the path or id of a language model (``gguf_file``, ``device`` and ``offline`` as
-    `graphneg.nn.models.load_causal` takes them); or with ``served`` (a `graphneg.nn.serving.Serving`, or a
-    mapping of its options) the name of one that a server has. ``route`` is ``chat`` or ``completion``; None:
-    the first for served models. ``temperature`` and ``pull`` (how strongly words that are asked for are drawn
-    in; None: by 3, or not at all for a model that was trained for it; a served one is only asked for them)
-    say how texts are drawn, and ``words`` how many they have at most; ``surprise``, ``alone`` and ``worst``
-    which are kept (`Bounds`) of what the ``judge`` finds, another causal language model by path or id; else
-    the model itself, if it is here. A ``ranker`` (`graphneg.rankers.base.Ranker`) refuses texts that it
-    scores over ``max_score`` as answers; `DialogueGraph.generate` also takes the path or id of one.
+    Attributes:
+        model: Path or id of the language model, or with ``served`` its name on the server.
+        gguf_file: Name of the GGUF file in the model's folder, as in `graphneg.nn.models.load_causal`.
+        device: Device of local models; ``auto`` uses a GPU if there is one.
+        offline: Whether to load models without network access.
+        served: Server of the model: a `graphneg.nn.serving.Serving`, or a mapping of its options. None for a
+            local model.
+        route: Use the ``chat`` API or the ``completion`` API. None: chat for a served model, completion for a
+            local one.
+        temperature: Sampling temperature, above 0.
+        pull: Logit bias toward requested words, 0 or more. None: 3 for a local model that was not trained for
+            the task, 0 for one that was. A served model cannot be biased.
+        words: Maximum number of words of a text.
+        judge: Path or id of a causal language model that scores the texts. None: the writer itself, if it is
+            a local causal model.
+        surprise: Highest perplexity after the history (see `graphneg.generators.text_filters.Bounds`).
+        alone: Highest perplexity without a history.
+        worst: Highest loss of a single token, in nats.
+        ranker: Ranker (`graphneg.rankers.base.Ranker`) that refuses texts as possible answers.
+            `DialogueGraph.generate` also accepts its path or id.
+        max_score: Highest ranker score of a text that passes, from 0 to 1.
 
     Raises:
-        InputError: a number is out of range.
+        InputError: A number is out of range.
     """
 
     least_words: ClassVar[int] = LEAST_WORDS
+    """Minimum number of words of a text."""
 
     model: str | Path | None = None
     gguf_file: str | None = None
@@ -100,48 +145,61 @@ class WritingOptions:
     max_score: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range before a model is read, which may take a minute."""
+        """Check the options before a model is loaded, which may take a minute."""
         if self.temperature <= 0 or (self.pull or 0.0) < 0:
             raise InputError("temperature must be above 0, pull not below 0")
         if self.words < self.least_words:
             raise InputError(f"words {self.words}: a text has {self.least_words} words at least")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"route {self.route!r}: choose one of chat, completion")
+        # Building the object checks its values.
         _ = self.bounds
         if self.served is not None:
             serving_of(self.served)
 
     def settings(self) -> dict[str, Any]:
-        """What the output depends on beside the models, by name."""
+        """Return the options that the output depends on, without the models."""
         added = {} if self.served is None else dict(serving_of(self.served).parameters)
         own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _OF_MODELS}
         return {**own, "parameters": added}
 
     @property
     def bounds(self) -> Bounds:
-        """Which losses of a text pass."""
+        """The highest losses of a text that passes."""
         return Bounds(self.surprise, self.alone, self.worst)
 
     @property
     def lengths(self) -> range:
-        """How many words a text may have."""
+        """The allowed numbers of words of a text."""
         return range(self.least_words, self.words + 1)
 
     def pull_of(self, trained: bool) -> float:
-        """How strongly words are drawn in where a model was trained for its task, or was not."""
+        """Return the logit bias toward requested words.
+
+        Args:
+            trained: Whether the model was trained for its task.
+
+        Returns:
+            ``pull`` if it is set, else the default.
+        """
         untrained = 0.0 if trained else PULL
         return untrained if self.pull is None else self.pull
 
     def load(self, name: str, load: Callable[..., LanguageModel]) -> tuple[Writer, PerplexityFilter | None]:
-        """The writer of the generator ``name``, and what reads its texts: itself where no judge is named and
-        it is a causal model of this machine.
+        """Load the writer and the judge.
 
-        The judge is loaded first: the writer may be large, and would be read in vain where there is no judge.
-        On a CUDA device that has it a writer calculates in bfloat16.
+        The judge is loaded first, because the writer may be large and loading it would be wasted if the judge
+        cannot be found. On a CUDA device that supports it, the writer runs in bfloat16.
+
+        Args:
+            name: Name of the generator, for error messages.
+            load: Function that loads a local model.
+
+        Returns:
+            The writer, and the judge or None. Without a ``judge``, a local causal model judges its own texts.
 
         Raises:
-            GeneratorError: no model is named.
-            ModelError: one of them can't be read, or it has no chat template for the route ``chat``.
+            GeneratorError: No model is named.
         """
         if not self.model:
             raise GeneratorError(f"{name} needs a model: option model=PATH_OR_ID, a language model")
@@ -154,11 +212,13 @@ class WritingOptions:
             model = load(self.model, gguf_file=self.gguf_file, device=self.device, offline=self.offline)
             _calculate_in_bfloat16(model)
             writer = LocalWriter(model, self.route or "completion")
+            # A local causal model can judge its own texts.
             reader = reader or model
         return writer, PerplexityFilter(reader, self.bounds) if isinstance(reader, CausalLM) else None
 
 
 def _calculate_in_bfloat16(model: LanguageModel) -> None:
+    """Convert a model to bfloat16 if its device supports that natively."""
     import torch
 
     if model.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
@@ -167,7 +227,14 @@ def _calculate_in_bfloat16(model: LanguageModel) -> None:
 
 @dataclass(slots=True)
 class Gap:
-    """Candidates of a context that are to be written: how many, why the last text is none, what is there."""
+    """Candidates of a context that are to be written.
+
+    Attributes:
+        context: The context.
+        reason: Code of the reason why the last refused text was refused.
+        amount: Number of candidates wanted.
+        candidates: Candidates found so far, best first.
+    """
 
     context: Context
     reason: str = ""
@@ -176,11 +243,13 @@ class Gap:
 
 
 class WritingGenerator(ShortfallCounter, ABC):
-    """The part of a generator that has a ``writer`` and refuses what it wrote: ``refused`` counts texts by
-    why.
+    """Base class of generators that prompt a language model.
 
-    Without a ``judge`` (None) nothing is refused for what it is likely after, without a ranker among the
-    ``options`` nothing for being an answer.
+    Attributes:
+        refused: Number of refused texts by reason.
+        writer: Language model that writes.
+        judge: Filter that scores the texts, or None.
+        batch: Number of dialogues per batch.
     """
 
     def __init__(
@@ -190,32 +259,53 @@ class WritingGenerator(ShortfallCounter, ABC):
         writer: Writer,
         judge: PerplexityFilter | None,
     ) -> None:
+        """Initialize the generator.
+
+        Args:
+            reasons: A sentence for each reason code of the subclass.
+            options: Options of the generator.
+            writer: Language model that writes.
+            judge: Filter that scores the texts. If None, no text is refused because of its loss.
+        """
         super().__init__({**REASONS, **PROBLEMS, **_ANSWERS_REASON, **reasons})
         self._ranker, self._max_score = options.ranker, options.max_score
         self.refused: Counter[str] = Counter()
         self.writer = writer
         self.judge = judge
+        # A server answers many prompts at a time. A local model is slow, so its output is saved after few
+        # dialogues.
         self.batch = BATCH if isinstance(writer, ServedWriter) else SLOW_BATCH
         self._said = NearDuplicates()
 
     @abstractmethod
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
-        """The gaps of these contexts, in order, with the candidates for each, the best first.
+        """Write candidates for contexts.
 
-        Raises:
-            ModelError: memory does not suffice for one text, or a server does not answer as it should.
-            StoreError: the store is gone.
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Number of candidates wanted per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            The gaps in the order of the contexts, each with its candidates, best first.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """At most ``per_context`` candidates for each context, in order; none nearly says what another did.
+        """Return candidates for each context. No two of a run are nearly the same.
 
-        Raises: as `written`.
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            One list of candidates per context, in order.
         """
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
+                # Candidates beyond the amount wanted stay available to other contexts.
                 if len(own) < gap.amount and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own
@@ -223,11 +313,27 @@ class WritingGenerator(ShortfallCounter, ABC):
         return [given[context.id] for context in contexts]
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return how a merge of shards chooses among drafts.
+
+        Args:
+            per_context: Maximum number of candidates per context.
+
+        Returns:
+            Name and options of the chooser; see `graphneg.generators.drafts.choosing`.
+        """
         return {"by": BY_NEW_TEXTS, "most": per_context}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """See `graphneg.generators.base.Generator`: all candidates, whatever else was given."""
+        """Return all candidates of each context, including those that other contexts have.
+
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Number of candidates wanted per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            One draft per context, in order.
+        """
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
         for gap in self._wrong(contexts, per_context, seed):
             given[gap.context.id] += gap.candidates
@@ -235,7 +341,7 @@ class WritingGenerator(ShortfallCounter, ABC):
         return [Draft(given[context.id]) for context in contexts]
 
     def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
-        """The gaps, without the candidates that the ranker takes for answers though they are to be wrong."""
+        """Return the gaps without candidates that the ranker scores as answers."""
         gaps = self.written(contexts, per_context, seed)
         if self._ranker is None:
             return gaps
@@ -245,49 +351,76 @@ class WritingGenerator(ShortfallCounter, ABC):
         for gap in gaps:
             gap.candidates = []
         for (gap, one), score in zip(pairs, scores, strict=True):
+            # Candidates with label 1 are meant to be answers.
             is_answer = one.label == 0 and score > self._max_score
             if self.passes(gap, ANSWERS if is_answer else None):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
         return gaps
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """See `graphneg.generators.base.Generator`: what the negatives say is not said again."""
+        """Start or resume a run.
+
+        Args:
+            given: Negatives of the interrupted run; their texts are not given again.
+            progress: Not used.
+        """
         self._said = NearDuplicates()
+        # A resumed run must not repeat what it gave before.
         for negative in given:
             self._said.add(negative.response)
 
     @property
     def models(self) -> dict[str, object]:
-        """What writes and what judges, for `settings`."""
+        """The models that write and judge, for `settings`."""
         judge, ranker = self.judge and str(self.judge.model.path), self._ranker
         named = None if ranker is None else str(getattr(ranker, "name", type(ranker).__name__))
         return {**settings_of_writer(self.writer), "judge": judge, "ranker": named}
 
     def notes(self) -> list[str]:
-        """Return what there is to tell a user after a run."""
+        """Return messages for the user."""
         return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
     def passes(self, gap: Gap, reason: str | None) -> bool:
-        """Whether there is no reason to refuse a text for a gap; a reason is counted."""
+        """Return whether there is no reason to refuse a text, and count the reason if there is one.
+
+        Args:
+            gap: Gap that the text was written for.
+            reason: Code of the reason, or None.
+
+        Returns:
+            Whether the text passes.
+        """
         if reason is not None:
             self.refused[reason] += 1
             gap.reason = reason
         return reason is None
 
     def is_new(self, gap: Gap, text: str) -> bool:
-        """Whether nothing that was given so far nearly says a text; from now on this one does.
+        """Return whether no text given so far is nearly the same, and remember the text.
 
-        To be asked in the order of the contexts, so that the answer does not depend on how these come in
-        calls."""
+        Call it in the order of the contexts, so that the result does not depend on the batch size.
+
+        Args:
+            gap: Gap that the text was written for.
+            text: The text.
+
+        Returns:
+            Whether the text is new.
+        """
         return self.passes(gap, None if self._said.add(text) else "said-before")
 
     def estimate(
         self, batches: Iterable[Sequence[Context]], per_context: int, seed: int
     ) -> CountingWriter | None:
-        """What a server would be asked for; None where none is asked. ``batches`` are the contexts of a run.
+        """Count the requests that a run would send to a server.
 
-        Raises:
-            StoreError: the store is gone.
+        Args:
+            batches: The contexts of the run.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of the run.
+
+        Returns:
+            The counts; None if the model is local.
         """
         if not isinstance(self.writer, ServedWriter):
             return None
@@ -298,34 +431,54 @@ class WritingGenerator(ShortfallCounter, ABC):
         return counting
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Have a server write the drafts for contexts that come later: `generate` finds them among the
-        answers."""
+        """Request the drafts of later contexts, so that `generate` finds the answers in the cache.
+
+        Args:
+            contexts: Contexts that come later.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of the run.
+        """
         if isinstance(self.writer, ServedWriter):
+            # `generate` is left as soon as its first requests are answered, because later ones depend on the
+            # answers.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 
     def _with(self, writer: Any) -> WritingGenerator:
-        """This generator with another writer, and counts of its own."""
+        """Return a copy with another writer and its own counts."""
         other = copy.copy(self)
+        # The ranker is not asked while requests are counted or sent ahead.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
+        # The copy must not share the list of missing candidates.
         other.left_out()
         return other
 
 
 class _Fetched(Exception):
-    """The drafts are here."""
+    """Raised when the first requests are answered, to leave `generate` early."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Drafts:
-    """A writer that answers once, to nobody."""
+    """A writer that sends the first requests, discards the answers and stops."""
 
     writer: ServedWriter
 
     @property
     def name(self) -> str:
+        """The name of the model."""
         return self.writer.name
 
     def complete(self, prompts: Sequence[Prompt], n: int = 1, **asked: Any) -> NoReturn:
+        """Send the requests and raise `_Fetched`.
+
+        Args:
+            prompts: The prompts.
+            n: Number of texts per prompt.
+            asked: Further arguments of the writer.
+
+        Raises:
+            _Fetched: Always.
+        """
         self.writer.complete(prompts, n, **asked)
         raise _Fetched

@@ -1,1 +1,8 @@
-"""The generator ``mask-and-fill``: texts of the store with blanks that a language model fills anew."""
+"""Generate negatives by blanking spans of a text and filling them with a language model (``mask-and-fill``).
+
+Example::
+
+    correct     I bought the red boat in May.
+    blanked     I bought the [word] boat in [word].
+    negative    I bought the old boat in France.
+"""

@@ -1,10 +1,19 @@
-"""The generator mask-and-fill: texts with blanks, filled for another context (Gupta et al. 2021,
-"Synthesizing Adversarial Negative Responses for Robust Response Ranking and Evaluation", section 3.1).
+"""Fill blanked texts for the history of another dialogue (``mask-and-fill``).
 
-Right responses, what was said in the context and responses that BM25 finds for it get blanks; a language
-model fills them for the history of another dialogue, without the words that stood there. What comes out
-keeps words of the context and says something else. *Departures:* function words may come again; a right
-response has to become less likely after its context than it was.
+The generator follows Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response
+Ranking and Evaluation", section 3.1). It blanks spans of texts that belong to a context: its correct
+responses, its turns, and responses that BM25 retrieves for it. A language model then fills the blanks after
+the history of another dialogue, and must not reuse the words that were blanked. The result keeps words of the
+context, but says something else::
+
+    context      A: Shall we eat out?
+    correct      B: I would rather stay here and finish the soup.
+    blanked      B: I would rather [word] here and [phrase].
+    other        A: The stairs are blocked again.
+    negative     B: I would rather wait here and call the landlord.
+
+*Departures from the paper:* function words may be reused, and a filled correct response must become less
+likely after its context than it was.
 """
 
 from __future__ import annotations
@@ -37,12 +46,15 @@ from graphneg.records.scores import CLASH, clash
 from graphneg.store.connection import Store
 
 Source = Literal["responses", "context", "retrieved"]
+"""Where blanked texts come from: correct responses, turns of the context, or responses that BM25
+retrieves."""
 NEW_WORDS = 2
-"""So many content words of a text are others than before, at least."""
+"""Minimum number of content words that the filled text has and the original does not."""
 NEAR, NEAR_WEIGHT = 10, 0.01
-"""So many words near one that stood in a blank are so much less likely."""
+"""The number of nearest neighbours of a blanked word whose probability is reduced, and the factor of the
+reduction."""
 LONGEST, LONGEST_WHOLE = 40, 160
-"""So many tokens have answers at most, and texts that are written anew with their history."""
+"""Maximum number of tokens of an answer, and of a text that a model rewrites as a whole."""
 _REASONS = {
     "no-blanks": "no text of the context or for it can have blanks",
     "no-history": "the store holds no other dialogue",
@@ -59,23 +71,32 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class MaskAndFillOptions(WritingOptions):
-    """What the generator takes beside `WritingOptions`.
+    """The options of ``mask-and-fill``, in addition to `WritingOptions`.
 
-    Texts are of the ``sources``: right ``responses``, the turns of the ``context``, and responses that BM25
-    has ``retrieved`` for it; so many ``texts`` of each, with blanks in ``versions`` ways, each filled
-    ``drafts`` times. ``top_p`` bounds what is drawn from. Of all, the ``best`` are kept by the model's score,
-    or as many as are asked for. A right response's loss after its context must rise by ``apart`` nats a
-    token; no text's own loss may rise by more than ``rougher``: filled well, it reads as well as before.
-    ``vectors`` are static word vectors that tell which words are near.
+    Attributes:
+        alone: Highest perplexity without a history. Human wording that stays in a text is less likely to a
+            model than its own.
+        sources: Sources of the texts to blank: ``responses`` (correct responses), ``context`` (turns of the
+            context), ``retrieved`` (responses that BM25 finds for the context).
+        texts: Maximum number of texts per source and context.
+        versions: Maximum number of differently blanked versions of a text.
+        drafts: Number of times that each version is filled.
+        best: Number of filled texts to keep per context, or the number of candidates wanted, if that is
+            larger.
+        top_p: Nucleus sampling: probability mass to sample from, above 0 and at most 1.
+        apart: Minimum increase of a correct response's mean loss after its context, in nats per token. Below
+            it, the filled text may still be correct.
+        rougher: Maximum increase of a text's mean loss without a history, in nats per token. At 0, the filled
+            text must be as fluent as the original.
+        vectors: File or folder of static word vectors, used to find the neighbours of blanked words.
 
     Raises:
-        InputError: a number is out of range, or there is no such source.
+        InputError: A number is out of range, or a source is unknown.
     """
 
     least_words: ClassVar[int] = 4
 
     alone: float = 100.0
-    """People's own words, which stay in a text, surprise a model more than what it writes itself."""
     sources: Sequence[str] = get_args(Source)
     texts: int = 2
     versions: int = VERSIONS
@@ -87,28 +108,35 @@ class MaskAndFillOptions(WritingOptions):
     vectors: str | Path = BUNDLED
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
+        """Check the options."""
         WritingOptions.__post_init__(self)
         if min(self.texts, self.versions, self.drafts, self.best) < 1:
             raise InputError("texts, versions, drafts and best: at least 1 each")
         strange = [name for name in self.kinds if name not in get_args(Source)]
         if strange or not self.kinds:
             raise InputError(f"sources {strange or []}: choose some of {', '.join(get_args(Source))}")
+        # Building the object checks temperature and top_p.
         _ = self.search
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The sources, by name."""
+        """The names of the sources."""
         return tuple(listed("sources", self.sources))
 
     @property
     def search(self) -> Sampling:
-        """How answers are drawn."""
+        """The sampling settings of the writer."""
         return Sampling(self.temperature, top_p=self.top_p)
 
 
 class Original(NamedTuple):
-    """A text that gets blanks: which source it is of, and the ``node`` that has it in the store."""
+    """A text to blank.
+
+    Attributes:
+        kind: Its source.
+        text: The text.
+        node: Id of the node that holds it in the store.
+    """
 
     kind: str
     text: str
@@ -117,7 +145,7 @@ class Original(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Draft(Filling):
-    """A text of a context with blanks, to be filled once for another history."""
+    """A blanked text of a context, to be filled once after another history."""
 
     asked: _Asked
     original: Original
@@ -125,14 +153,13 @@ class _Draft(Filling):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, and the texts that may be given."""
+    """A context and its usable filled texts."""
 
     texts: list[_Draft] = field(default_factory=list[_Draft])
 
 
 class MaskAndFillGenerator(WritingGenerator):
-    """Fills blanks by a writer in its model's ``layout``. ``histories`` are of the store, which BM25 searches
-    where texts are to be ``retrieved``."""
+    """Fill blanked texts with a language model."""
 
     name = "mask-and-fill"
 
@@ -144,6 +171,15 @@ class MaskAndFillGenerator(WritingGenerator):
         histories: Histories,
         bank: Bm25Generator | None,
     ) -> None:
+        """Initialize the generator.
+
+        Args:
+            options: Options of the generator.
+            writer: Language model that fills the blanks.
+            judge: Language model that scores the filled texts, or None.
+            histories: Histories of other dialogues.
+            bank: BM25 index of the store's responses; None if no texts are retrieved.
+        """
         super().__init__(_REASONS, options, writer, judge)
         self._options = options
         self._histories = histories
@@ -154,23 +190,31 @@ class MaskAndFillGenerator(WritingGenerator):
         self._manner = GenerationSettings(options.search, LONGEST_WHOLE if whole else LONGEST, logprobs=True)
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """See `graphneg.generators.base.Generator`; what is retrieved from is read anew."""
+        """Start or resume a run.
+
+        Args:
+            given: Negatives of the interrupted run; their texts are not given again.
+            progress: Not used.
+        """
         WritingGenerator.begin(self, given, progress)
         if self._bank is not None:
             self._bank.begin()
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options and models that the output depends on."""
         own = {**self._options.settings(), **self.models, "layout": self._layout.name}
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """See `graphneg.generators.writing.WritingGenerator`: what the model finds likeliest comes first.
+        """Return the contexts with their candidates, the most likely fillings first.
 
-        Raises:
-            GeneratorError: the store has no right response.
-            ModelError: memory does not suffice for one text, or a server does not answer as it should.
-            StoreError: the store is gone.
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Number of candidates wanted per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            One gap per context, in order.
         """
         asked = [_Asked(context, "no-blanks", per_context) for context in contexts]
         drafts = self._masked(asked, seed)
@@ -178,6 +222,7 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
+            # Versions of one text may be filled in nearly the same way.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -187,7 +232,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return asked
 
     def _masked(self, asked: Sequence[_Asked], seed: int) -> list[_Draft]:
-        """All texts of these contexts that get blanks, as often as they do, each for a history of its own."""
+        """Return all blanked versions of the contexts' texts, each with a history of another dialogue."""
         found: list[tuple[_Asked, Original, MaskedText, str]] = []
         for each, originals in zip(asked, self._originals([one.context for one in asked], seed), strict=True):
             for nth, original in enumerate(originals):
@@ -198,17 +243,19 @@ class MaskAndFillGenerator(WritingGenerator):
                     found += [
                         (each, original, masked, f"{id}/{way}/{n}") for n in range(self._options.drafts)
                     ]
+        # Each draft has its own id, so it gets its own history and its own sampling noise.
         contexts, ids = [each.context for each, *_ in found], [id for *_, id in found]
         drafts: list[_Draft] = []
         for (each, original, masked, id), shown in zip(
             found, self._histories.of(contexts, ids, seed), strict=True
         ):
+            # A store with a single dialogue has no other history.
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts
 
     def _originals(self, contexts: Sequence[Context], seed: int) -> Iterator[list[Original]]:
-        """The texts of each context that get blanks, of each source so many, each once."""
+        """Yield the distinct texts of each context to blank."""
         kinds, most = self._options.kinds, self._options.texts
         retrieved: Sequence[Sequence[Candidate]] = [()] * len(contexts)
         if self._bank is not None:
@@ -222,21 +269,26 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [Original("retrieved", one.text, one.details["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
+                # The last turns are closest to the response.
                 said[::-1][:most],
                 found,
             ]
+            # The dict keeps the last of equal texts, so the reversed order keeps the first source of each
+            # text.
             texts = [one for source in sources for one in source if one.kind in kinds]
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
     def _held(self, draft: Filling) -> Constraints:
-        """What stood in the blanks that are filled now is forbidden, but function words; what is near it
-        hardly ever comes. Where a model writes the whole text, words that it shows have to stay."""
+        """Return the constraints on the next answers."""
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.at_once
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]
+        # Words that were blanked are forbidden. Otherwise a model often restores the original text.
         gone = {word for answer in taken for word in words_of(answer) if word not in FUNCTION_WORDS}
+        # "red" must not become "crimson", so near neighbours are made unlikely.
         near = {other for word in sorted(gone) for other, _ in self._vectors.neighbours(word, NEAR)}
         weights = {**dict.fromkeys(sorted(near), NEAR_WEIGHT), **dict.fromkeys(sorted(gone), 0.0)}
+        # A model that writes the whole text must be able to repeat the words around the blanks.
         if isinstance(self._layout, WholeText):
             shown = {word for turn in draft.turns for word in words_of(turn.text)}
             shown.update(word for part in masked.parts for word in words_of(part))
@@ -244,18 +296,22 @@ class MaskAndFillGenerator(WritingGenerator):
         return Constraints(weights={**weights, **dict.fromkeys(self._layout.forbidden, 0.0)})
 
     def _refusal(self, draft: _Draft) -> str | None:
-        """Why a text is not to be given, as a name; None where it may be."""
+        """Return the code of the reason to refuse a filled text, or None."""
         if draft.failed:
             return "unfilled"
         gone = {word for answer in draft.masked.answers for word in words_of(answer)} - FUNCTION_WORDS
         answered = {word for answer in draft.given for word in words_of(answer)} - FUNCTION_WORDS
+        # A blank may hold several words, of which each must be new.
         if gone & answered:
             return "same-words"
+        # Sampling sometimes gives non-words.
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
+        # If only function words changed, the text still says the same.
         if len({*content_lemmas(draft.text)} - {*content_lemmas(closed_up(draft.original.text))}) < NEW_WORDS:
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
+        # The original shares long runs with the filled text by construction, so it is not compared.
         others = replace(
             context,
             positives=tuple(text for text in context.right if match_key(text) != own),
@@ -266,9 +322,11 @@ class MaskAndFillGenerator(WritingGenerator):
         return reason or (None if clash([turn.text for turn in context.turns], draft.text) else "no-clash")
 
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
-        """The drafts that pass the judge, with their scores, the likeliest first."""
+        """Return the drafts that pass the judge with their scores, the most likely first."""
         found: list[tuple[_Draft, dict[str, float]]] = [
-            (one, {"infilling": round(one.loss / len(one.given), 3)}) for one in drafts
+            # The mean over the blanks makes texts with few and with many blanks comparable.
+            (one, {"infilling": round(one.loss / len(one.given), 3)})
+            for one in drafts
         ]
         if self.judge is not None:
             texts, originals = [one.text for one in drafts], [one.original.text for one in drafts]
@@ -285,12 +343,13 @@ class MaskAndFillGenerator(WritingGenerator):
     def _apart(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
-        """Those that are no right response any more: less likely after the context than it was."""
+        """Yield the drafts that are no longer correct: less likely after the context than their original."""
         rights = [(one, scores) for one, scores in found if one.original.kind == "responses"]
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
+        # A correct response whose loss hardly rises is probably still correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))
@@ -300,6 +359,7 @@ class MaskAndFillGenerator(WritingGenerator):
                 yield one, {**scores, "apart": apart}
 
     def _candidate(self, draft: _Draft, scores: Mapping[str, float]) -> Candidate:
+        """Return a filled text as a candidate."""
         turns = [turn.text for turn in draft.asked.context.turns]
         details = {"source": draft.original.node, "blanks": draft.masked.marked}
         said = {**scores, CLASH: clash(turns, draft.text)}
@@ -307,12 +367,16 @@ class MaskAndFillGenerator(WritingGenerator):
 
 
 def mask_and_fill(store: Store, **options: Any) -> MaskAndFillGenerator:
-    """The generator ``mask-and-fill``, with `MaskAndFillOptions`.
+    """Make the generator ``mask-and-fill``, which blanks spans of texts and fills them again.
 
-    Raises:
-        GeneratorError: no model is named, there is no such option, or BM25 is not installed.
-        InputError: a number is out of range.
-        ModelError: the model can't be had, or fills no blanks.
+    It takes the options of `MaskAndFillOptions`.
+
+    Args:
+        store: Store with the dialogues.
+        options: The fields of `MaskAndFillOptions`.
+
+    Returns:
+        The generator.
     """
     chosen = options_of(MaskAndFillOptions, "mask-and-fill", options)
     bank = Bm25Generator(store) if "retrieved" in chosen.kinds else None

@@ -1,10 +1,15 @@
-"""How a language model reads a text with blanks and writes what stands in them.
+"""Format blanked texts for different language models, and parse what they write.
 
-A history and a `MaskedText` go in, a prompt comes out; what the model writes goes in, and the answers come
-out. Models differ: one that was taught reads marks and goes on with the text at one blank after another, T5
-writes answers between sentinels, BART writes the whole text, a fill-in-the-middle model has tokens for what
-stands around a blank, and a served one is shown solved examples. The layout of a model is found by its
-tokenizer (`layout_of`), and `fill` asks as it has to.
+Models are trained to fill blanks in different ways. A `Layout` turns a history and a `MaskedText` into a
+prompt, and the model's output into answers. For *He is in the [word] of [phrase].* the layouts are::
+
+    one by one   He is in the [word] of [phrase].   then   [word]: He is in the      fine-tuned, causal
+    marked       He is in the [word] of [phrase].   then   Blanks:                   served models
+    sentinels    He is in the <extra_id_0> of <extra_id_1>.                          T5
+    whole text   He is in the <mask> of <mask>.                                      BART
+    middles      <fim_prefix>He is in the<fim_suffix> of <fim_middle>                fill-in-the-middle
+
+`layout_of` chooses the layout of a model by its tokenizer, and `fill` runs the model.
 """
 
 from __future__ import annotations
@@ -35,7 +40,9 @@ from graphneg.nn.language_models import LanguageModel, Seq2SeqLM
 from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer
 
 _SENTINEL = "<extra_id_{}>"
+"""Name of T5's sentinel token of a number."""
 _SENTINELS = 16
+"""Maximum number of sentinels to look for in a tokenizer."""
 _MIDDLE_TOKENS = (
     ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
@@ -44,17 +51,25 @@ _MIDDLE_TOKENS = (
     ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
     ("[PREFIX]", "[SUFFIX]", "[MIDDLE]"),
 )
-"""How models are told what stands before a blank, behind it, and to fill it: StarCoder's, Qwen's, CodeLlama's
-(two forms), DeepSeek's."""
+"""Special tokens before the prefix, before the suffix and before the middle: of StarCoder, Qwen, CodeLlama
+(two forms), DeepSeek, and a bracketed form."""
 _SENTENCE_END = r"[.!?]+(?:\s|$)"
+"""End of a sentence."""
 _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
+"""The first one or two words of the text after a blank."""
 
 
 @dataclass(frozen=True)
 class Layout(ABC):
-    """Makes prompts and reads answers. ``shown`` stands before every prompt, the first of ``stop`` ends what
-    is written, and the special tokens ``kept`` stay in it. So many blanks are filled ``at_once``; None: all.
-    What is ``forbidden`` is not written.
+    """The interface of a prompt format.
+
+    Attributes:
+        name: Name of the layout, which settings show.
+        stop: Strings that end the model's output.
+        at_once: Number of blanks to fill per prompt; None for all.
+        forbidden: Strings that the model must not write.
+        shown: Text before every prompt, such as solved examples.
+        kept: Special tokens to keep in the output.
     """
 
     name: ClassVar[str]
@@ -67,20 +82,39 @@ class Layout(ABC):
 
     @abstractmethod
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """What the model reads: the text, whose first blanks are filled with what is ``given``."""
+        """Return the prompt.
+
+        Args:
+            history: Turns before the text.
+            masked: Text with blanks.
+            given: Answers to the first blanks.
+
+        Returns:
+            What the model reads.
+        """
 
     @abstractmethod
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """What stands in the blanks that the prompt asked for, from the ``nth`` on; None where it can't be
-        told."""
+        """Parse the output of the model.
+
+        Args:
+            written: Output of the model.
+            masked: Text with blanks.
+            nth: Index of the first blank that the prompt asked for.
+
+        Returns:
+            Answers to the blanks that the prompt asked for, or None if the output cannot be parsed.
+        """
 
 
 @dataclass(frozen=True)
 class OneByOne(Layout):
-    """``[word]``, ``[phrase]`` and ``[sentence]`` in a text, and behind it the text once more up to the first
-    blank, where the model goes on: what ``graphneg train infill`` teaches. Other local models are shown
-    solved examples. *Departure* from Donahue et al. 2020, section 3, whose models write all answers in a row:
-    small ones miscount them."""
+    """Repeat the text up to the first blank, where the model continues; one blank per prompt.
+
+    The marks are ``[word]``, ``[phrase]`` and ``[sentence]``. ``graphneg train infill`` teaches this layout.
+    Other local causal models are shown solved examples. *Departure* from Donahue et al. (2020, section 3):
+    their models write all answers in a row, which small models miscount.
+    """
 
     name = "one by one"
     stop = ("\n",)
@@ -88,15 +122,36 @@ class OneByOne(Layout):
     forbidden = ("[",)
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """See `Layout`."""
+        """Return the prompt.
+
+        Args:
+            history: Turns before the text.
+            masked: Text with blanks.
+            given: Answers to the first blanks.
+
+        Returns:
+            What the model reads.
+        """
         marks = [f"[{kind}]" for kind in masked.kinds[len(given) :]]
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """See `Layout`. A model that writes on is cut off where the text itself goes on or ends."""
+        """Return the output up to the point where it repeats the rest of the text.
+
+        Args:
+            written: Output of the model.
+            masked: Text with blanks.
+            nth: Index of the blank that the prompt asked for.
+
+        Returns:
+            The answer, or None if it is empty or has a mark.
+        """
         answer = one_line(written)
+        # Models often write on: "boat in May. It leaks" for the blank in "the [word] in May". The answer ends
+        # before "in May".
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
+        # A word or phrase does not reach beyond its sentence.
         if masked.kinds[nth] != "sentence":
             ends.append(_SENTENCE_END)
         for end in ends:
@@ -106,56 +161,119 @@ class OneByOne(Layout):
 
 @dataclass(frozen=True)
 class Marked(Layout):
-    """The same marks, and behind the text all answers in a row: how served models are asked, which are shown
-    solved examples."""
+    """Ask for all answers in a row, separated by `BETWEEN`; served models see solved examples."""
 
     name = "marked"
     stop = ("\n",)
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """See `Layout`."""
+        """Return the prompt.
+
+        Args:
+            history: Turns before the text.
+            masked: Text with blanks.
+            given: Not used.
+
+        Returns:
+            What the model reads.
+        """
         return blanks_request(history, masked.marked)
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """See `Layout`."""
+        """Return the separated answers.
+
+        Args:
+            written: Output of the model.
+            masked: Text with blanks.
+            nth: Not used.
+
+        Returns:
+            One answer per blank, or None if their number is wrong.
+        """
         return _whole([one_line(part) for part in written.split(BETWEEN)], masked)
 
 
 @dataclass(frozen=True)
 class Sentinels(Layout):
-    """``<extra_id_0>`` and so on in place of spans, and before each answer: T5's own training. ``kept`` are
-    those that the tokenizer has."""
+    """Put a sentinel token in place of each blank, as in T5's pretraining.
+
+    ``kept`` holds the sentinels that the tokenizer has.
+    """
 
     name = "sentinels"
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """See `Layout`."""
+        """Return the prompt.
+
+        Args:
+            history: Turns before the text.
+            masked: Text with blanks.
+            given: Not used.
+
+        Returns:
+            What the model reads.
+        """
         marks = [_SENTINEL.format(n) for n in range(len(masked.answers))]
         return " ".join([*_history(history), masked.joined(marks)])
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """See `Layout`."""
+        """Return the text after each sentinel.
+
+        Args:
+            written: Output of the model: ``<extra_id_0> car <extra_id_1> May``.
+            masked: Text with blanks.
+            nth: Not used.
+
+        Returns:
+            One answer per blank, or None if one is missing.
+        """
         parts = re.split(r"<extra_id_(\d+)>", written)
         found: dict[str, str] = {}
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
+            # A model may repeat a sentinel; its first answer counts.
             found.setdefault(number, one_line(text))
         return _whole([found.get(str(n), "") for n in range(len(masked.answers))], masked)
 
 
 @dataclass(frozen=True)
 class WholeText(Layout):
-    """A ``mask`` in place of spans, and the whole text written: BART's own training."""
+    """Put a mask token in place of each blank and let the model write the whole text.
+
+    This is BART's pretraining task.
+
+    Attributes:
+        mask: The mask token.
+    """
 
     name = "whole text"
 
     mask: str = "<mask>"
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """See `Layout`."""
+        """Return the prompt.
+
+        Args:
+            history: Turns before the text.
+            masked: Text with blanks.
+            given: Not used.
+
+        Returns:
+            What the model reads.
+        """
         return " ".join([*_history(history), masked.joined([self.mask] * len(masked.answers))])
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """See `Layout`."""
+        """Return what the model wrote between the parts of the text.
+
+        Args:
+            written: Output of the model.
+            masked: Text with blanks.
+            nth: Not used.
+
+        Returns:
+            One answer per blank, or None if the model changed the parts around the blanks.
+        """
+        # The parts around the blanks must be unchanged, except for white space.
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in masked.parts]
         found = re.search(r"(?:^|\s)" + "(.+?)".join(parts).strip() + "$", one_line(written))
         return None if found is None else _whole(list(found.groups()), masked)
@@ -163,8 +281,13 @@ class WholeText(Layout):
 
 @dataclass(frozen=True)
 class Middles(Layout):
-    """What stands before a blank and behind it, by a model's own ``tokens``; one blank after another
-    (Bavarian et al. 2022, "Efficient Training of Language Models to Fill in the Middle")."""
+    """Give the text before and after one blank with the model's own special tokens.
+
+    See Bavarian et al. (2022), "Efficient Training of Language Models to Fill in the Middle".
+
+    Attributes:
+        tokens: Special tokens before the prefix, before the suffix and before the middle.
+    """
 
     name = "middles"
     stop = ("\n",)
@@ -173,22 +296,49 @@ class Middles(Layout):
     tokens: tuple[str, str, str] = _MIDDLE_TOKENS[0]
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """See `Layout`. Behind the blank the text goes on up to the next one."""
+        """Return the prompt. The suffix ends at the next blank.
+
+        Args:
+            history: Turns before the text.
+            masked: Text with blanks.
+            given: Answers to the first blanks.
+
+        Returns:
+            What the model reads.
+        """
         before, behind, middle = self.tokens
+        # The prefix is the text up to the blank, with the answers so far.
         so_far = MaskedText(masked.parts[: len(given) + 1], masked.kinds, masked.answers).joined(given)
         lines = "\n".join([*_history(history), so_far]).rstrip()
         return f"{before}{lines}{behind}{masked.parts[len(given) + 1]}{middle}"
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """See `Layout`."""
+        """Return the output as the answer.
+
+        Args:
+            written: Output of the model.
+            masked: Text with blanks.
+            nth: Not used.
+
+        Returns:
+            The answer, or None if it is empty.
+        """
         answer = one_line(written)
         return [answer] if answer else None
 
 
 @dataclass(slots=True)
 class Filling:
-    """A text with blanks that a model fills for a history: what it has ``given`` so far, and the sum of its
-    answers' losses, in nats a token. ``failed``: an answer can't be told."""
+    """A text with blanks that a model fills after a history.
+
+    Attributes:
+        turns: Turns of the history.
+        masked: Text with blanks.
+        id: Id that, with the seed, decides the sampling.
+        given: Answers so far.
+        loss: Sum of the answers' mean losses, in nats per token.
+        failed: Whether an output could not be parsed.
+    """
 
     turns: Sequence[Turn]
     masked: MaskedText
@@ -199,12 +349,12 @@ class Filling:
 
     @property
     def is_open(self) -> bool:
-        """Whether a blank is left."""
+        """Whether there are blanks left to fill."""
         return not self.failed and len(self.given) < len(self.masked.answers)
 
     @property
     def text(self) -> str:
-        """The text with the answers; empty where it failed."""
+        """The filled text; empty if filling failed."""
         return "" if self.failed else self.masked.filled(self.given)
 
 
@@ -217,13 +367,19 @@ def fill(
     seed: int = 0,
     constraints: Callable[[Filling], Constraints] = lambda _: Constraints(),
 ) -> None:
-    """Fill the blanks of each: all with one prompt, or one blank after another, each text by itself.
+    """Fill the blanks of texts in place.
 
-    Raises:
-        ModelError: memory does not suffice for one text, or a server does not answer as it should.
+    Args:
+        writer: Language model that fills the blanks.
+        layout: Layout of the writer's model.
+        fillings: Texts to fill. Each is updated independently of the others.
+        settings: Sampling settings.
+        seed: Seed of the sampling.
+        constraints: Returns the constraints on the next answers to a text.
     """
     settings = replace(settings, shown=layout.shown, kept=layout.kept)
     left = [one for one in fillings if one.is_open]
+    # One round fills all blanks, or the next blank of each text, depending on the layout.
     while left:
         asked = [
             Prompt(layout.prompt(one.turns, one.masked, one.given), f"{one.id}/{len(one.given)}")
@@ -235,19 +391,28 @@ def fill(
             answers = layout.answers(completion.text, one.masked, len(one.given))
             one.failed = answers is None
             one.given += answers or ()
+            # The mean over tokens does not penalize long answers.
             one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
         left = [one for one in left if one.is_open]
 
 
 def layout_of(writer: Writer) -> Layout:
-    """The layout in which a writer's model fills blanks.
+    """Choose the layout of a writer's model.
+
+    Args:
+        writer: Language model that fills blanks.
+
+    Returns:
+        The layout.
 
     Raises:
-        ModelError: it is a sequence-to-sequence model that neither was taught to nor has sentinels or a mask.
+        ModelError: The model is a sequence-to-sequence model without sentinels or a mask, and was not trained
+            for the task.
     """
     if not isinstance(writer, LocalWriter):
         return Marked(FILLED_EXAMPLES)
     model = writer.model
+    # A fine-tuned model uses the layout that it was trained with, whatever its tokenizer supports.
     if is_trained(model, FILL_BLANKS):
         return OneByOne()
     known = _specials(model)
@@ -260,22 +425,24 @@ def layout_of(writer: Writer) -> Layout:
             f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it fills no "
             "blanks; graphneg train infill teaches a model to"
         )
+    # Models without fill-in-the-middle tokens learn the task from solved examples.
     found = next((tokens for tokens in _MIDDLE_TOKENS if known.issuperset(tokens)), None)
     return OneByOne(FILLED_BLANKS) if found is None else Middles(tokens=found)
 
 
 def _specials(model: LanguageModel) -> set[str]:
+    """Return the special tokens of a model."""
     tokenizer: Any = model.tokenizer
     return {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab()}
 
 
 def _history(history: Sequence[Turn]) -> list[str]:
-    """What models read of a history that know no speakers."""
+    """Return a history as plain texts, for models without speaker names."""
     return [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
 
 
 def _whole(answers: list[str], masked: MaskedText) -> list[str] | None:
-    """The answers, if there is one for each blank, without a mark in it."""
+    """Return the answers if there is one for each blank and none contains a mark, else None."""
     if len(answers) != len(masked.answers) or not all(answers):
         return None
     return None if any(BLANK.search(answer) for answer in answers) else answers

@@ -1,9 +1,9 @@
-"""Texts with blanks: which words, phrases and sentences of a text are taken out, and texts filled anew.
+"""Choose the words, phrases and sentences of a text to blank, and fill the blanks again.
 
-Masks are hierarchical (Donahue et al. 2020, "Enabling Language Models to Fill in the Blanks", section 4.1;
-Gupta et al. 2021, section 3.1): a sentence is taken out whole, else words of it, each by itself or as the
-first of a phrase. They are shares of texts of a few sentences there, and of single turns here, so that they
-are taken out more often. All is a hash of the seed and the text's address.
+Masks are hierarchical, as in Donahue et al. (2020, "Enabling Language Models to Fill in the Blanks", section
+4.1) and Gupta et al. (2021, section 3.1). A whole sentence may be blanked. Otherwise each word may be
+blanked, alone or as the start of a phrase. The papers blank texts of a few sentences; the texts here are
+single turns, so the probabilities are higher. The choice depends only on the seed and the text's id.
 
 >>> masked = masked_versions("I bought the red boat in May. It leaks a little.", 0, "example")[0]
 >>> masked.marked, masked.answers
@@ -25,20 +25,24 @@ from graphneg.english.words import content_lemmas, right_article
 from graphneg.hashing import number
 
 Kind = Literal["word", "phrase", "sentence"]
+"""What a blank replaces."""
 SPANS = 2
-"""So many blanks has a text at least."""
+"""Minimum number of blanks of a text."""
 MOST_SPANS = 4
+"""Maximum number of blanks of a text."""
 VERSIONS = 3
-"""Masked versions of a text, at most."""
+"""Default maximum number of blanked versions of a text."""
 TRIES = 12
-"""So often masks are drawn for a version before it is given up."""
+"""Number of draws per version before the search gives up."""
 SENTENCE, WORD, PHRASE = 0.15, 0.25, 0.5
-"""How often a sentence is taken out, a word, and a phrase that begins with that word in its place."""
+"""Probability of blanking a sentence, probability of blanking a word, and share of phrases among the
+latter."""
 LONGEST_PHRASE = 4
+"""Maximum number of words of a phrase."""
 LEAST_WORDS = 4
-"""Shorter texts get no blanks."""
+"""Minimum number of words of a text to blank."""
 SHOWN = 0.4
-"""So much of a text's words stays, at least."""
+"""Minimum share of a text's words that stay."""
 _ALL = float(1 << 64)
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _MARKS = (",", ".", "!", "?", ";", ":")
@@ -47,7 +51,13 @@ _ARTICLE = re.compile(r"\b([Aa]n?)\s+$")
 
 
 class Span(NamedTuple):
-    """What is taken out of a text: ``text[start:end]``."""
+    """A span to blank: ``text[start:end]``.
+
+    Attributes:
+        start: Index of the first character.
+        end: Index after the last character.
+        kind: Whether the span is a word, a phrase or a sentence.
+    """
 
     start: int
     end: int
@@ -56,8 +66,13 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MaskedText:
-    """A text with blanks: the ``parts`` around them, one more than blanks, their ``kinds``, and what stood
-    in them."""
+    """A text with blanks.
+
+    Attributes:
+        parts: Text before, between and after the blanks; one more than there are blanks.
+        kinds: Kind of each blank.
+        answers: Original text of each blank.
+    """
 
     parts: tuple[str, ...]
     kinds: tuple[Kind, ...]
@@ -69,20 +84,39 @@ class MaskedText:
         return self.joined([f"[{kind}]" for kind in self.kinds])
 
     def joined(self, fills: Sequence[str]) -> str:
-        """The parts with something between them, as it is."""
+        """Join the parts with other texts in place of the blanks, without any adjustment.
+
+        Args:
+            fills: One text per blank.
+
+        Returns:
+            The joined text.
+        """
         rest = [piece for pair in zip(fills, self.parts[1:], strict=True) for piece in pair]
         return "".join([self.parts[0], *rest])
 
     def filled(self, answers: Sequence[str]) -> str:
-        """The text with other answers: what begins a sentence has a capital, marks come once, ``a`` is
-        ``an`` where it has to."""
+        """Fill the blanks and adjust the result.
+
+        The start of a sentence is capitalized, punctuation is not doubled, and ``a`` becomes ``an`` where
+        needed.
+
+        Args:
+            answers: One answer per blank.
+
+        Returns:
+            The filled text.
+        """
         text = self.parts[0]
         for answer, part in zip(answers, self.parts[1:], strict=True):
             answer = one_line(answer)
+            # "a [word]" filled with "apple" becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
+            # At the start of a sentence.
             if _BEGINNING.search(text):
                 answer = answer[:1].upper() + answer[1:]
+            # "in [word]." filled with "May." has one period.
             if part.startswith(_MARKS):
                 answer = answer.rstrip(",.!?;: ")
             text += answer + part
@@ -90,10 +124,19 @@ class MaskedText:
 
 
 def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list[MaskedText]:
-    """At most ``most`` versions of a text with other blanks each; none of a text that is too short.
+    """Return differently blanked versions of a text.
 
-    A text has `SPANS` blanks or more, none beside another, each with a content word, and a share of `SHOWN`
-    of its words stays.
+    Each version has `SPANS` to `MOST_SPANS` blanks. Blanks are not adjacent, each contains a content word,
+    and at least the share `SHOWN` of the words stays.
+
+    Args:
+        text: The text.
+        seed: Seed of the choice.
+        id: Id of the text. Together with the seed it decides the blanks.
+        most: Maximum number of versions.
+
+    Returns:
+        The versions; none if the text is too short.
     """
     plain = closed_up(text)
     if len(words_of(plain)) < LEAST_WORDS:
@@ -101,6 +144,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
     found: dict[tuple[Span, ...], MaskedText] = {}
     for draw in range(most * TRIES):
         spans = _drawn(plain, seed, f"{id}/{draw}")
+        # Short texts have few possible blanks, so draws repeat.
         if spans and spans not in found:
             found[spans] = _without(plain, spans)
             if len(found) == most:
@@ -109,6 +153,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
 
 
 def _without(text: str, spans: Sequence[Span]) -> MaskedText:
+    """Blank the given spans."""
     edges = [0, *(edge for span in spans for edge in span[:2]), len(text)]
     parts = tuple(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
     answers = tuple(text[span.start : span.end] for span in spans)
@@ -116,7 +161,7 @@ def _without(text: str, spans: Sequence[Span]) -> MaskedText:
 
 
 def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
-    """The blanks of one draw; none where they are not as they should be."""
+    """Return the spans of one draw, or none if they are unusable."""
 
     def chance(*names: object) -> float:
         return number(seed, "mask", id, *map(str, names)) / _ALL
@@ -127,6 +172,7 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
     for nth, sentence in enumerate(whole):
         begin = text.index(sentence, begin)
         end = begin + len(sentence)
+        # A text of one sentence is never blanked as a whole.
         if len(whole) > 1 and chance("sentence", nth) < SENTENCE:
             spans.append(Span(begin, end, "sentence"))
         else:
@@ -136,27 +182,32 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 size = _size(chance("word", nth, at), chance("size", nth, at))
                 size = min(size, len(words) - at)
                 start, stop = words[at][0], words[at + size - 1][1]
+                # A blank without a content word would hardly change the meaning.
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size
+                # Without a word between them, two blanks would touch.
                 at += 1
         begin = end
     return tuple(spans) if _is_usable(text, spans) else ()
 
 
 def _size(masked: float, size: float) -> int:
-    """How many words are taken out by these chances; 0: none."""
+    """Return how many words to blank, 0 for none; both arguments are uniform in [0, 1)."""
     if masked >= WORD:
         return 0
+    # Phrases have 2 to `LONGEST_PHRASE` words with equal probability.
     return 1 if size >= PHRASE else 2 + int(size / PHRASE * (LONGEST_PHRASE - 1))
 
 
 def _is_usable(text: str, spans: Sequence[Span]) -> bool:
+    """Return whether spans meet the conditions of `masked_versions`."""
     taken = [text[span.start : span.end] for span in spans]
     words = len(words_of(text))
     return (
         SPANS <= len(spans) <= MOST_SPANS
         and all(content_lemmas(answer) for answer in taken)
+        # Adjacent blanks would read "[word] [word]", which gives a model too little to go on.
         and all(one.end + 1 < other.start for one, other in pairwise(spans))
         and words - sum(len(words_of(answer)) for answer in taken) >= SHOWN * words
     )

@@ -1,8 +1,11 @@
-"""Teaching a language model to fill blanks: dialogues in, a model that reads texts with blanks out.
+"""Fine-tune a language model to fill blanks (``graphneg train infill``).
 
-What is learned are right responses after their own contexts, each with blanks in up to three ways; what is
-wrong about what the generator writes comes from showing another context (Gupta et al. 2021, section 3.1).
-Of some dialogues nothing is learned: on their blanks the model is measured.
+The model learns from correct responses after their own contexts, each blanked in up to three ways. At
+generation time it sees another context, which is what makes the filled text wrong (Gupta et al. 2021, section
+3.1). The blanks of some dialogues are held out to measure the model. A training example::
+
+    prompt    A: Where is he? / B: He is in the [word] of [phrase]. / [word]: He is in the
+    answer    kitchen
 """
 
 from __future__ import annotations
@@ -26,13 +29,23 @@ from graphneg.nn.language_models import LanguageModel
 from graphneg.nn.writers import GenerationSettings, LocalWriter
 
 LEARNED = OneByOne()
+"""Layout that the model learns."""
 HELD_OUT = 200
+"""Default number of blanked texts to hold out."""
 _SHARE = 10
+"""At most one in this many dialogues is held out."""
 _SHOWN = 5
+"""Number of held-out texts that the report shows."""
 
 
 class InfillingPair(NamedTuple):
-    """A right response with blanks after its context, of ``dialogue``."""
+    """A blanked correct response with its context.
+
+    Attributes:
+        dialogue: Id of the dialogue.
+        context: The context.
+        masked: The blanked response.
+    """
 
     dialogue: str
     context: Context
@@ -40,7 +53,7 @@ class InfillingPair(NamedTuple):
 
     @property
     def examples(self) -> Iterator[Example]:
-        """As pairs to learn, one for each blank."""
+        """The training examples, one per blank."""
         answers = self.masked.answers
         for nth, right in enumerate(answers):
             asked = LEARNED.prompt(self.context.turns, self.masked, answers[:nth])
@@ -49,7 +62,13 @@ class InfillingPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A text with blanks that was not learned, what stood in them, and what the model writes."""
+    """A held-out text that the model filled.
+
+    Attributes:
+        marked: The text with marks.
+        answers: Original text of each blank.
+        written: The text as the model filled it.
+    """
 
     marked: str
     answers: tuple[str, ...]
@@ -58,24 +77,39 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class InfillingReport(TrainingReport):
-    """A run: ``measured`` texts with blanks were held out, ``validation_loss`` is that of their answers, and
-    ``filled`` shows some of them."""
+    """The report of a training run.
+
+    ``validation_loss`` is the loss of the held-out answers.
+
+    Attributes:
+        measured: Number of blanked texts held out.
+        filled: Some of them, filled by the model.
+    """
 
     measured: int
     filled: tuple[Filled, ...]
 
     @property
     def perplexity(self) -> float | None:
-        """Of the answers that were held out, a token; None where nothing was."""
+        """The perplexity per token of the held-out answers; None if there are none."""
         return None if self.validation_loss is None else exp(self.validation_loss)
 
 
 def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[InfillingPair]:
-    """Up to three versions of each right response, with blanks; memory is flat.
+    """Yield up to three blanked versions of each correct response.
 
-    What would be refused of a model is left out: what it should not write, it should not learn.
+    Responses that the generator would refuse as its own output are skipped, so that the model does not learn
+    to write such texts. Memory is constant.
+
+    Args:
+        contexts: Contexts with correct responses.
+        seed: Seed of the blanks.
+
+    Yields:
+        Blanked responses.
     """
     for context in contexts:
+        # Otherwise every correct response would be refused as nearly a correct one.
         alone = replace(context, positives=())
         for nth, text in enumerate(context.positives):
             if refusal(closed_up(text), (), alone, LENGTHS) is None:
@@ -86,10 +120,20 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
 def divided(
     pairs: Sequence[InfillingPair], amount: int, seed: int
 ) -> tuple[list[InfillingPair], list[InfillingPair]]:
-    """Those to learn, and about ``amount`` to measure, of a tenth of the dialogues at most."""
+    """Split pairs into training and held-out pairs.
+
+    Args:
+        pairs: All pairs.
+        amount: Number of pairs to hold out, of at most a tenth of the dialogues.
+        seed: Seed of the choice of dialogues.
+
+    Returns:
+        The training pairs and the held-out pairs. They share no dialogue.
+    """
     dialogues = list(dict.fromkeys(pair.dialogue for pair in pairs))
     wanted = ceil(amount / max(len(pairs), 1) * len(dialogues))
     order = sorted(dialogues, key=lambda id: number(seed, "held-out", id))
+    # Whole dialogues are held out, so that training and held-out texts share none.
     out = set(order[: min(wanted, len(order) // _SHARE)])
     learned = [pair for pair in pairs if pair.dialogue not in out]
     return learned, [pair for pair in pairs if pair.dialogue in out][:amount]
@@ -104,14 +148,23 @@ def train_infilling(
     seed: int = 0,
     **arguments: Any,
 ) -> InfillingReport:
-    """Train ``model`` to fill the blanks of the contexts' right responses, and save it for ``mask-and-fill``.
+    """Train a model to fill blanks, and save it for ``mask-and-fill``.
 
-    So many texts (``held_out``, those of a tenth of the dialogues at most) are measured and not learned.
-    ``arguments`` are those of transformers' ``TrainingArguments`` and of `fine_tune`.
+    Args:
+        model: Model to train.
+        contexts: Contexts with correct responses.
+        out: Folder to save the model to.
+        held_out: Number of blanked texts to hold out, of at most a tenth of the dialogues.
+        seed: Seed of the blanks and of the training.
+        arguments: Arguments of transformers' ``TrainingArguments`` and of
+            `graphneg.nn.fine_tuning.fine_tune`.
+
+    Returns:
+        The report of the training.
 
     Raises:
-        InputError: no right response can have blanks, or ``out`` is taken.
-        ModelError: the model reads backward.
+        InputError: No correct response can be blanked.
+        ModelError: The model reads right to left.
     """
     if model.direction == "backward":
         raise ModelError(f"{model.path}: it reads backward; blanks are filled by a model that reads forward")
@@ -128,7 +181,7 @@ def train_infilling(
 
 
 def _filled(model: LanguageModel, pairs: Sequence[InfillingPair]) -> Iterator[Filled]:
-    """What the model writes, without chance, in some blanks."""
+    """Yield what the model writes into some blanks with greedy decoding."""
     shown = [Filling(pair.context.turns, pair.masked, str(nth)) for nth, pair in enumerate(pairs)]
     fill(LocalWriter(model), LEARNED, shown, GenerationSettings(max_new_tokens=32))
     for one in shown:

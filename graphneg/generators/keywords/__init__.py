@@ -1,7 +1,9 @@
-"""Generators that let a language model write around keywords of a context.
+"""Prompt a language model to write around keywords of a context.
 
-``key-context``, ``key-sem`` and ``key-sentence``; `train_replies` trains a model for the first two. Models
-are loaded when a generator is made.
+The generators are ``key-context``, ``key-sem`` and ``key-sentence``. `train_replies` trains a model for the
+first two. For the keyword *garage* of a context, ``key-sentence`` may give::
+
+    My uncle fell off the ladder while he was painting the garage.
 """
 
 from __future__ import annotations

@@ -1,12 +1,17 @@
-"""Wrong responses that a language model writes around keywords of a context.
+"""Write wrong responses around keywords of a context (``key-context``, ``key-sem``, ``key-sentence``).
 
-Contexts go in, texts with keywords of them come out that do not answer them. ``key-context`` and ``key-sem``
-are those of Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response Ranking and
-Evaluation", section 3.2): a reply with keywords of the context, written for the history of another dialogue.
-``key-sentence`` asks for an everyday sentence with one or two of them, and for no reply at all.
+The first two follow Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response
+Ranking and Evaluation", section 3.2): the model writes a reply with keywords of the context, but for the
+history of another dialogue. ``key-sem`` also replaces some keywords by near words. ``key-sentence`` asks for
+an everyday sentence with one or two keywords, and for no reply::
 
-Several texts are written for each response. What is broken is thrown out; of the rest the likeliest is kept,
-unless it is likely after the context itself as well.
+    context    A: Did you bring the tickets for the concert?
+    other      A: I am rather tired tonight.
+    prompt     A: I am rather tired tonight. / Words: tickets / B:
+    negative   B: Then give your tickets to my sister.
+
+Several texts are written for each response. Malformed texts are refused. Of the others the most likely one is
+kept, unless it is also likely after the context itself, where it might be a correct answer.
 """
 
 from __future__ import annotations
@@ -56,21 +61,32 @@ _REASONS = {
 }
 
 LONGEST = 32
-"""So many tokens has a text at most."""
+"""Maximum number of tokens of a text."""
 Ask = Callable[[Sequence[Turn], Sequence[str]], str]
-"""Makes a prompt of a history and words."""
+"""Builds a prompt from a history and words."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordOptions(WritingOptions):
-    """What all generators of this kind take beside `WritingOptions`.
+    """The options of the keyword generators, in addition to `WritingOptions`.
 
-    ``keywords`` is the extractor, for a ``language``, with a ``spacy_model``. ``least`` and ``most`` keywords
-    go into a text; ``top_p`` bounds what is drawn from. ``drafts`` texts are written at a time, all with the
-    same keywords, and if none of them is kept as many with others, ``draws`` times in all. A text's loss
-    after the context must be ``apart`` nats a token higher than after the history that it was written for:
-    else it may answer. The mean loss of its three least likely tokens there is ``strange`` at most: what
-    makes no sense has more of them than what is out of place.
+    Attributes:
+        keywords: Name of the keyword extractor, for example ``rake`` or ``yake``.
+        language: Language of the extractor, as a two-letter code.
+        spacy_model: Name of a spaCy model for extractors that need one.
+        least: Minimum number of keywords in a text.
+        most: Maximum number of keywords in a text.
+        top_p: Nucleus sampling: probability mass to sample from, above 0 and at most 1.
+        drafts: Number of texts to write per draw, all with the same keywords.
+        draws: Maximum number of draws of keywords per response. Another draw follows if no text of a draw is
+            kept.
+        apart: Minimum difference, in nats per token, between a text's mean loss after the context and its
+            mean loss after the history that it was written for. Below it, the text may be an answer.
+        strange: Highest mean loss of the three least likely tokens after the context, in nats. Nonsense has
+            more such tokens than a text that is only out of place.
+
+    Raises:
+        InputError: A number is out of range.
     """
 
     keywords: str = "rake"
@@ -85,7 +101,7 @@ class KeywordOptions(WritingOptions):
     strange: float = 6.5
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
+        """Check the options."""
         WritingOptions.__post_init__(self)
         if not 1 <= self.least <= self.most:
             raise InputError(f"keywords from {self.least} to {self.most}: the first must be 1 or more")
@@ -95,14 +111,17 @@ class KeywordOptions(WritingOptions):
 
     @property
     def search(self) -> Sampling:
-        """How texts are drawn."""
+        """The sampling settings of the writer."""
         return Sampling(self.temperature, top_p=self.top_p)
 
 
 @dataclass(slots=True)
 class _Slot(Gap):
-    """One response to be written for the context number ``at``, and its texts with the ``words`` of a draw.
-    ``texts`` are those that may be kept, the likeliest first, with what the judge found."""
+    """A response to write for a context, with the keywords and texts of the current draw.
+
+    ``at`` is the index of the context. ``texts`` are the usable texts with their losses, the most likely
+    first.
+    """
 
     id: str = ""
     at: int = 0
@@ -118,12 +137,7 @@ class _Slot(Gap):
 
 
 class KeywordGenerator(WritingGenerator):
-    """Writes responses around keywords.
-
-    ``ask`` makes the request from a history and words; ``examples`` stand before it. ``pull`` is how strongly
-    words are drawn in, the ``judge`` reads what was written. Without ``histories`` none is shown, without
-    ``vectors`` keywords stay as they are.
-    """
+    """Write responses around keywords."""
 
     def __init__(
         self,
@@ -138,6 +152,19 @@ class KeywordGenerator(WritingGenerator):
         histories: Histories | None = None,
         vectors: StaticVectors | None = None,
     ) -> None:
+        """Initialize the generator.
+
+        Args:
+            name: Name of the generator.
+            options: Options of the generator.
+            writer: Language model that writes.
+            ask: Builds a prompt from a history and words.
+            examples: Solved examples to show before each prompt.
+            pull: Logit bias toward the keywords, 0 or more.
+            judge: Language model that scores the texts, or None.
+            histories: Histories of other dialogues; None to show no history.
+            vectors: Word vectors to replace keywords with; None to keep the keywords.
+        """
         super().__init__(_REASONS, options, writer, judge)
         self.name = name
         self._options = options
@@ -149,11 +176,15 @@ class KeywordGenerator(WritingGenerator):
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """See `graphneg.generators.writing.WritingGenerator`: a gap for each response.
+        """Return one gap per response, with at most one candidate each.
 
-        Raises:
-            ModelError: memory does not suffice for one text.
-            StoreError: the store is gone.
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Number of responses per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            The gaps, in the order of the contexts.
         """
         slots = self._slots(contexts, per_context, seed)
         for draw in range(self._options.draws):
@@ -163,7 +194,7 @@ class KeywordGenerator(WritingGenerator):
         return slots
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options and models that the output depends on."""
         return {
             **self._options.settings(),
             **self.models,
@@ -174,14 +205,16 @@ class KeywordGenerator(WritingGenerator):
         }
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """The responses that can be written; the others are left out."""
+        """Return the responses that can be written, and report the others as missing."""
         slots: list[_Slot] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
         for at, (context, keywords) in enumerate(zip(contexts, found, strict=True)):
+            # "Oh, thank you!" has no keyword.
             if not keywords:
                 self.leave_out("no-keywords", context.id, per_context)
                 continue
+            # The id of a slot decides its keywords and its history, whatever the batch.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:
@@ -193,10 +226,11 @@ class KeywordGenerator(WritingGenerator):
         return [slot for slot in slots if slot.history is not None]
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
-        """Write texts for each slot, and note those that may be kept, the likeliest first."""
+        """Write texts for each slot and keep the usable ones, the most likely first."""
         prompts: list[Prompt] = []
         for slot in slots:
-            id = f"{slot.id}/{draw}"  # another draw has other keywords, if there are any
+            # Each draw has its own id, so that another draw takes other keywords, if there are any.
+            id = f"{slot.id}/{draw}"
             between = (self._options.least, self._options.most)
             slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
             if self._vectors is not None:
@@ -211,11 +245,13 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, LEAST_WORDS) for slot in slots],
             settings=self._manner,
         )
+        # Equal texts of a slot are scored once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
             for draft in drafts:
                 text = one_line(draft.text)
                 reason = refusal(text, slot.words, slot.context, self._options.lengths, EXAMPLE_TEXTS)
+                # The token limit cut the text off.
                 if not draft.finished:
                     reason = "unfinished"
                 if self.passes(slot, draft.problem or reason):
@@ -227,16 +263,20 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
     def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
-        """What the judge finds of each text, after the history that it was written for."""
+        """Return the judge's losses of each text, after the history that it was written for."""
         if self.judge is None:
             return [None] * len(texts)
         histories = [slot.history and slot.history.turns for slot in texts.values()]
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Give each slot its likeliest text that does not fit its context, nor is strange there, nor is like
-        another slot's. A text fits whose loss after its context is hardly higher than after the history it
-        was written for."""
+        """Give each slot its most likely text that is wrong in its context.
+
+        A text is refused if its loss after the context is hardly higher than after the history that it was
+        written for, if it is nonsense after the context, or if another response of the context is nearly the
+        same.
+        """
+        # Each round takes one text per slot, so that the judge scores them in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)
@@ -245,6 +285,7 @@ class KeywordGenerator(WritingGenerator):
                 after = self.judge.after([text for text, _ in best], turns)
             for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
                 given = [each for other in slots if other.at == slot.at for each in other.candidates]
+                # The responses to one context must differ from each other.
                 nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
                 details, scores = {"keywords": ", ".join(slot.said)}, dict[str, float]()
                 if slot.history is not None:
@@ -261,27 +302,56 @@ class KeywordGenerator(WritingGenerator):
                     slot.texts.clear()
 
     def _misplaced(self, apart: float, loss: LaterLosses) -> str | None:
-        """Why a text is not wrong in the right way after its context, as a name; None where it is."""
+        """Return the code of the reason why a text is not a plausible wrong response, or None."""
         if apart < self._options.apart:
             return "fits"
         return "surprising" if loss.strangest > self._options.strange else None
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
-    """``key-context``: a reply with keywords of the context, for the history of another dialogue."""
+    """Make ``key-context``, which writes a reply with keywords of the context for another dialogue.
+
+    It takes the options of `KeywordOptions`.
+
+    Args:
+        store: Store with the dialogues.
+        options: The fields of `KeywordOptions`.
+
+    Returns:
+        The generator.
+    """
     return _generator("key-context", options, Histories(store))
 
 
 def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) -> KeywordGenerator:
-    """``key-sem``: as ``key-context``, each keyword replaced with probability 0.5 by a near word.
+    """Make ``key-sem``, which works as ``key-context`` but replaces keywords by near words.
 
-    ``vectors`` is a file or folder of static word vectors, GloVe's in the paper.
+    Each keyword is replaced with probability 0.5. ``vectors`` is a file or folder of static word vectors; the
+    paper uses GloVe. The other options are those of `KeywordOptions`.
+
+    Args:
+        store: Store with the dialogues.
+        vectors: File or folder of static word vectors. It is required.
+        options: The fields of `KeywordOptions`.
+
+    Returns:
+        The generator.
     """
     return _generator("key-sem", options, Histories(store), vectors)
 
 
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
-    """``key-sentence``: an everyday sentence with one or two keywords of the context, no reply at all."""
+    """Make ``key-sentence``, which writes everyday sentences with keywords of the context, not replies.
+
+    It takes the options of `KeywordOptions`.
+
+    Args:
+        store: Not read.
+        options: The fields of `KeywordOptions`.
+
+    Returns:
+        The generator.
+    """
     return _generator("key-sentence", options)
 
 
@@ -291,7 +361,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """It writes replies to ``histories``, or sentences where there are none."""
+    """Make a generator: of replies if there are ``histories``, else of sentences."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:
@@ -301,6 +371,7 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
+    # Only replies can be trained for; sentences are always shown examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

@@ -1,4 +1,4 @@
-"""``overlap``: sentences that share words with the context and are set in another scene."""
+"""Retrieve sentences that share words with a context but come from another scene (``overlap``, ``hard``)."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
-"""How like the anecdotes a text is that people tell to be wrong: by features that were counted.
+"""Score how much a text resembles the anecdotes that people write as wrong responses.
 
-A text goes in, the names of its features come out (`features`): who speaks, in which tense, of kin, of when,
-how long, in how many sentences, which function words, how it begins. No word of a scene is among them. Each
-has a weight in ``anecdotes.tsv``, and their sum (`likeness`) is the logarithm of how much more frequent texts
-with these features are among people's than in pools. So a sentence that is drawn by the exponential of its
-likeness has each feature about as often as people's do (importance resampling).
+People who were asked for adversarial responses mostly wrote small personal anecdotes (DailyDialog++).
+`features` names the properties of a text that are independent of its topic: person, tense, kinship terms,
+times, length, number of sentences, function words and opening. ``anecdotes.tsv`` gives each feature a weight,
+and `likeness` adds the weights up. The sum is the logarithm of a likelihood ratio: how much more frequent
+texts with these features are among people's wrong responses than in a pool of sentences. If sentences are
+sampled in proportion to the exponential of their likeness (importance resampling), each feature is about as
+frequent as in people's responses::
 
-``tools.anecdotes`` counts; the table says on what.
+    My uncle sold it yesterday.    features: first-person, kin, past, past-time, words:4, ...
 """
 
 from __future__ import annotations
@@ -19,20 +21,33 @@ from graphneg.english.tokens import WORD, sentences
 from graphneg.english.words import CLOSED, is_past, readings, table_rows, word_class, word_map
 
 _TABLE = "anecdotes.tsv"
+"""Table of features and weights; its header names the data that were counted."""
 _LONGEST = 24
+"""Texts with at least this many words share a length feature."""
 _LONG_WORD = 9
+"""Minimum length of a long word."""
 _MANY = 2
+"""Highest count that features tell apart, and width of a length interval in words."""
 _DIGIT = re.compile(r"\d")
 _CLASSES = ("kin", "first-person", "second-person", "weekdays", "months", "units")
+"""Word classes that are features."""
 
 
 def features(text: str) -> Iterator[str]:
-    """The features of a text, each once.
+    """Yield the features of a text.
 
-    >>> sorted(set(features("My uncle sold it yesterday.")) - {"it", "my"})
-    ['first:my', 'first-person', 'kin', 'long words:1', 'past', 'past-time', 'words:4']
+    Args:
+        text: A text.
+
+    Yields:
+        Names of features, each once.
+
+    Example:
+        >>> sorted(set(features("My uncle sold it yesterday.")) - {"it", "my"})
+        ['first-person', 'first:my', 'kin', 'long words:1', 'past', 'past-time', 'words:4']
     """
     words = WORD.findall(text)
+    # Typographic apostrophes count as plain ones.
     low = [word.lower().replace("’", "'") for word in words]
     said = set(low)
     yield from sorted(said & CLOSED)
@@ -43,7 +58,9 @@ def features(text: str) -> Iterator[str]:
         yield "past"
     if any(word_map("tenses-of-times").get(word) == "past" for word in low):
         yield "past-time"
+    # Lengths are grouped in pairs: texts of 4 and 5 words share a feature.
     yield f"words:{min(len(words), _LONGEST) // _MANY * _MANY}"
+    # The first word is left out, because it has a capital anyway.
     yield from _counted("names", sum(map(_is_name, words[1:])))
     yield from _counted("commas", text.count(","))
     yield from _counted("long words", sum(len(word) >= _LONG_WORD for word in words))
@@ -57,34 +74,44 @@ def features(text: str) -> Iterator[str]:
 
 
 def likeness(text: str) -> float:
-    """How much likelier a text with these features is among people's than in a pool, as a logarithm."""
+    """Return the log-likelihood ratio of a text's features: people's wrong responses against a pool.
+
+    Args:
+        text: A text.
+
+    Returns:
+        The logarithm of the ratio; positive if such texts are more frequent among people's wrong responses.
+    """
     weights = _weights()
     return sum(weights.get(name, 0.0) for name in features(text))
 
 
 @cache
 def _weights() -> dict[str, float]:
+    """Return the weight of each feature."""
     return {name: float(weight) for name, weight in table_rows("graphneg.generators.overlap", _TABLE)}
 
 
 @cache
 def _past_forms() -> frozenset[str]:
+    """Return the auxiliaries in the past tense."""
     return word_class("past-auxiliaries")
 
 
 def _counted(name: str, amount: int) -> Iterator[str]:
-    """A feature for one of a kind, another one for more."""
+    """Yield a feature that tells one from more, or nothing for 0."""
     if amount:
         yield f"{name}:{min(amount, _MANY)}"
 
 
 @lru_cache(maxsize=1 << 14)
 def _kind_of_first(word: str) -> str:
-    """What a first word can be, in one word: ``verb``, ``noun`` and so on, ``name`` of none."""
+    """Return the first possible part of speech of a word, or ``name`` if there is none."""
     known = readings(word)
     return next((kind.lower() for kind in ("NOUN", "VERB", "ADJ", "ADV") if kind in known), "name")
 
 
 def _is_name(word: str) -> bool:
-    """Whether a word that begins no sentence is written as a name."""
+    """Return whether a word inside a sentence is written as a name."""
+    # "I" and "I'm" have a capital, but are not names.
     return word[0].isupper() and word.partition("'")[0] != "I"

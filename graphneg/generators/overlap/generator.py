@@ -1,7 +1,14 @@
-"""The generators overlap and hard: draw target profiles, ask the pool, give sentences out.
+"""Retrieve sentences that share words with a context but come from another scene (``overlap`` and ``hard``).
 
-Contexts go in, sentences of the store come out that share words with the context and are set in another
-scene. ``hard`` is what taught rankers most: `overlap` with the settings that did best on DailyDialog++.
+For each negative the generator draws a target profile: how many words it shares with the context, whether one
+of them is from the last turn, its person and mood. It searches the pool of sentences under words of the
+context, and takes the sentence closest to the profile that meets all conditions::
+
+    context    A: Did you sign the offer letter?  B: Not yet, I want to read the terms again.
+    profile    three or more shared words, some of the last turn, first person, statement
+    negative   A: I read the terms before signing the petition.
+
+``hard`` is ``overlap`` with the settings that trained rankers best on DailyDialog++ (`SETTINGS`).
 """
 
 from __future__ import annotations
@@ -57,16 +64,18 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 SMALL = 5_000
-"""Sentences that can be responses: below, many contexts find too few."""
+"""Number of usable sentences below which many contexts find too few."""
 PART = 40
-"""Contexts whose samples are read while the parts before are at work."""
+"""Number of contexts per part. The sentences of the next parts are read while one part is processed."""
 PARTS_AT_ONCE = 2
+"""Number of parts whose sentences are read ahead."""
 CALIBRATION = 400
-"""Right responses whose cosines are taken as their distribution."""
+"""Number of correct responses whose cosines estimate the distribution of cosines."""
 FEWEST = 30
-"""With fewer right responses, no cosine is drawn."""
+"""Minimum number of correct responses to estimate that distribution; with fewer, no target cosine is
+drawn."""
 WEIGHT = 10.0
-"""Penalty per unit of distance from the sampled target cosine: 0.1 weighs as much as the wrong person."""
+"""Penalty per unit of distance from the target cosine: 0.1 weighs as much as the wrong person."""
 
 SETTINGS: Mapping[str, Any] = {
     "least_words": 6,
@@ -89,26 +98,41 @@ SETTINGS: Mapping[str, Any] = {
     "seconds": 0.8,
     "anecdotes": True,
 }
-"""More words of the context than people's own wrong responses were counted to share: a store's pool seldom
-holds what the profiles ask for. Where no wrong response had two words of the last turn, as 9% of people's
-have, a ranker would learn that two make a right one. Words that are said everywhere (*know*, *like*, *want*)
-don't count: of them, wrong ones would say more than people do, and a ranker would learn that. Without short
-sentences, length alone would tell right from wrong."""
+"""The settings of ``hard``.
+
+They ask for more shared words than people's wrong responses have, because a pool seldom has what the profiles
+ask for. ``most_last`` allows two words of the last turn, as 9% of people's responses have: if no negative had
+two, a ranker would learn that two such words mark a correct response. ``light`` ignores words that are said
+everywhere (*know*, *like*, *want*), because negatives would otherwise have more of them than people's
+responses. ``least_words`` admits short sentences, because otherwise length alone would separate correct from
+wrong.
+"""
 
 
 class Denoiser(Protocol):
-    """Tells how likely a text is a right response; a ranker trained on random negatives does."""
+    """The interface of a model that scores how likely texts are correct responses.
+
+    A ranker trained on random negatives is one.
+    """
 
     name: str
 
     def score(self, contexts: Sequence[Context], texts: Sequence[str]) -> Sequence[float]:
-        """One number for each context and its text, in order; higher: likelier a right response."""
+        """Score texts.
+
+        Args:
+            contexts: Contexts.
+            texts: One text per context.
+
+        Returns:
+            One score per pair; higher means more likely correct.
+        """
         ...
 
 
 @dataclass(slots=True)
 class _Asked:
-    """A context with its terms, the profiles of its negatives, and a shortlist for each of these."""
+    """A context with its terms, the profiles of its negatives and a shortlist for each profile."""
 
     context: Context
     terms: ContextTerms
@@ -123,13 +147,14 @@ _REASONS = {
 
 
 class OverlapGenerator(ShortfallCounter):
-    """Sentences of the store that share words with the context and are set in another scene.
+    """Retrieve sentences that share words with the context but come from another scene.
 
-    ``embedder`` (a path or id, or an object; ``graphneg.nn.embedders``) switches the cosine condition on,
-    ``denoiser`` (an object) the one on likely right answers. Other options are `Conditions`.
+    ``embedder`` (a path, an id or an object; see ``graphneg.nn.embedders``) activates the condition on
+    cosines. ``denoiser`` (an object) activates the condition on likely correct answers. All other options are
+    fields of `Conditions`.
 
     Raises:
-        GeneratorError: an option is unknown or not what it takes.
+        GeneratorError: An option is unknown or has an invalid value.
     """
 
     name = "overlap"
@@ -141,12 +166,21 @@ class OverlapGenerator(ShortfallCounter):
         denoiser: Denoiser | None = None,
         **conditions: Any,
     ) -> None:
+        """Initialize the generator and load the embedder, if any.
+
+        Args:
+            store: Store with the pool of sentences.
+            embedder: Path or id of an embedder, or an embedder; None to ignore cosines.
+            denoiser: Model that recognizes likely correct answers; None to skip this condition.
+            conditions: The fields of `Conditions`.
+        """
         super().__init__(_REASONS)
         self.conditions = options_of(Conditions, "overlap", conditions, ("embedder", "denoiser"))
         self._store = store
         self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser
         self._similarity: Similarity | None = None
+        # The parser and the decoder are loaded only if nouns are to be replaced.
         share = self.conditions.exchanged
         self._substitution = NounSubstitution(share) if share else None
         self._second = SecondSentence(store, self.conditions) if self.conditions.seconds else None
@@ -154,25 +188,29 @@ class OverlapGenerator(ShortfallCounter):
         self._wishes: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
+        # `generate` calls `begin` if nobody did.
         self._begun = False
         self._refused = 0
         self._chooser = self._new_chooser()
         self._successors: dict[str, frozenset[str]] = {}
 
     def settings(self) -> Mapping[str, object]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the options that the output depends on."""
         parts = {"embedder": self._embedder, "denoiser": self._denoiser}
         return {**asdict(self.conditions), **{name: part and part.name for name, part in parts.items()}}
 
     def notes(self) -> Sequence[str]:
-        """What to tell the user: a condition that is off, a pool that is small."""
+        """Return messages for the user: about an inactive condition, sentences left out, or a small pool."""
         found: list[str] = []
+        # The default of `most_cosine` has no effect without an embedder.
         if self._embedder is None and self.conditions.most_cosine is not None:
             found.append(
                 f"{self.name}: no embedder is given, so closeness in meaning to the context is no condition"
             )
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
+        # With narrow dialogues most negatives are bundled sentences, of which each may be used only a few
+        # times.
         if self._pool is not None and self._pool.narrow:
             found.append(
                 f"{self.name}: the dialogues say few different words, so few sentences share some and are "
@@ -187,39 +225,53 @@ class OverlapGenerator(ShortfallCounter):
         return found
 
     def wishes(self) -> Sequence[tuple[str, bool]]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return the target features of the candidates since the last call, and whether each was met."""
         told, self._wishes = self._wishes, []
         return told
 
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
-        """A run begins: takes new dialogues into the pool, counts how often sentences are used already."""
+        """Start or resume a run: add new dialogues to the pool and count the sentences used so far.
+
+        Args:
+            given: Negatives of the interrupted run.
+            progress: Receives the progress of adding dialogues.
+        """
         if (snapshot := stored_snapshot(self._store)) is not None:
+            # A store of a shard holds the pool of the whole corpus in its snapshot.
             snapshot.require(SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.conditions, progress)
+        # New sentences change the frequencies of terms, so the pool is read again.
         self._pool, self._seed, self._begun = None, None, True
         if self.conditions.most_alike is not None:
             self._scenes = Scenes(self._store, self.conditions.most_alike)
         self._successors.clear()
         self._chooser = self._new_chooser()
         for negative in given:
+            # Uses are counted by the sentence as it was found, before it was edited or extended.
             text = found_text(negative)
             self._chooser.count(words_key(text), content_lemmas(text))
         if self._embedder is not None:
             self._similarity = Similarity(self._embedder, self._store, self.conditions.most_cosine)
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """Candidates for each context; every sentence is used ``most_uses`` times at most since `begin`.
+        """Return candidates for each context.
 
-        Raises:
-            GeneratorError: no sentence of the pool can be a response.
-            StoreError: the store is gone.
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            One list of candidates per context, in order. Each sentence is used at most ``most_uses`` times
+            since `begin`.
         """
         given: list[list[Candidate]] = []
         for asked in self._asked(contexts, per_context, seed):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
+                    # A list that still has sentences shows that all of them were used too often.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -227,12 +279,28 @@ class OverlapGenerator(ShortfallCounter):
         return given
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """See `graphneg.generators.base.Generator`."""
+        """Return how a merge of shards chooses among drafts.
+
+        Args:
+            per_context: Not used; each shortlist gives one sentence.
+
+        Returns:
+            Name and options of the chooser; see `graphneg.generators.drafts.choosing`.
+        """
         limits = {"most_uses": self.conditions.most_uses, "most_said": self.conditions.most_said}
         return {"by": BY_SENTENCES, **limits}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """See `graphneg.generators.base.Generator`: shortlists depend on no other context."""
+        """Return the shortlists of each context, which depend on no other context.
+
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Number of shortlists per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            One draft per context, in order.
+        """
         asked: list[_Asked] = []
         for query in self._asked(contexts, per_context, seed):
             query.lists = list(map(list, query.lists))
@@ -252,7 +320,7 @@ class OverlapGenerator(ShortfallCounter):
         ]
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
-        """Each context with its shortlists, in order; where these are compared, all are made first."""
+        """Yield each context with its shortlists, in order."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -265,6 +333,8 @@ class OverlapGenerator(ShortfallCounter):
             pool.keep(samples)
             for query in part:
                 self._list(query, pool)
+                # Cosines and denoiser scores are computed for all contexts at once, so that models run large
+                # batches.
                 if compared:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)
@@ -278,21 +348,22 @@ class OverlapGenerator(ShortfallCounter):
         yield from asked
 
     def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Put what is longer, or nearer, in place of candidates that are drawn for it."""
+        """Append second sentences and substitute nouns, if these options are active."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
+        """Return a chooser that has counted nothing."""
         return SentenceChooser(self.conditions.most_uses, self.conditions.most_said)
 
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Some contexts at a time, with the terms whose samples are to be read for them. What is usually
-        shifted to from their last turns' terms is read here, where that is a condition."""
+        """Yield contexts in parts, with the terms whose sentences must be read for them."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.conditions
+        # Shares become numbers of sentences.
         hub, light = conditions.hub * size, inf if conditions.light is None else conditions.light * size
         for start in range(0, len(contexts), PART):
             part: list[_Asked] = []
@@ -300,6 +371,8 @@ class OverlapGenerator(ShortfallCounter):
                 terms = terms_of(context, pool.frequency, light)
                 chosen = (self.conditions, pool.frequency, hub, pool.elsewhere, per_context, seed)
                 part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
+            # A sentence that mentions what a corpus usually shifts to from the last turn may be a correct
+            # response.
             if conditions.usual_shift is not None:
                 last = {term for query in part for term in query.terms.last} - self._successors.keys()
                 asking = {"terms": sorted(last), "least": conditions.usual_shift}
@@ -307,15 +380,18 @@ class OverlapGenerator(ShortfallCounter):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
+            # Terms that an earlier part requested are not read again.
             missing = sorted(term for term in needed - claimed if term not in pool)
+            # Parts are read ahead, before the samples of the parts before are in memory.
             claimed.update(missing)
             yield part, missing
 
     def _list(self, asked: _Asked, pool: Pool) -> None:
-        """Make a shortlist for each profile."""
+        """Build a shortlist for each profile of a context."""
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
+            # A run of words from a correct response counts as the same scene, too.
             texts = (*(turn.text for turn in context.turns), *context.right)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).holds
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
@@ -326,7 +402,7 @@ class OverlapGenerator(ShortfallCounter):
         ]
 
     def _given(self, asked: _Asked) -> list[Candidate]:
-        """The candidates that are chosen, and counted."""
+        """Choose the candidates of a context and count their sentences."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
             self._wishes += met(asked.profiles[at], item, asked.terms)
@@ -334,19 +410,28 @@ class OverlapGenerator(ShortfallCounter):
 
 
 class HardGenerator(OverlapGenerator):
-    """`OverlapGenerator` with other defaults: ``SETTINGS``. It takes the same options.
+    """Retrieve sentences as `OverlapGenerator` does, with the defaults of `SETTINGS`.
+
+    It takes the same options.
 
     Raises:
-        GeneratorError: an option is unknown or not what it takes.
+        GeneratorError: An option is unknown or has an invalid value.
     """
 
     name = "hard"
 
     def __init__(self, store: Store, **options: Any) -> None:
+        """Initialize the generator.
+
+        Args:
+            store: Store with the pool of sentences.
+            options: Options of `OverlapGenerator`, which override `SETTINGS`.
+        """
         super().__init__(store, **{**SETTINGS, **options})
 
 
 def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
+    """Return a sentence as a candidate."""
     scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
     if item.cosine is not None:
         scores["cosine"] = round(item.cosine, 4)
@@ -357,30 +442,40 @@ def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
 
 
 class Similarity:
-    """The cosine condition, with the distribution of a store's right responses.
+    """Condition on the cosine of a sentence and its context.
 
-    Similarity is the cosine of vectors of the context's turns, joined, and of the sentence, both taken from
-    the mean of such texts: without that, means of static vectors are all close to one another (Mu and
-    Viswanath 2018, "All-but-the-Top", section 2). For each negative a cosine is drawn from those of the
-    store's right responses, so that similarity alone can't tell right from wrong.
+    For each negative a target cosine is drawn from those of the store's correct responses, so that similarity
+    alone cannot separate correct from wrong. Vectors are centered before cosines are computed, because means
+    of static word vectors are otherwise all close to one another (Mu and Viswanath 2018, "All-but-the-Top",
+    section 2).
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
+        """Initialize the distribution of cosines from correct responses.
+
+        Args:
+            embedder: Embedder of the texts.
+            store: Store with correct responses.
+            most: Maximum cosine of a sentence and its context; None for no limit.
+        """
         snapshot = stored_snapshot(store)
         known = answered(store) if snapshot is None else snapshot.rows(store, ANSWERED)
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
+        # Contexts and responses share one center.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
     def reorder(self, asked: Sequence[_Asked]) -> None:
-        """Put each list in order by its distance from its profile and from a drawn cosine.
+        """Sort the shortlists by the distance from the profile and from the target cosine.
 
-        That is the cosine of a right response; none is drawn where too few are known. What is too close to
-        the context is left out.
+        Sentences above the maximum cosine are dropped.
+
+        Args:
+            asked: Contexts with their shortlists, which are replaced.
         """
         texts = sorted({item.sentence.text for query in asked for listed in query.lists for item in listed})
         vectors = dict(zip(texts, self._embed(texts), strict=True))
@@ -388,18 +483,20 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[Listed]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
+                # A uniform number draws from the sorted cosines of correct responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[Listed] = []
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])
                     if cosine < self._most:
+                        # Both a more and a less similar sentence deviates from the target.
                         beside = 0.0 if target is None else abs(cosine - target)
                         kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
                 ordered.append(sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id)))
             query.lists = ordered
 
     def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Vectors from the mean, of length 1, shape (texts, dimensions)."""
+        """Return centered vectors of length 1, shape (texts, dimensions)."""
         import numpy as np
 
         vectors = self._embedder.embed(texts) - self._centre
@@ -407,17 +504,32 @@ class Similarity:
 
 
 def answered(store: Store) -> list[tuple[str, str]]:
-    """The first contexts of a store with their right responses, of which cosines are taken."""
+    """Return the first contexts of a store, each with a correct response.
+
+    The distribution of cosines is estimated from these pairs.
+
+    Args:
+        store: Store to read.
+
+    Returns:
+        At most `CALIBRATION` pairs of context and response.
+    """
     contexts = (context for context in read_contexts(store, ContextSelection()) if context.positives)
     return [(context.text, context.positives[0]) for context in islice(contexts, CALIBRATION)]
 
 
 def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) -> None:
-    """Drop from the lists the ``share`` of each context's sentences that the denoiser likes best.
+    """Drop the sentences that the denoiser scores highest from the shortlists.
+
+    Args:
+        denoiser: Model that recognizes likely correct answers.
+        asked: Contexts with their shortlists, which are replaced.
+        share: Share of each context's sentences to drop, from 0 to 1.
 
     Raises:
-        GeneratorError: it does not give one number for each text.
+        GeneratorError: The denoiser does not return one score per text.
     """
+    # A sentence may be on several lists of a context; it is scored once.
     keyed = [{item.key: item.sentence.text for listed in query.lists for item in listed} for query in asked]
     contexts = [query.context for query, some in zip(asked, keyed, strict=True) for _ in some]
     scores = denoiser.score(contexts, [text for some in keyed for text in some.values()])

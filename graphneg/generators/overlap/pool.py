@@ -1,9 +1,17 @@
-"""The pool of sentences that can be responses: terms with their frequencies, and samples, read as needed.
+"""Read the pool of sentences that can be responses.
 
-Terms go in, the sentences that mention them come out. What is sampled for a term depends on the seed and the
-store alone: a window of the sentences' ranks, wide enough for ``sample`` of them. Samples are kept while
-there is room. The store's own dialogues are a part of the pool: `pool_dialogues` cuts what they say into
-sentences. So are the sentences that come with graphneg, where that is wanted: `pool_anecdotes`.
+The pool holds sentences of the store's dialogues, of loaded texts and, on request, those that ship with
+graphneg. A `Pool` knows how many sentences mention each term and reads a sample of the sentences under a
+term::
+
+    term       "letter"
+    sample     "I lost the letter on the train.", "My aunt never answers letters.", ...
+
+The sample of a term depends only on the seed and the store. Each sentence has a random rank, and the sample
+is a window of ranks wide enough for about ``sample`` sentences. Samples stay in memory while there is room.
+
+`pool_dialogues` splits the dialogues of the store into sentences, and `pool_anecdotes` adds the bundled
+sentences.
 """
 
 from __future__ import annotations
@@ -32,24 +40,34 @@ from graphneg.store.dialogues import read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, run
 
 KEPT_SENTENCES = 100_000
-"""Some 80 MB."""
+"""Maximum number of sentences in memory, about 80 MB."""
 Samples = Mapping[str, Sequence[Sequence[Any]]]
-"""Rows of sentences, as the store gives them, by term."""
+"""Rows of sentences as the store returns them, by term."""
 ELSEWHERE = 128
+"""Number of terms to search for sentences that share nothing with a context."""
 SPOKEN_ENOUGH = 5_000
-"""From so many sentences said in dialogues on, they alone tell what is everyday."""
+"""Minimum number of sentences from dialogues to decide by them alone which terms are everyday."""
 NARROW = 10.0
-"""Dialogues are narrow that say fewer terms than this times the root of their number of sentences. Booking
-dialogues made from templates say 60 terms in 1,000 sentences; everyday talk says 1,200."""
+"""Dialogues are narrow if their number of distinct terms is below this factor times the square root of their
+number of sentences. Booking dialogues made from templates have 60 terms in 1,000 sentences, everyday
+dialogues 1,200."""
 PAGE = 500
+"""Number of dialogues to split into sentences at a time."""
 NAME = "overlap"
+"""Name of the report on splitting dialogues."""
 ANECDOTES = "anecdotes"
-"""The loader of the sentences that come with graphneg, and the source that they have."""
+"""Name of the loader of the bundled sentences, and of their source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many sentences the pool has, how many are said in dialogues, how many can be responses."""
+    """The size of a pool.
+
+    Attributes:
+        sentences: Number of sentences.
+        spoken: Number of sentences from dialogues.
+        fit: Number of sentences that can be responses.
+    """
 
     sentences: int
     spoken: int
@@ -57,13 +75,20 @@ class Size:
 
 
 class Pool:
-    """The pool of a store under conditions, for one seed.
+    """The pool of a store under given conditions, for one seed.
 
     Raises:
-        GeneratorError: no sentence of the pool can be a response, or a source is not in it.
+        GeneratorError: No sentence can be a response, or a source does not exist.
     """
 
     def __init__(self, store: Store, conditions: Conditions, seed: int) -> None:
+        """Initialize the pool by reading its sizes and its vocabulary.
+
+        Args:
+            store: Store with the sentences.
+            conditions: Conditions on sentences.
+            seed: Seed of the samples.
+        """
         self._store = store
         self._conditions = conditions
         self._seed = seed
@@ -71,12 +96,15 @@ class Pool:
         vocabulary = store.read(cypher_text("overlap/vocabulary"), least=1)
         terms = sum(row["spoken"] > 0 for row in vocabulary)
         self.narrow = conditions.anecdotes and 0 < terms < NARROW * sqrt(self.size.spoken)
-        """Whether the dialogues say so few words that only the bundled sentences are set elsewhere."""
-        # Narrow dialogues can't tell which words are everyday: theirs are few, and the bundled ones are not.
+        """Whether the dialogues have few distinct words, so that only bundled sentences are from another
+        scene."""
+        # Narrow dialogues have too few words to decide which words are everyday.
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.everyday or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
-        left_out = Counter[str]()  # what another generator put in does not change what this one gives
+        # Another generator may have added the bundled sentences. Their counts are subtracted, so that they do
+        # not change the output of this one.
+        left_out = Counter[str]()
         if self._sources and ANECDOTES not in self._sources:
             own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
             left_out.update({row["text"]: row["sentences"] for row in own})
@@ -86,28 +114,44 @@ class Pool:
             for term, often, said in counts
             if often and (said if spoken else often) >= least
         }
-        """The everyday terms, with how many sentences mention them."""
+        """The everyday terms, with the number of sentences that mention each."""
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
         hub = conditions.hub * self.size.sentences
         seldom = sorted(term for term, often in self._frequencies.items() if often <= hub)
         self.elsewhere = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
-        """Terms drawn from all but hubs, for sentences that share nothing with a context."""
+        """Random terms except hubs, to search for sentences that share nothing with a context."""
 
     def frequency(self, term: str) -> int:
-        """How many sentences mention the term; 0 where it is not everyday."""
+        """Return the number of sentences that mention a term.
+
+        Args:
+            term: A term.
+
+        Returns:
+            The number, 0 if the term is not everyday.
+        """
         return self._frequencies.get(term, 0)
 
     def __contains__(self, term: str) -> bool:
-        """Whether the sample of a term is kept."""
+        """Return whether the sample of a term is in memory."""
         return term in self._kept
 
     def read(self, terms: Sequence[str]) -> Samples:
-        """Samples of these terms. Threads may read side by side."""
+        """Read the samples of terms. The method is thread-safe.
+
+        Args:
+            terms: Terms to read.
+
+        Returns:
+            The samples by term.
+        """
         if not terms:
             return {}
         windows: list[dict[str, Any]] = []
-        for term in terms:  # ranks of a part of all that mention it, around the end where it goes over it
+        # A window of ranks starts at a hash of the term. Past the largest rank it continues from 0.
+        for term in terms:
+            # Estimate how many of the term's sentences can be responses.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sample / max(fitting, 1)))
@@ -116,7 +160,7 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Hundreds of sentences of the same template would leave no room for the bundled ones.
+            # Hundreds of sentences from one template would crowd the bundled ones out of the sample.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):
@@ -127,12 +171,17 @@ class Pool:
         return {term: samples.get(term, ()) for term in terms}
 
     def keep(self, samples: Samples) -> None:
-        """Take in what was read, but for sentences with a word that is not everyday."""
+        """Keep samples in memory, without sentences that have a word that is not everyday.
+
+        Args:
+            samples: Samples that `read` returned.
+        """
         everyday, ranked = self._frequencies.__contains__, bool(self._conditions.anecdotal)
         for term, rows in samples.items():
             kept: list[PoolSentence] = []
             for id, text, said, mood, person, dialogue, rank in rows:
                 if all(map(everyday, said)):
+                    # Interned terms are shared by all sentences, which saves memory.
                     own, asks = frozenset(map(intern, said)), mood == "question"
                     like = likeness(text) if ranked else 0.0
                     kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue, like))
@@ -140,23 +189,29 @@ class Pool:
             self._amount += len(kept)
 
     def sentences(self, term: str) -> tuple[PoolSentence, ...]:
-        """The sample of a term that was read and kept, in no order."""
+        """Return the sample of a term.
+
+        Args:
+            term: A term whose sample is in memory.
+
+        Returns:
+            The sentences, in no particular order.
+        """
+        # Marks the sample as recently used.
         self._kept.move_to_end(term)
         return self._kept[term]
 
     def forget_oldest(self) -> None:
-        """Let go of the samples used longest ago, where there are too many."""
+        """Drop the least recently used samples until the rest fits in memory."""
         while self._amount > KEPT_SENTENCES:
             self._amount -= len(self._kept.popitem(last=False)[1])
 
 
 def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
-    """The sources that the conditions name (none where all are meant), and how large they are together.
-
-    Sentences that came with graphneg are left out where they are neither wanted nor named.
-    """
+    """Return the sources that the conditions name (empty for all) and their total size."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
+        # "everyday" names "everyday/train", but not "everyday2/train".
         name: [row for row in rows if f"{row['source']}/".startswith(f"{name}/")]
         for name in conditions.sources
     }
@@ -164,6 +219,7 @@ def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
         if not known:
             there = ", ".join(row["source"] for row in rows)
             raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; there are: {there}")
+    # Bundled sentences are used only if the conditions ask for them or name them as a source.
     wanted = [row for row in rows if conditions.anecdotes or row["source"] != ANECDOTES]
     some = (row for found in named.values() for row in found) if named else wanted
     chosen = {row["source"]: row for row in some}
@@ -177,14 +233,18 @@ def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
 
 
 def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | None = None) -> None:
-    """Write the sentences that come with graphneg, where they are wanted and not all there yet.
+    """Add the bundled sentences to the pool, if the conditions ask for them and they are incomplete.
 
-    Raises `StoreError`: the store is gone.
+    Args:
+        store: Store to write to.
+        conditions: Conditions on sentences.
+        progress: Receives the progress of loading.
     """
     if not conditions.anecdotes or (conditions.sources and ANECDOTES not in conditions.sources):
         return
     records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
     known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
+    # An interrupted load is completed.
     if known < len(records):
         write_records(
             DerivedRecords(store), records, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1)
@@ -192,12 +252,17 @@ def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | No
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:
-    """Write the sentences of dialogues that are not in the pool yet; stopped, the next call goes on.
+    """Split the dialogues that are not in the pool yet into sentences, and add these.
 
-    Utterances and right responses of each dialogue become sentences once; the dialogue is marked then.
+    The sentences of utterances and of correct responses are added once, and the dialogue is then marked. If
+    the function is interrupted, the next call continues.
 
-    Raises:
-        StoreError: the store is gone.
+    Args:
+        store: Store to read and to write to.
+        progress: Receives the progress.
+
+    Returns:
+        A report, which counts the sentences that were rejected.
     """
     progress = progress or NoProgress()
     report = LoadReport(NAME)
@@ -211,6 +276,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
+                # "I ca n't come ." becomes "I can't come." before it is split.
                 for index, part in enumerate(sentences(closed_up(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
@@ -223,8 +289,10 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, Grouping(NAME, NAME, 1))
         if ids:
+            # The mark is written after the sentences, so an interrupted page is written again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
+        # A short page is the last one.
         after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()
     return report

@@ -1,8 +1,12 @@
-"""A retrieved sentence goes on: the sentence that was said behind it in the same turn comes with it.
+"""Extend a retrieved sentence by the sentence that follows it in its turn.
 
-Candidates go in; in a share of those that have such a sentence, drawn by hash, the two are one text when they
-come out. What comes behind is no question, has no more words of the last turn, and ends within the words that
-a response may have.
+A share of the candidates, chosen by hash, is extended, so that negatives are not all single sentences::
+
+    found       I read the terms before signing the petition.
+    extended    I read the terms before signing the petition. My neighbour collected the names.
+
+The second sentence must not be a question, must have no content word of the context's last turn, and must fit
+into the maximum length of a response.
 """
 
 from __future__ import annotations
@@ -20,26 +24,41 @@ from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
 
 _SCALE = 2**64
+"""Range of a 64-bit hash."""
 _MORE_WORDS = 4
-"""Two sentences are so many words longer than one may be."""
+"""Number of words by which two sentences may exceed the maximum length of one."""
 _SHORT = 14
-"""A longer sentence stands alone."""
+"""Maximum number of words of a sentence that is extended, and of a second sentence."""
 
 
 class SecondSentence:
-    """Puts a second sentence behind a share of the candidates."""
+    """Extends a share of the candidates by the next sentence."""
 
     def __init__(self, store: Store, conditions: Conditions) -> None:
+        """Initialize the share and the maximum length.
+
+        Args:
+            store: Store with the pool of sentences.
+            conditions: Conditions on sentences.
+        """
         self._store = store
         self._share = conditions.seconds
         self._most = conditions.most_words + _MORE_WORDS
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Put longer candidates in place of those that are drawn; what nothing follows, stays."""
+        """Extend a random share of the candidates in place; those without a suitable next sentence stay.
+
+        Args:
+            contexts: The contexts.
+            given: The candidates of each context.
+            seed: Seed of the choice.
+        """
         chosen: dict[tuple[int, int], str] = {}
         for at, candidates in enumerate(given):
             for slot, candidate in enumerate(candidates):
                 turn, dot, index = candidate.details["source"].rpartition(".")
+                # The id of a sentence is its turn and its index, for example "everyday/train/1#2.0"; the next
+                # sentence is ".1".
                 drawn = number(seed, "second", contexts[at].id, candidate.text) < self._share * _SCALE
                 if drawn and dot and "#" in turn and word_count(candidate.text) <= _SHORT:
                     chosen[at, slot] = f"{turn}.{int(index) + 1}"
@@ -50,6 +69,7 @@ class SecondSentence:
         for (at, slot), id in chosen.items():
             candidate, row = given[at][slot], rows.get(id)
             last = frozenset(content_lemmas(contexts[at].turns[-1].text))
+            # A question, or another word of the last turn, would violate the target profile.
             if row is not None and row["mood"] != "question" and last.isdisjoint(row["terms"]):
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:

@@ -1,13 +1,17 @@
-"""What each negative should be, and which sentences come closest to that and are no right answers.
+"""Draw what each negative should look like, and rank sentences by how close they come.
 
-Contexts and the pool's frequencies of terms go in, a `TargetProfile` for each negative comes out, drawn by
-hashing: how many words it shares with the context, which, and in what form. A profile and sentences of the
-pool go in, a `Shortlist` comes out, the best first.
+`target_profiles` draws a `TargetProfile` for each negative: how many words it shares with the context,
+whether one is from the last turn, its person and mood. `shortlist` ranks the sentences of the pool by their
+distance from a profile and drops those that might be correct responses::
 
-What every sentence must be to stand as a response are the `Conditions` of ``overlap``. Their defaults were
-counted on 3,545 responses that people wrote to be wrong (DailyDialog++, Sai et al. 2020): 12.8 words and 5.3
-content words at the mean, 9% questions, 66% in the first person; none, one, two, three or more content words
-of the context in 13, 46, 32 and 9%, a third with its last turn.
+    profile     two shared words, none of the last turn, first person, statement
+    distance 0  I read the terms before signing the petition.
+    distance 1  She read the terms before signing the petition.        third person
+
+`Conditions` holds the options of ``overlap``. Their defaults were counted on 3,545 adversarial responses that
+people wrote (DailyDialog++, Sai et al. 2020). These have 12.8 words and 5.3 content words on average. 9% are
+questions, and 66% are in the first person. 13, 46, 32 and 9% share none, one, two, or three or more content
+words with the context, a third of them with the last turn.
 """
 
 from __future__ import annotations
@@ -29,60 +33,75 @@ OPENINGS = (
     *sorted(word_class("reply-openings")),
     *(words.replace("_", " ") for words in word_list("asides")),
 )
-"""First words, in lower case, of what sounds like a reply or points back; two of them before a comma."""
+"""Openings of sentences that sound like a reply or refer back, in lower case: the first word (*well*), or the
+first two words before a comma (*I see, ...*)."""
 
 _SHARES = (
     *("last_turn", "first_person", "questions", "everyday", "hub", "light"),
     *("likeness", "likeliest", "exchanged", "seconds", "most_alike", "anecdotal", "most_said"),
 )
+"""Options that are shares from 0 to 1."""
 _COUNTS = (
     *("least_words", "most_words", "least_content", "sample", "most_uses", "most_last", "usual_shift"),
     "query_terms",
 )
+"""Options that are positive integers."""
 _BITS = 16
+"""Number of bits per random number; one 64-bit hash gives four."""
 _MANY = 2
-"""Sentences with three or more words in common are rare, so so many times more terms are looked at."""
+"""Factor of the number of query terms for profiles with three or more shared words. Such sentences are
+rare."""
 _RARITY = 3
-"""How strongly rare terms are preferred."""
+"""Exponent of the preference for rare terms."""
 SHORTLIST = 16
+"""Maximum number of sentences on a shortlist."""
 _AMOUNTS = ("no words", "a word", "two words", "three words")
+"""Names of the numbers of shared words in target features."""
 MOST_SHARED = 3
+"""Highest number of shared words that profiles tell apart: three or more."""
 _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+"""Multiplier and mask of the multiplicative hash that turns ranks into random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions. Shares are between 0 and 1; a `None` switches its condition off.
+    """The conditions on sentences and on the negatives of a run.
 
-    ============================ ===============================================================
-    ``least_words, most_words``  how long a sentence is
-    ``least_content``            how many content words it has at least
-    ``openings``                 first words that it must not have
-    ``overlap``                  the shares of negatives that have none, one, two, three or more
-                                 content words of the context
-    ``last_turn``                the share that has one of its last turn (of those that have any)
-    ``most_last``                how many content words of the last turn it may have at most
-    ``first_person, questions``  the share that speaks of *I* and *we*; the share of questions
-    ``most_uses``                how often one sentence is used in a run
-    ``most_said``                a word that sentences bring along is in this share of them at most
-    ``everyday``                 each content word stands in this share of the pool's spoken sentences
-    ``hub``                      terms in a larger share of the pool are no bridge to the context
-    ``light``                    terms in a larger share of the pool don't count as words in common
-    ``likeness``                 how much of its content words a sentence may have of a right response
-    ``sources``                  parts of the pool, by corpus, corpus/split or resource; all where empty
-    ``sample``                   how many sentences are looked at for each term
-    ``most_cosine``              with an embedder: the closest that a sentence may be to the context
-    ``usual_shift``              from this count on, a shift edge from the last turn is usual,
-                                 and a sentence that mentions its end is left out
-    ``likeliest``                with a denoiser: the share of candidates that it likes best, which goes
-    ``exchanged``                the share in which a noun becomes one of the context's
-    ``query_terms``              words of the context that sentences are looked for under
-    ``anecdotal``                how much sentences go first that are like people's anecdotes; at 1 each is
-                                 drawn as often as people tell one like it
-    ``most_alike``               cosine: what is set in a scene that is more like the context's is left out
-    ``seconds``                  the share that the next sentence of their turn follows, where there is one
-    ``anecdotes``                whether the sentences that come with graphneg are a part of the pool
-    ============================ ===============================================================
+    Shares are from 0 to 1. An option that is None is inactive.
+
+    Attributes:
+        least_words: Minimum number of words.
+        most_words: Maximum number of words.
+        least_content: Minimum number of content words.
+        openings: Openings that a sentence must not have, in lower case.
+        overlap: Shares of negatives with none, one, two, and three or more content words of the context.
+        last_turn: Share of negatives with a content word of the last turn, among those with any of the
+            context.
+        most_last: Maximum number of content words of the last turn.
+        first_person: Share of negatives with *I* or *we*.
+        questions: Share of questions.
+        most_uses: Maximum number of uses of a sentence in a run.
+        most_said: Maximum share of negatives that introduce the same word.
+        everyday: Minimum share of the pool's spoken sentences that each content word occurs in.
+        hub: Terms in more than this share of the pool are searched for last.
+        light: Ignore terms in more than this share of the pool when counting shared words.
+        likeness: Maximum share of its content words that a sentence may share with a correct response.
+        sources: Parts of the pool to use, as corpus, corpus/split or resource; empty for all.
+        sample: Number of sentences to look at per term.
+        most_cosine: With an embedder: maximum cosine of a sentence and the context.
+        usual_shift: Exclude sentences that mention the end of a shift edge from the last turn with at least
+            this count.
+        likeliest: With a denoiser: share of the candidates to drop, those with the highest scores.
+        exchanged: Share of negatives in which a noun is replaced by one of the context.
+        query_terms: Number of words of the context to search for per negative.
+        anecdotal: Weight of the likeness to people's anecdotes. At 1, each kind of sentence is drawn as often
+            as people write it.
+        most_alike: Maximum cosine of the scenes of a sentence and the context.
+        seconds: Share of negatives to extend by the next sentence of their turn, if there is one.
+        anecdotes: Whether to include the sentences that ship with graphneg in the pool.
+
+    Raises:
+        GeneratorError: An option has an invalid value.
     """
 
     least_words: int = 8
@@ -113,7 +132,7 @@ class Conditions:
     anecdotes: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
+        """Check the options."""
         for name in (*_SHARES, *_COUNTS):
             value, is_share = getattr(self, name), name in _SHARES
             holds = (
@@ -121,6 +140,7 @@ class Conditions:
                 if is_share
                 else isinstance(value, int) and value >= 1
             )
+            # None switches a condition off.
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of 1 or more"
                 raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
@@ -130,6 +150,7 @@ class Conditions:
             )
         for name in ("openings", "sources"):
             value = getattr(self, name)
+            # A single string would be read as a list of letters.
             if isinstance(value, str) or not all(isinstance(text, str) for text in value):
                 raise GeneratorError(f'overlap: {name} is a list of texts, such as ["well"], not {value!r}')
         if len(self.overlap) != 4 or min(self.overlap) < 0 or not sum(self.overlap) > 0:
@@ -138,7 +159,7 @@ class Conditions:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """What the queries ask of every sentence."""
+        """Return the query parameters that all sentences must meet."""
         return {
             "least": self.least_words,
             "most": self.most_words,
@@ -149,9 +170,15 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class ContextTerms:
-    """The content words of a context: all, those of its last turn, those of each right response and of any.
+    """The content words of a context, as lemmas.
 
-    ``informative`` are those that count as words in common: a word that is said everywhere sets no scene.
+    Attributes:
+        id: Id of the context.
+        terms: Content words of all turns.
+        informative: Those that count as shared words; frequent words do not identify a scene.
+        last: Content words of the last turn.
+        answers: Content words of each correct response.
+        answered: Content words of all correct responses.
     """
 
     id: str
@@ -164,9 +191,16 @@ class ContextTerms:
 
 @dataclass(frozen=True, slots=True)
 class TargetProfile:
-    """What one negative should be. ``shared`` is 0 to 3, and 3 means three or more; ``order`` shuffles.
+    """What one negative should look like.
 
-    Sentences are looked for under ``query_terms``; ``draw``, from 0 to 1, draws a cosine.
+    Attributes:
+        shared: Number of content words to share with the context, from 0 to 3; 3 means three or more.
+        last: Whether to share a word with the last turn.
+        first_person: Whether to be in the first person.
+        question: Whether to be a question.
+        query_terms: Terms to search under.
+        order: Random number that shuffles equally good sentences.
+        draw: Random number in [0, 1) that draws a target cosine.
     """
 
     shared: int
@@ -179,7 +213,16 @@ class TargetProfile:
 
 
 def terms_of(context: Context, frequency: Callable[[str], int], light: float) -> ContextTerms:
-    """The terms of a context; those of a higher ``frequency`` than ``light`` are not informative."""
+    """Return the content words of a context.
+
+    Args:
+        context: The context.
+        frequency: Returns the number of sentences that mention a term.
+        light: Frequency above which a term is not informative.
+
+    Returns:
+        The content words.
+    """
     turns = [frozenset(content_lemmas(turn.text)) for turn in context.turns]
     answers = tuple(frozenset(content_lemmas(text)) for text in context.right)
     terms = frozenset[str]().union(*turns)
@@ -196,10 +239,22 @@ def target_profiles(
     amount: int,
     seed: int,
 ) -> list[TargetProfile]:
-    """The profiles of a context's negatives, each with query terms of its own as long as there are any.
+    """Draw the profiles of a context's negatives.
 
-    ``frequency`` of a term is 0 where it can't be a query term; terms over ``hub`` are taken last, and rare
-    ones rather than frequent ones. What shares nothing with the context is looked for ``elsewhere``.
+    Each negative gets query terms of its own, as long as there are any. Rare terms tend to come before
+    frequent ones.
+
+    Args:
+        context: Content words of the context.
+        conditions: Conditions on sentences.
+        frequency: Returns the number of sentences that mention a term, 0 if it cannot be a query term.
+        hub: Frequency above which terms are used last.
+        elsewhere: Query terms for negatives that share nothing with the context.
+        amount: Number of profiles.
+        seed: Seed of the draws.
+
+    Returns:
+        The profiles.
     """
     ranked = _ranked(context, frequency, hub, seed)
     of_last = [term for term in ranked if term in context.last]
@@ -208,13 +263,17 @@ def target_profiles(
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(amount)):
+        # Four 16-bit numbers decide the shared words, the last turn, the person and the mood.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
+        # A context without everyday words can share none.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
+        # If the context has query terms in only one of its parts, that part is used.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
+            # Each negative starts at another term, so that those of one context differ.
             terms = (_around(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
@@ -226,33 +285,55 @@ def target_profiles(
 
 
 def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """At most so many terms from an index on, once round."""
+    """Return up to ``most`` terms from an index on, wrapping around at the end."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
 def _ranked(context: ContextTerms, frequency: Callable[[str], int], hub: float, seed: int) -> list[str]:
-    """The terms that can be query terms, drawn so that rare ones tend to come first; hubs come last."""
+    """Return the query terms in a random order that prefers rare terms; hubs come last."""
     keys: list[tuple[bool, float, str]] = []
     for term in context.terms:
         often = frequency(term)
         if often:
+            # Weighted random order: -log(u) times a cost that grows with the frequency. The offset keeps u
+            # above 0.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
+            # Hubs sort behind all other terms.
             keys.append((often > hub, -math.log(chance) * math.log(often + 2) ** _RARITY, term))
     return [term for _, _, term in sorted(keys)]
 
 
 def _drawn(shares: Sequence[float], chance: float) -> int:
-    """The index in ``shares`` that a number from 0 to 1 falls on.
+    """Return the index in ``shares`` that a number in [0, 1) falls on.
 
-    >>> [_drawn((0.1, 0.4, 0.5), chance) for chance in (0.05, 0.3, 0.99)]
-    [0, 1, 2]
+    Args:
+        shares: Shares of each index; their sum need not be 1.
+        chance: The number.
+
+    Returns:
+        The index.
+
+    Example:
+        >>> [_drawn((0.1, 0.4, 0.5), chance) for chance in (0.05, 0.3, 0.99)]
+        [0, 1, 2]
     """
     total = sum(shares)
     return next((at for at, end in enumerate(accumulate(shares)) if chance * total < end), len(shares) - 1)
 
 
 class PoolSentence(NamedTuple):
-    """A sentence that can be a response; ``like`` is its `likeness` to people's anecdotes, if asked for."""
+    """A sentence of the pool.
+
+    Attributes:
+        rank: Random rank in the pool.
+        id: Id of the sentence.
+        text: The sentence.
+        terms: Its content words, as lemmas.
+        question: Whether it is a question.
+        first_person: Whether it is in the first person.
+        dialogue: Id of the dialogue that it comes from; empty for other sources.
+        like: Its `likeness` to people's anecdotes, 0 if not computed.
+    """
 
     rank: int
     id: str
@@ -265,19 +346,31 @@ class PoolSentence(NamedTuple):
 
 
 def words_key(text: str) -> str:
-    """Return a text's words in lower case, which two writings of the same sentence have in common.
+    """Return the words of a text in lower case, equal for two spellings of the same sentence.
 
-    >>> words_key("It's  late - isn't it?"), words_key("It ’ s late , is n't it ?")
-    ("it's late isn't it", "it's late isn't it")
+    Args:
+        text: A text.
+
+    Returns:
+        The words, separated by spaces.
+
+    Example:
+        >>> words_key("It's  late - isn't it?"), words_key("It ’ s late , is n't it ?")
+        ("it's late isn't it", "it's late isn't it")
     """
     return " ".join(WORD.findall(closed_up(text).lower()))
 
 
 class Listed(NamedTuple):
-    """A sentence on a shortlist: how far it is from the profile, then by chance.
+    """A sentence on a shortlist.
 
-    ``shared`` are the content words that it has of the context, ``key`` its words in lower case;
-    ``cosine`` is there with an embedder.
+    Attributes:
+        distance: Distance from the profile.
+        chance: Random number that breaks ties.
+        shared: Content words that it shares with the context.
+        key: Its words in lower case.
+        sentence: The sentence.
+        cosine: Cosine with the context; None without an embedder.
     """
 
     distance: float
@@ -294,13 +387,22 @@ class Listed(NamedTuple):
 
 
 class Shortlist:
-    """Sentences in order, each looked at when it is asked for: mostly the first is taken."""
+    """A lazy list of sentences.
+
+    Items are computed when they are first read, because mostly only the first one is needed.
+    """
 
     def __init__(self, items: Iterator[Listed]) -> None:
+        """Initialize the list.
+
+        Args:
+            items: Sentences in order.
+        """
         self._items = items
         self._found: list[Listed] = []
 
     def __iter__(self) -> Iterator[Listed]:
+        """Yield the sentences in order."""
         yield from self._found
         for listed in self._items:
             self._found.append(listed)
@@ -308,7 +410,14 @@ class Shortlist:
 
 
 def said_in(context: Context) -> frozenset[str]:
-    """Keys of what is said in the context or answers it rightly: whole turns, and each sentence of them."""
+    """Return what the context and its correct responses say.
+
+    Args:
+        context: The context.
+
+    Returns:
+        Keys (`words_key`) of whole texts and of each of their sentences.
+    """
     texts = (*(turn.text for turn in context.turns), *context.right)
     return frozenset(words_key(part) for text in texts for part in (text, *sentences(text)))
 
@@ -323,37 +432,62 @@ def shortlist(
     usual: frozenset[str],
     elsewhere: Callable[[PoolSentence, frozenset[str]], bool] | None = None,
 ) -> Shortlist:
-    """The sentences that come closest to a profile, nearest first; ``usual`` are terms that none may mention.
+    """Rank the sentences by their distance from a profile, and drop those that violate a condition.
 
-    Hard conditions: no question where none is wanted, nothing that is said in the context, in its
-    dialogue or in a right response, nor nearly so, none that mentions a usual shift, and few enough words
-    of the last turn; ``elsewhere`` tells of a sentence and the terms it shares whether it is set so.
+    A sentence is dropped if it
+
+    - is a question where none is wanted,
+    - comes from the context's own dialogue, or repeats the context or a correct response,
+    - shares too many content words with a correct response, or too many with the last turn,
+    - mentions a usual shift from the last turn, or
+    - does not come from another scene.
+
+    Args:
+        context: The context.
+        terms: Its content words.
+        profile: What the negative should look like.
+        sentences: Sentences to rank.
+        said: Keys of what the context and its correct responses say.
+        conditions: Conditions on sentences.
+        usual: Terms that a sentence must not introduce.
+        elsewhere: Returns whether a sentence, given the terms that it shares, comes from another scene; None
+            to skip this condition.
+
+    Returns:
+        Up to `SHORTLIST` sentences, the closest first.
     """
     informative, of_last, most_last = terms.informative, terms.informative & terms.last, conditions.most_last
     asked, first_person, order = profile.question, profile.first_person, profile.order
     anecdotal = conditions.anecdotal
+    # Penalties: 4 per shared word too many or too few, 2 for the wrong turn, 1.5 for a missing question, 1
+    # for the wrong person.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
-    for sentence in sentences:  # some thousand for each profile: nothing is called here that can be inlined
+    # There are thousands of sentences per profile, so this loop avoids function calls.
+    for sentence in sentences:
         if (sentence.question and not asked) or sentence.dialogue == context.dialogue:
             continue
         if most_last is not None and len(sentence.terms & terms.last) > most_last:
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
+        # The sentence has a word of the last turn and should not, or should and has none.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
-            distance += 1.0  # where it counts how like an anecdote it is, its person counts in that
+            # The likeness to anecdotes already includes the person.
+            distance += 1.0
         if asked and not sentence.question:
             distance += 1.5
         if anecdotal:
+            # Gumbel-max trick: subtracting noise draws sentences in proportion to the exponential of their
+            # likeness.
             chance = ((sentence.rank ^ order) * _MIX) & _MASK
             distance -= anecdotal * (sentence.like + _gumbel(chance))
         by_distance[distance].append(sentence)
 
     def ranked() -> Iterator[tuple[float, int, PoolSentence]]:
-        """Nearest first; of those farther off, chance is worked out only where the nearer are used up."""
+        """Yield the nearest first. Ties are shuffled only when they are reached."""
         for distance, equal in sorted(by_distance.items()):
             drawn = [(((each.rank ^ order) * _MIX) & _MASK, each) for each in equal]
             yield from ((distance, chance, each) for chance, each in sorted(drawn))
@@ -362,15 +496,20 @@ def shortlist(
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
+            # The same sentence may be in the pool several times.
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.likeness * len(sentence.terms)
+            # Only words that the sentence introduces can be a shift.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
+            # A cheap test on all correct responses together comes first; most sentences need no other.
             near = len(mentioned & terms.answered) > likest
             shared = mentioned & terms.terms
+            # A sentence with most words of a correct response may be correct.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
+            # The scene is the most expensive condition, so it is checked last.
             if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
                 yield Listed(distance, chance, shared, key, sentence)
@@ -379,13 +518,25 @@ def shortlist(
 
 
 def _gumbel(chance: int) -> float:
-    """A number of the Gumbel distribution: of weights' logarithms with one added to each, the largest is each
-    one's as often as its weight says."""
+    """Return Gumbel noise for a random 64-bit number.
+
+    If noise is added to the logarithm of each weight, each item is the largest with a probability
+    proportional to its weight (Gumbel-max trick).
+    """
     return -math.log(-math.log(((chance >> 12) + 0.5) / 2**52))
 
 
 def met(profile: TargetProfile, item: Listed, terms: ContextTerms) -> list[tuple[str, bool]]:
-    """What a profile wishes for, and whether a sentence has it."""
+    """Return the target features of a profile and whether a sentence has them.
+
+    Args:
+        profile: What the negative should look like.
+        item: The sentence.
+        terms: Content words of the context.
+
+    Returns:
+        Names of the features that the profile asks for, each with whether it is met.
+    """
     common = len(item.shared & terms.informative)
     wishes = [
         (f"{_AMOUNTS[profile.shared]} in common", common >= profile.shared, profile.shared > 0),
