@@ -59,8 +59,8 @@ def snapshot(
         None,
         "Include only the data for these transforms and generators: donors (graft), "
         "utterances (insertion, replacement), shifts (perspective, counterfactual), sentences "
-        "(overlap, hard), bank (random, bm25, semi-hard, token-subst). Repeatable. Default: all; shifts "
-        "only if there is a shift graph.",
+        "(overlap, hard), bank (random, bm25, semi-hard, token-substitution). Repeatable. "
+        "Default: all; shifts only if there is a shift graph.",
         "PART",
     ),
     overwrite: Overwrite = False,
