@@ -48,7 +48,7 @@ With the default, two trainings on the same cores slow each other down: we measu
 
 app = group(
     "graphneg",
-    "Hard negatives for dialogue systems: edits of AMR meaning graphs, made in Cypher, decoded to text.",
+    "Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries, and decode them to text.",
     (
         *(load, upgrade, parse, negatives, generate, select, snapshot, merge, run, transforms),
         *(bank, rank, cypher, export, info, check, compare, sheet, serve, doctor),
@@ -76,7 +76,7 @@ def _options(
     *,
     context: typer.Context,
     where: StoreOptions,
-    version: bool = option(False, "Print the version and end.", callback=_version, is_eager=True),
+    version: bool = option(False, "Print the version and exit.", callback=_version, is_eager=True),
 ) -> None:
     """Set options that apply to the command after them, unless the command sets them itself."""
     context.default_map = _for_each_command(app, without_none(**asdict(where)))

@@ -135,7 +135,9 @@ def negatives(
     device: str | None = _of_decoder(
         None, "Device of the model: cpu, cuda or mps. Default: the best one available."
     ),
-    beams: int | None = _of_decoder(None, "Number of beams in the search of the t5 model.", min=1),
+    beams: int | None = _of_decoder(
+        None, "Number of beams in the search of the t5 model. Default: 4.", min=1
+    ),
     offline: bool = _of_decoder(False, "Do not download anything from a model hub."),
     where: StoreOptions,
 ) -> None:

@@ -65,7 +65,9 @@ def parse(
     device: str | None = _of_parser(
         None, "Device of the model: cpu, cuda or mps; for amrlib only. Default: the best one available."
     ),
-    batch: int | None = _of_parser(None, "Number of texts per batch; for amrlib only.", min=1),
+    batch: int | None = _of_parser(
+        None, "Number of sentences per batch; for amrlib only. Default: 16.", min=1
+    ),
     offline: bool = _of_parser(False, "Do not download anything from a model hub; for amrlib only."),
     processes: int | None = _of_parser(
         None, "Number of worker processes. Default: one per core for dependency, one for amrlib.", min=1

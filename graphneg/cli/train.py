@@ -58,7 +58,7 @@ def lm(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model on dialogues, for graphneg select: to predict replies, or the posts before them.
+    """Fine-tune a language model to predict replies, or the posts before them, for graphneg select.
 
     Every turn counts as a reply to the turns before it, and so does every right response. If a run is
     interrupted, run the same command again to continue from the last checkpoint.
