@@ -46,7 +46,7 @@ STATIC = "/static/"
 MOST_BYTES = 64_000_000
 """Maximum length of a body: a file of judgements."""
 FORM_BYTES = 256_000
-"""Maximum length of a form: answers, and a comment of 10,000 characters with up to twelve bytes each as sent."""
+"""Maximum length of a form: answers, and a comment of 10,000 characters, encoded as up to 12 bytes each."""
 LOGIN_BYTES = 4_000
 """Maximum length of a form before the login."""
 FORM_FIELDS = 200
