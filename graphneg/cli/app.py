@@ -79,6 +79,7 @@ def _options(
     version: bool = option(False, "Print the version and exit.", callback=_version, is_eager=True),
 ) -> None:
     """Set options that apply to the command after them, unless the command sets them itself."""
+    # Click looks up the defaults of a command here, nested by group.
     context.default_map = _for_each_command(app, without_none(**asdict(where)))
 
 
@@ -109,4 +110,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         complain(str(error))
         sys.exit(error.status)
     except KeyboardInterrupt:
+        # 128 + SIGINT, as shells report it.
         sys.exit(130)

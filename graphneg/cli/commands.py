@@ -86,6 +86,7 @@ def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
 
     def completed(incomplete: str) -> list[str]:
         known: Iterable[str] = names
+        # The import happens only when a shell asks for completions: most commands never need it.
         if isinstance(names, str):
             module, _, function = names.partition(":")
             known = getattr(import_module(f"graphneg.{module}"), function)()
@@ -153,6 +154,7 @@ def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[...,
     """
 
     def made(function: Callable[..., None]) -> Command:
+        # Lines are joined: the help wraps them to the width of the terminal.
         paragraphs = cleandoc(function.__doc__ or "").partition("\f")[0].strip().split("\n\n")
         text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
         return Command(expanded(function, input_status), text, examples_of)
@@ -221,6 +223,7 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
     Returns:
         The function to register with Typer.
     """
+    # With `from __future__ import annotations`, annotations are strings until they are resolved.
     hints = get_type_hints(function, include_extras=True)
     objects: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
@@ -232,6 +235,7 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
             with stopping("nothing was changed"):  # until the command gives advice of its own
                 function(**options)
         except InputError as error:
+            # An error that means wrong usage by itself keeps its status of 2.
             error.status = max(error.status, input_status)
             raise
         except OSError as error:  # such as a folder without permission to search it
@@ -253,6 +257,8 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
         defaults = objects[name]() if parameter.default is Parameter.empty else parameter.default
         for field in fields(objects[name]):
             parameters.append(_parameter(field.name, getattr(defaults, field.name), types[field.name]))
+    # Typer reads the options from the signature. Pyright refuses a plain assignment, because the type
+    # of functions does not declare this attribute.
     setattr(run, "__signature__", Signature(parameters))  # noqa: B010
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
@@ -264,6 +270,7 @@ def _parameter(name: str, default: Any, hint: Any) -> Parameter:
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)
     for info in metadata:
         if isinstance(info, OptionInfo):
+            # Typer would otherwise add a negative form: --json and --no-json.
             if kind is bool and not info.param_decls:
                 info.param_decls = (f"--{name.replace('_', '-')}",)
             if info.metavar is None and Path.__name__ in str(kind):
@@ -296,6 +303,7 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
         try:
             values[name] = loads(value)
         except JSONDecodeError:
+            # "word=tea" needs no quotes: what is not JSON is text.
             values[name] = value
         except (ValueError, RecursionError) as error:  # thousands of digits, or a thousand nested brackets
             raise BadParameter(f"{name} is too long or too deep to be read", param_hint=hint) from error
@@ -317,6 +325,7 @@ def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
     """
     amounts = named_values(given, hint)
     for name, amount in amounts.items():
+        # `True` is an int in Python, but "tea=true" is not a number.
         if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
             raise BadParameter(f"{name}={amount}: a whole number from 1", param_hint=hint)
     return amounts

@@ -121,6 +121,7 @@ def compare(
 
     by_source: dict[str, dict[str, Any]] = {}
     for name, value in named_values(source_option, "--source-option").items():
+        # "bm25.by=response" becomes {"bm25": {"by": "response"}}.
         of, dot, own = name.partition(".")
         if not dot or not own:
             raise BadParameter(f"{name!r}: write SOURCE.NAME=VALUE", param_hint="--source-option")
@@ -161,6 +162,7 @@ def _table(compared: Comparison) -> Table:
 
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
     kinds = list(compared.rows[0].figures)
+    # There is no gap to close unless both random and human are among the sources.
     closing = [measure for measure in heads if any(measure in row.closed for row in compared.rows)]
     few = any(row.shortfall for row in compared.rows)
     rows = (

@@ -77,6 +77,7 @@ def contexts(
     from graphneg.store.contents import texts_digest
 
     causal = load_causal(model, device=device, offline=offline)
+    # A stopped run continues only if the model and the dialogues are the same.
     facts: dict[str, object] = {"model": str(causal.path)}
     facts |= {"corpora": chosen.corpus, "splits": chosen.split, "limit": chosen.limit}
     choice = ContextChoice(top, per_dialogue, furthest)
@@ -152,6 +153,7 @@ def responses(
     ]
     settings = named_values(option, "--option")
     with ExitStack() as opened:
+        # Models and files respond without a store.
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]

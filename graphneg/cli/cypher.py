@@ -71,6 +71,7 @@ def cypher(
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
     with where.opened() as graph, stopping("the query's transaction is rolled back"):
+        # Only `cypher_write` opens a transaction that the server lets write.
         ask = graph.explore if named else graph.cypher_write if write else graph.cypher
         try:
             rows = ask(text, **parameters)
@@ -143,6 +144,7 @@ def _print(rows: Rows, format: str) -> None:
         if rows.columns:
             columns = [Column(escape(name), overflow="fold") for name in rows.columns]
             for column, cells in zip(columns, zip(*lines, strict=True), strict=False):
+                # Numbers are aligned to the right; `type` excludes booleans, which are integers in Python.
                 if all(type(cell) in (int, float) for cell in cells):
                     column.justify = "right"
             texts = ([escape(shown(cell)) for cell in cells] for cells in lines)
@@ -208,6 +210,7 @@ def _show(transform: Transform) -> None:
     if transform.needs:
         console.print(Text(f"needs   {', '.join(transform.needs)}", "dim"))
     console.print(Text(f"file    {transform.place}", "dim"), end="\n\n")
+    # The comments of the header are printed above, as the summary and the notes.
     query = "\n".join(line for line in transform.query.splitlines() if not line.startswith("//"))
     syntax = Syntax(visible(query), "cypher", theme="ansi_dark", background_color="default", word_wrap=True)
     console.print(syntax)

@@ -111,6 +111,7 @@ def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
     yield "terminal", f"{sys.stdout.encoding}, {'a terminal' if sys.stderr.isatty() else 'no terminal'}"
     for name in SETTINGS:
         if name in os.environ:
+            # The value could be a password, or a path with the user's name.
             yield name, os.environ[name] if name in SHOWN else "is set"
 
 
@@ -179,6 +180,7 @@ def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
         one.name for one in distributions() if re.fullmatch(r"[a-z]{2}[-_](core|dep)[-_].*", one.name or "")
     }
     yield "spaCy", ", ".join(sorted(pipelines)) or "none"
+    # The cache of Hugging Face has folders such as models--facebook--bart-base.
     hub = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface") / "hub"
     cached = sorted(
         folder.name.removeprefix("models--").replace("--", "/") for folder in hub.glob("models--*")
@@ -225,6 +227,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         else:
             directory = Path(where.name).expanduser()
             yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
+            # Only a directory with this file is a store; an empty one can become a store.
             if os.path.lexists(directory / embedded.MARK):
                 mark = embedded.read_mark(directory)
                 size = sum(status.st_size for _, status in files_below(directory))
@@ -241,6 +244,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         yield (
             "fault",
             FAULT
+            # The message may repeat the address of the server, which must not be in the report.
             + first_line(error).replace(where.store or os.environ.get("NEO4J_URI") or "\0", "the store"),
         )
     others = [directory.name for directory in embedded.served_directories()]

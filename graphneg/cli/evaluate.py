@@ -169,6 +169,7 @@ def ranker(
             given = scored(load_ranker(model, offline=offline), choices, bars)
         else:
             assert scores is not None
+            # The file lists one score after another; group them by context again.
             flat = iter(read_scores(scores, sum(len(context.responses) for context in choices)))
             given = [[next(flat) for _ in context.responses] for context in choices]
         ranked = rank(choices, given, threshold)
@@ -241,6 +242,7 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
+    # A file has scores for all rated items, also for those that --level leaves out.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
@@ -265,6 +267,7 @@ def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offli
     from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
     from graphneg.scorers.coherence import CoherenceScorer
 
+    # The configuration of a trained model names its kind; one without a kind counts as a cross-encoder.
     if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
         ranker = load_ranker(model, offline=offline)
         for item in rated:
@@ -302,6 +305,7 @@ def _print_correlations(
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     table = figures_table(*headers, names=3)
     for at, (name, lines) in enumerate((*found, *plain)):
+        # A rule separates the scorers from the counts of words and turns.
         if at == len(found):
             table.add_section()
         for line in lines:

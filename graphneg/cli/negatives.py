@@ -157,6 +157,7 @@ def negatives(
     if reasons:
         results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
         return
+    # Tracing a query makes no negatives, so options for output make no sense.
     if debug_sites:
         if not transform or out is not None or explain is not None:
             raise BadParameter("--debug-sites needs --transform NAME, and neither -o nor --explain")
@@ -176,6 +177,7 @@ def negatives(
             f"only recipes of a generator take options ({', '.join(GENERATED)})", param_hint="--option"
         )
     if out is not None:
+        # A shard goes to another file, FILE.3-of-16, which is checked when it is written.
         check_destination(out, overwrite or part is not None)
     options = without_none(
         model=model, backend=backend, device=device, num_beams=beams, offline=offline or None
@@ -214,6 +216,7 @@ def negatives(
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
             refuse_empty(made)
+            # The negatives are read back from the file: standard output and shards have none to read.
             if show and shard is None and out != STANDARD:
                 show_briefly(_varied(read_negatives(out), show))
 
@@ -260,6 +263,7 @@ def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
     others: list[Negative] = []
     seen: set[str] = set()
     for negative in negatives:
+        # Five examples of the same transform would tell a user less than one of each.
         made_by = {str(edit["transform"]) for edit in negative.edits}
         if made_by - seen:
             fresh.append(negative)
@@ -427,6 +431,7 @@ def _graph_table(turn: str, before: str, after: str) -> Table:
     old, new = ([line for line in lines if not line.startswith("#")] for lines in formatted)
     # An inserted node moves the closing brackets of other lines and indents them: that is no edit.
     bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
+    # Without autojunk=False, difflib ignores frequent lines of graphs with 200 lines or more.
     for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
         left = [Text(f"  {line}") if tag == "equal" else Text(f"- {line}", GONE) for line in old[a:b]]
         right = [Text(f"  {line}") if tag == "equal" else Text(f"+ {line}", NEW) for line in new[c:d]]

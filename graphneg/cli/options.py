@@ -284,6 +284,7 @@ class CorpusOptions:
         """
         from graphneg.store.dialogues import count_dialogues
 
+        # The limit does not matter: one dialogue is enough.
         every = replace(self.selection, limit=None, with_graphs=with_graphs)
         if count_dialogues(graph.store, every):
             return
@@ -464,6 +465,7 @@ class Training:
     @property
     def arguments(self) -> dict[str, Any]:
         """The settings as keyword arguments of a training function; ``--option`` overrides named options."""
+        # `training_arguments` comes last, so that --option overrides the named options.
         own = {"seed": self.seed, "overwrite": self.overwrite}
         return own | training_arguments(self.rate, self.batch, self.option)
 
@@ -551,5 +553,6 @@ def made_responses(
         return []
     if embedder is None:
         return read_made(paths, seed=seed)
+    # Word vectors are local files: there is nothing to download.
     options = {} if is_static(embedder) else {"offline": offline}
     return read_made(paths, seed=seed, embedder=get_embedder(embedder, **options))

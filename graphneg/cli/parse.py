@@ -70,7 +70,9 @@ def parse(
     ),
     offline: bool = _of_parser(False, "Do not download anything from a model hub; for amrlib only."),
     processes: int | None = _of_parser(
-        None, "Number of worker processes. Default: one per core for dependency, one for amrlib.", min=1
+        None,
+        "Number of worker processes. Default: one per core for dependency (at most 8), one for amrlib.",
+        min=1,
     ),
     again: bool = option(
         False, "Replace the graphs of other parsers and parser versions. Loaded graphs are never replaced."
@@ -104,6 +106,7 @@ def parse(
         report = _parse_file(text, out, partial(_pool, parser, options, processes))
     else:
         with (
+            # The parser comes first: if it cannot be loaded, no server is started for the store.
             _pool(parser, options, processes) as pool,
             where.opened(chosen) as graph,
             working("what was written is kept; the same command again parses the rest") as bars,

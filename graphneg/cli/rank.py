@@ -269,6 +269,7 @@ def select(
 
     if not file.is_file():
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
+    # Records are written while others are still read.
     if out != STANDARD and Path(out).resolve() == file.resolve():
         raise BadParameter(f"{out} is what is read; name another file", param_hint="--out")
     check_destination(out, overwrite or shard is not None)
@@ -301,6 +302,7 @@ def select(
         raise BadParameter("--model is for perplexities: choose by these first, and by a judge then")
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
+    # Without right pairs to learn from, both thresholds must be given.
     if validation is None and None in limits.given:
         raise BadParameter(
             "say which perplexities are too high: --validation FILE, "
@@ -340,7 +342,14 @@ class _Limits:
     seed: int
 
     def criteria(self, scorer: Bidirectional) -> SelectionCriteria:
-        """Return the selection criteria; missing thresholds are learned from the right pairs."""
+        """Return the selection criteria.
+
+        Args:
+            scorer: The language models, to learn missing thresholds from the right pairs with.
+
+        Returns:
+            The criteria.
+        """
         from graphneg.generators import selection
         from graphneg.records.files import read_negatives
 

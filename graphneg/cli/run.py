@@ -52,6 +52,7 @@ def run(
         if ray is None:
             made = run_pipeline(what, progress=bars, overwrite=overwrite, on_rejected=refused.append)
         else:
+            # Ray is an optional dependency.
             from graphneg.ray import connected, run_on
 
             with connected(ray):

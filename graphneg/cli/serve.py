@@ -119,6 +119,7 @@ class ReviewOptions:
             # Sampling reads all files, so it waits until somebody opens the view.
             return ReviewView(lambda: self._drawn(path, files, questions, gold))
         kept = Judgements.open(path)
+        # Answers to different questions cannot be combined.
         if self.questions and questions != kept.set.questions:
             kept.close()
             raise InputError(f"{path}: other questions are asked there; name another file with --judgements")
@@ -192,6 +193,8 @@ def serve(
     password = _password(host)
     check_access(host, password)
     with ExitStack() as opened, stopping("the pages are closed"):
+        # The port comes first: opening the store and indexing files can take a while, and a port
+        # in use should be reported at once.
         listening = opened.enter_context(bound(host, port))
         pages = Pages(tuple(_views(files or [], review, where, opened, patience)))
         access = Access(host, listening.getsockname()[1], password)
@@ -220,6 +223,7 @@ def _views(
         from graphneg.store.reopening import ReopenedStore
 
         if not views:
+            # The empty view says how to make negatives.
             views.append(NegativesView([]))
         stores = ReopenedStore(graph.store, where.open_again)
         opened.callback(stores.close)
@@ -241,6 +245,7 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
     if not (made := variants_digest(graph.store)):
         return []
     content = texts_digest(graph.store, Selection())
+    # A change of the negatives, of the texts or of the version gives another file.
     folder = cache_folder("stores", fingerprint([__version__, made, content]))
     path = folder / "store.jsonl"
     if not path.exists():

@@ -76,6 +76,7 @@ def snapshot(
 
     check_new(out, overwrite)
     with where.opened() as graph, working(f"{out} is written when it is complete; run it again") as bars:
+        # A store without a shift graph has no shifts to count.
         chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]
         made = Snapshot.write(graph.store, out, chosen, bars)
     say(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")

@@ -111,6 +111,7 @@ def sheet(
     """
     if into is not None:
         _take_in(read or [], into, key)
+        # Print the results of the whole review, not only of the new judgements.
         read, key = [into], None
     if read:
         if files or human:
@@ -205,6 +206,7 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
             raise BadParameter("a file of judgements is read alone, without a key", param_hint="--read")
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
+    # The sheets are copies of one sheet, so they have one key.
     known = read_key(key or key_path(paths[0]))
     return known, read_several(known, paths)
 

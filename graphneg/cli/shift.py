@@ -97,6 +97,7 @@ def build(
     from graphneg.nn.embedders import get_embedder
     from graphneg.shift.keywords import get_extractor
 
+    # Only options that are set are passed: word vectors refuse those of encoders, such as --device.
     own = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
     with where.opened() as graph:
         with messages().status(f"loading {embedder}"):
@@ -183,6 +184,7 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
         )
         table = plain_table(*columns)
         for shift in shifts:
+            # "Do you like coffee?" "Yes, coffee is great." The reply stays with the topic of the post.
             stays = " (stays)" if shift.focus == shift.perspective else ""
             bar = Text("━" * max(1, round(BAR * shift.count / most)), colour)
             said = [f"{escape(pair.post)}\n[dim]→[/] {escape(pair.reply)}" for pair in shift.pairs[:1]]

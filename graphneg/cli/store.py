@@ -136,6 +136,7 @@ def load(
     if corpus == SNAPSHOT:
         _load_snapshot(paths or (), where)
         return
+    # An unknown loader is reported before any other mistake in the command.
     get_loader(corpus)
     for pair in map or ():
         if "=" not in pair:
@@ -166,6 +167,7 @@ def load(
         say(f"all refusals are in {rejected}")
     if bulk is not None:
         say(f"sh {bulk}/import.sh makes a Neo4j database of it")
+    # Nothing is loaded now, and nothing was before: a script should not go on.
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
 
@@ -197,6 +199,7 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
         yield None
         return
     try:
+        # Line buffering: a refusal is in the file even if the load is killed later.
         stream = file.open("w", buffering=1, encoding="utf-8")
     except OSError as error:
         raise unwritable(file, error, "nothing was changed") from error
@@ -358,6 +361,7 @@ def export(
             (write.incomplete, "contexts without a right or a wrong response"),
             (write.edited, "negatives of edited dialogues, which have contexts of their own"),
             (write.unusable, "negatives that are empty or say what a right response says"),
+            # In a shard, it is normal that most negatives belong to dialogues of other shards.
             (write.elsewhere if part is None else 0, "negatives of dialogues that are not among these"),
         ):
             if amount:

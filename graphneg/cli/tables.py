@@ -105,6 +105,7 @@ def figures_table(
     named = (Column(header, overflow="fold") for header in headers[:names])
     figures = (Column(header, justify="right", no_wrap=True) for header in headers[names:])
     table = plain_table(*named, *figures, rows=rows, title=title)
+    # One space between columns instead of two: tables of figures are wide.
     table.padding = (0, 1, 0, 0)
     return table
 
@@ -164,6 +165,7 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
     table = figures_table(*headers, "similar:\nleast", "median", "most", names=2)
     for row in rows:
+        # A category is a part of its source: only its own numbers are repeated.
         needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
         name, spread = "" if row.category else row.name, row.similarity
         figures = (spread.minimum, spread.median, spread.maximum) if spread else ()

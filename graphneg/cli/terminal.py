@@ -75,11 +75,28 @@ class Screen(Console):
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render_str(self, text: str, **settings: Any) -> Text:
-        """Render text with markup, with control characters escaped."""
+        """Render text with markup, with control characters escaped.
+
+        Args:
+            text: The text.
+            **settings: Further arguments of Rich's method.
+
+        Returns:
+            The rendered text.
+        """
         return super().render_str(visible(text), **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render an object, with the control characters of a `Text` escaped."""
+        """Render an object, with the control characters of a `Text` escaped.
+
+        Args:
+            renderable: The object.
+            options: The options of the console.
+
+        Returns:
+            The segments to print.
+        """
+        # A `Text` does not pass through `render_str`.
         if isinstance(renderable, Text) and UNSEEN.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
@@ -196,6 +213,7 @@ def stopping(advice: str | Callable[[], str]) -> Generator[None]:
         yield
     except KeyboardInterrupt:
         say(f"stopped: {advice if isinstance(advice, str) else advice()}")
+        # 128 + SIGINT, as shells report it.
         raise typer.Exit(130) from None
 
 
@@ -279,6 +297,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         out, whole = str(made.shard.file(out)), out
     else:
         whole = ""
+    # This must be known before the file is written; the report mentions it.
     replaces = Path(out).is_file()
     with stopping(unkept if out == STANDARD else keeps_part(out, f"what was {verb}")):
         if whole:
@@ -298,6 +317,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
+    # Nothing more is printed: the records themselves are on standard output.
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
@@ -367,6 +387,7 @@ class Bars:
             TimeRemainingColumn(compact=True),
             console=console,
             transient=True,
+            # Log files should not contain the control sequences of progress bars.
             disable=not console.is_terminal,
         )
 

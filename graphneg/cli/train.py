@@ -206,6 +206,7 @@ def decoder(
     del loaded
     if measured:
         with working(f"graphneg evaluate decoder {out / HELD_OUT} --model {out} measures it") as bars:
+            # The model was written a moment ago, so nothing has to be downloaded.
             made = T5Decoder(out, device=lessons.device, offline=True)
             with RoundTrip(parser) as trip:
                 scores = evaluate_decoder(made, read_pairs(out / HELD_OUT), trip, progress=bars)
@@ -381,6 +382,7 @@ def ranker(
     if mix:
         amounts = named_amounts(mix, "--mix")
     else:
+        # Without --mix, each source in the files counts equally.
         sources = {answer.source for group in dataset.groups(0) for answer in group.negatives} - {RANDOM}
         amounts = {RANDOM: 2, **dict.fromkeys(sorted(sources), 1)}
     pairs = Pairs(dataset, Mix(positives, amounts), lessons.seed)
