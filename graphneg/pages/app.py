@@ -112,6 +112,7 @@ class Pages:
         ]
         for view in self.views:
             routes += view.routes(self)
+        # `Exception` covers bugs, too: the visitor gets a page, and the traceback goes to the terminal.
         faults: Any = {HTTPException: self._refused, GraphnegError: self._refused, Exception: self._refused}
         return Starlette(routes=routes, exception_handlers=faults)
 
@@ -121,6 +122,7 @@ class Pages:
             view.close()
 
     def _first(self, request: Request) -> Response:
+        # A visitor should not start on a page that has nothing to show.
         first = next((view for view in self.views if not view.is_empty), self.views[0])
         return RedirectResponse(first.path, 303)
 
@@ -133,6 +135,7 @@ class Pages:
         if isinstance(error, HTTPException):
             status, said = error.status_code, error.detail
         elif isinstance(error, GraphnegError):
+            # An InputError is the visitor's; any other one is likely to be temporary, such as a lost store.
             status, said = (400 if isinstance(error, InputError) else 503), first_line(error)
         answer = self.render(request, "error.html", status, said=said)
         if isinstance(error, BusyError):
@@ -145,6 +148,7 @@ def _templates() -> Environment:
     return Environment(
         loader=PackageLoader("graphneg.pages"),
         autoescape=True,
+        # A misspelled name in a template is an error instead of an empty text.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -40,6 +40,7 @@ def whole(given: Mapping[str, str], name: str, default: int, *, least: int = 1) 
     Raises:
         InputError: The value is not an integer from ``least`` to 999,999,999.
     """
+    # A form sends an empty text for a field that was left empty.
     text = given.get(name, "") or str(default)
     found = _digits(text)
     if found is None or found < least:
@@ -67,6 +68,7 @@ def number(given: Mapping[str, str], name: str) -> float | None:
         found = float(text)
     except ValueError:
         found = float("nan")
+    # `float` accepts "nan" and "inf".
     if not isfinite(found):
         raise InputError(f"{name}: {_short(text)} is no number")
     return found

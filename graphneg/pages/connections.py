@@ -87,6 +87,7 @@ class LimitedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         """Wait for a visitor that reads more slowly than the answer is written."""
         super().pause_writing()
+        # uvicorn calls this when the buffer of the connection is full: the visitor does not read.
         self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
@@ -119,6 +120,7 @@ class LimitedProtocol(H11Protocol):
             if one is not self and isinstance(one, LimitedProtocol) and not one.transport.is_closing()
         ]
         mine = [one for one in others if one.key == self.key]
+        # The address that is over its limit makes room itself: other visitors lose nothing.
         if len(mine) >= MOST_OF_ONE:
             return self._make_room(mine)
         if len(others) >= MOST:
@@ -148,13 +150,16 @@ class LimitedProtocol(H11Protocol):
         if self._deadline:
             self._deadline.cancel()
             self._deadline = None
+        # IDLE: the head of the next request is awaited.
         if phase[0] is h11.IDLE:
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._end)
+        # SEND_BODY: the head is complete, and the visitor sends the body.
         elif phase[0] is h11.SEND_BODY:
             seconds = LINGER_SECONDS if answered else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._end)
 
     def _end(self) -> None:
+        # An answer that has begun cannot be followed by an error status.
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(_TOO_SLOW)
             self.transport.close()

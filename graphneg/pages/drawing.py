@@ -144,6 +144,7 @@ def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
         left, right = old[above], new[other]
         for key in (_whole, _named, _role):
             for node in [node for node in left if node.k not in found]:
+                # Two nodes of the original must not be paired with the same node.
                 taken = {*found.values()}
                 twin = next((one for one in right if one.k not in taken and key(one) == key(node)), None)
                 if twin is not None:
@@ -189,6 +190,7 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     edges: list[DrawnEdge] = []
     for number, (above, role, below) in enumerate(_triples(graph)):
         is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
+        # The edges of the tree come first: one for each node but the top.
         draw = _branch if number < len(graph.nodes) - 1 else _arrow
         edges.append(draw(boxes[above], boxes[below], role, "kept" if is_shared else alone))
     width = max(box.x + box.width for box in boxes) + MARGIN
@@ -225,6 +227,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
     leaves = [node.k for node in graph.nodes if not children[node.k]]
     for row, k in enumerate(leaves):
         rows[k] = float(row)
+    # Children have higher numbers than their parent, so their rows are known by now.
     for node in reversed(graph.nodes):
         if children[node.k]:
             ends = [rows[child.k] for child in children[node.k]]

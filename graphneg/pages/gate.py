@@ -55,6 +55,7 @@ UPLOAD_SECONDS, FORM_SECONDS = 300.0, 20.0
 """Seconds in which a file, and a form, must arrive."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _READING = ("GET", "HEAD")
+# Only scripts and styles of these pages run, and no other site can show the pages in a frame.
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -142,6 +143,7 @@ class Access:
             return False
         if name in _LOOPBACK or name == self.host.lower():
             return True
+        # Without a password the server listens on loopback only, which has no other names.
         return bool(self.password) and (_is_address(name) or name in own_names())
 
     def opens(self, request: Request) -> bool:
@@ -215,6 +217,7 @@ class Gate:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
+                # The pages contain other people's data: browsers and proxies must not keep them.
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
@@ -230,6 +233,7 @@ class Gate:
         path = request.url.path
         if refusal := self._refusal(request):
             return _plain(refusal, 403)
+        # A token counts only where it can be removed from the URL by a redirect.
         given = request.query_params.get(TOKEN) if request.method in _READING else None
         if self._on_loopback and given:
             return self._let_in(request) if _same(given, self._access.token) else _LOST
@@ -276,6 +280,7 @@ class Gate:
         Raises:
             ClientDisconnect: The visitor left.
         """
+        # Comparing first would let an attacker read the answer from its speed or content.
         if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
             seconds = ceil(wait)
             answer = _plain(f"too many tries of a password: go back and try again in {seconds} s", 429)
@@ -332,6 +337,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     """
     too_long = HTTPException(413, f"more than {most:,} bytes were sent")
     announced = request.headers.get("content-length", "0")
+    # Converting a number of many thousands of digits would take too long.
     if not announced.isdecimal() or len(announced) > 12 or int(announced) > most:
         raise too_long
     parts: list[bytes] = []
@@ -339,6 +345,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
+                # The announced length may be wrong or missing.
                 size += len(part)
                 if size > most:
                     raise too_long
@@ -353,6 +360,7 @@ _KEY = secrets.token_bytes(32)
 
 def _same(given: str, secret: str) -> bool:
     """Compare two texts in a time that reveals neither their characters nor their lengths."""
+    # Digests have the same length for all texts, and the random key makes them unpredictable.
     digests = (
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (given, secret)
     )

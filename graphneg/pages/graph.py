@@ -157,6 +157,7 @@ class GraphView:
         return {"hubs": hubs, "has_dialogues": bool(hubs) or bool(info_of(store).corpora)}
 
     def _all_data(self, request: Request) -> Response:
+        # The first request reads the graph; those that arrive meanwhile wait for it.
         with self._reading:
             self._edges = self._edges or read_edges(self._store)
         return JSONResponse(commonest_drawn(self._edges, whole(request.query_params, "topics", TOPICS)))
@@ -169,6 +170,7 @@ class GraphView:
         if given.get("named") or given.get("cypher", "").strip():
             try:
                 answer = await self._in_time(request, given)
+            # `Pages` answers this error with a status and a header that tell the visitor to try again.
             except BusyError:
                 raise
             except GraphnegError as error:
@@ -206,6 +208,7 @@ class GraphView:
         left = asyncio.ensure_future(_until_left(request))
         limit = place.seconds + GRACE_SECONDS + OVERDUE_SECONDS
         try:
+            # Whichever comes first: the answer, the visitor leaving, or the end of the time.
             await asyncio.wait({asked, left}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
                 return await asked
@@ -222,6 +225,7 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
+        # The query had a quick place.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again when they have ended"
         return f"{said}: ask for less, or serve with a longer --patience"
@@ -233,10 +237,12 @@ class GraphView:
             if name := given.get("named", ""):
                 return explore(store, name, values_of(named_query(name), given), **limits)
             parameters = _parameters(given.get("parameters", ""))
+            # One row more than the page shows: it tells whether there are more.
             return Rows(store.query_read(given["cypher"], parameters, most=ROWS + 1, **limits))
         except QueryStopped:
             raise
         except StoreError as error:
+            # The server of an embedded store may have been stopped by another command.
             if not store.has_ended:
                 raise
             raise StoreError(f"{first_line(error)} (the next request opens the store again)") from error
@@ -292,6 +298,7 @@ def around_drawn(around: Neighbourhood) -> Drawn:
         The drawing.
     """
     sides = {shift.focus: -1 for shift in around.comes_from}
+    # A topic on both sides is drawn on the right; the topic itself is in the middle.
     sides |= {shift.perspective: 1 for shift in around.moves_to} | {around.topic: 0}
     edges = [
         (shift.focus, shift.perspective, shift.count) for shift in (*around.moves_to, *around.comes_from)
@@ -332,6 +339,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
     Returns:
         The drawing, of at most `DRAWN` nodes; None if there is nothing to draw.
     """
+    # `fromkeys` removes duplicates and keeps the order.
     edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _told(row)))
     if edges:
         return _drawn(edges)

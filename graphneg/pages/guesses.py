@@ -101,6 +101,7 @@ class Guesses:
         own = self._bucket(address_key(address), now)
         for bucket in (self._all, own):
             bucket.refill(now)
+        # Neither bucket is charged for a try that is refused: waiting visitors do not wait longer.
         if wait := max(self._all.seconds_to_wait, own.seconds_to_wait):
             return wait
         self._all.left -= 1
@@ -142,6 +143,7 @@ def address_key(address: str) -> str:
         return address
     if isinstance(known, ipaddress.IPv4Address):
         return str(known)
+    # A server that listens on IPv6 sees IPv4 visitors as ::ffff:192.0.2.7.
     if known.ipv4_mapped:
         return str(known.ipv4_mapped)
     return str(ipaddress.ip_network((known, IPV6_NETWORK), strict=False))

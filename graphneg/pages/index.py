@@ -221,6 +221,7 @@ class NegativesIndex:
         where, values = _where(asked)
         way = "DESC" if descending else "ASC"
         if order:
+            # `IS NULL` sorts records without the score to the end, in both directions.
             query = f"""SELECT negatives.n FROM negatives
                 LEFT JOIN scores ON scores.n = negatives.n
                     AND scores.name = (SELECT name FROM names WHERE kind = '{SCORE}' AND value = ?)
@@ -289,6 +290,7 @@ class NegativesIndex:
         values: list[Any] = []
         for limits, sign in ((least, "<"), (most, ">")):
             for score, limit in limits.items():
+                # Selecting the losses keeps the records that lack the score.
                 lost.append(f"{_of_score(sign)}")
                 values += [score, limit]
         where = " AND ".join(["is_wrong", *(f"n NOT IN ({query})" for query in lost)])
@@ -303,6 +305,7 @@ class NegativesIndex:
 
     def _numbered(self, query: str, values: Sequence[Any]) -> list[Numbered]:
         """Return the records that a query selects, in its order; only these are decompressed."""
+        # Sorting whole records would make SQLite move megabytes; numbers are small.
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
@@ -380,6 +383,7 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
         try:
             create_private(unfinished)  # The source may be closed to other users.
             with closing(sqlite3.connect(unfinished)) as index:
+                # No journal is needed: an unfinished index is never used.
                 index.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
                 _fill(index, negatives, progress)
                 index.execute("INSERT INTO facts VALUES ('state', ?)", [state])
@@ -394,6 +398,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
     amounts = Counter[int]()
     total = 0
 
+    # Labels and scores are stored once and referred to by number.
     def named(kind: str, value: str) -> int:
         name = names.setdefault((kind, value), len(names) + 1)
         amounts[name] += 1
@@ -530,6 +535,7 @@ def _of_score(sign: str) -> str:
 
 def _place(source: Path) -> Path:
     beside = source.with_name(f".{source.name}.index.sqlite")
+    # A corpus may be in a folder that only its owner can write to.
     if os.access(source.parent, os.W_OK):
         return beside
     return cache_folder("indexes") / f"{fingerprint(str(source))}.sqlite"
@@ -550,6 +556,7 @@ def _is_current(path: Path, state: str) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
             return _fact(index, "state") == state
+    # A damaged index is written again.
     except sqlite3.Error:
         return False
 

@@ -185,6 +185,7 @@ class NegativesView:
         """Do nothing: an index keeps no file open."""
 
     def _index(self, number: int) -> NegativesIndex:
+        # The URL may be from an earlier run with other files.
         if number >= len(self._indexes):
             raise HTTPException(404, f"there is no file {number}; there are {len(self._indexes)}")
         return self._indexes[number]
@@ -203,6 +204,7 @@ class NegativesView:
         rows = [_row(one) for one in index.page(asked, start, ROWS, order, descending=descending)]
 
         def address(**changes: Any) -> str:
+            # Another filter or order starts at the first page again.
             changed = {**{name: value for name, value in state.items() if name != "start"}, **changes}
             return f"{self.path}?{urlencode({name: value for name, value in changed.items() if value != ''})}"
 
@@ -282,6 +284,7 @@ def _row(one: Numbered) -> Row:
     edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
     pieces = [(f"turn {turn}", _pieces(negative, turn, change)) for turn, change in edited]
     last = len(changes) - 1
+    # Nothing was edited word by word, so the row shows the response as a whole.
     if not edited:
         pieces = [(f"turn {last}", [(False, negative.response, negative.response)])]
     first = edited[0][0] if edited else last
@@ -316,12 +319,14 @@ def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float,
 
 def _histogram(spread: Spread) -> Histogram:
     step = (len(spread.thresholds) - 1) // BARS
+    # The last bar includes the highest value, which no threshold is above.
     edges = [*spread.below[:-1:step], spread.amount]
     amounts = [after - before for before, after in pairwise(edges)]
     most = max(*amounts, 1)
     width = 100 / len(amounts)
     heights = [round(100 * amount / most, 2) for amount in amounts]
     bars = (Bar(round(width * at, 2), 100 - height, height) for at, height in enumerate(heights))
+    # The median: the first threshold with at least half of the values below it.
     middle = next(
         (t for t, below in zip(spread.thresholds, spread.below, strict=True) if 2 * below >= spread.amount),
         spread.thresholds[-1],

@@ -81,6 +81,7 @@ class ReviewView:
     @property
     def judged(self) -> Judgements:
         """The judgements, opened at the first use."""
+        # Two requests may arrive before the items are sampled.
         with self._opening:
             if self._judgements is None:
                 self._judgements = self._opened()
@@ -109,6 +110,7 @@ class ReviewView:
 
         def write(path: str, answer: Callable[[Request, dict[str, str]], Response]) -> Route:
             async def endpoint(request: Request) -> Response:
+                # Writing to SQLite blocks.
                 return await run_in_threadpool(answer, request, await form(request))
 
             return Route(self.path + path, endpoint, methods=["POST"])
@@ -179,6 +181,7 @@ class ReviewView:
     async def _imported(self, request: Request) -> Response:
         """Store the judgements of an uploaded file; the suffix of ``name`` is its format."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
+        # Visitors who wait would each hold an open connection and a file.
         if self._sending.locked():
             raise BusyError("other files are being taken in: try again in a few seconds")
         async with self._sending:
@@ -197,12 +200,14 @@ class ReviewView:
             try:
                 found = read_judgements(self.judged.set, path, annotator or READER)
             except InputError as error:
+                # The visitor knows the name of the uploaded file, not that of the temporary one.
                 raise InputError(str(error).replace(str(path), name)) from error
         return self.judged.put(found)
 
     def _disagreement(self, pages: Pages, request: Request) -> Response:
         results = self._by_rule(request)
         rows = results.disagreements
+        # Rows that the adjudicator has decided can be opened again, but are not offered.
         left = [row for row in rows if row not in results.decided]
         asked = whole(request.query_params, "row", 0, least=0)
         row = asked if asked in rows else next(iter(left), None)

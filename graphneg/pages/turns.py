@@ -67,6 +67,7 @@ class Turns:
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
+            # Patient places come first: a query may as well have the longer time.
             for place in self._places:
                 if place.free:
                     place.free -= 1
