@@ -35,7 +35,7 @@ from graphneg.cli.terminal import complain
 from graphneg.errors import GraphnegError
 
 RARELY = 50_000
-"""Number of new objects after which Python looks for reference cycles to free; Python's own default is 700.
+"""Number of new objects after which Python looks for reference cycles to free; Python's default is far lower.
 
 Importing the libraries creates many objects and hardly any cycles, so frequent searches only cost time.
 """
@@ -43,7 +43,7 @@ Importing the libraries creates many objects and hardly any cycles, so frequent 
 WAITING = ("GOMP_SPINCOUNT", "10000")
 """Number of checks for new work after which an idle OpenMP thread of PyTorch gives up its core (GNU OpenMP).
 
-With the default, two trainings on the same cores slow each other down: we measured a factor of thirty.
+With the default, two models that generate text at the same time on the same cores took thirty times as long.
 """
 
 app = group(

@@ -126,9 +126,7 @@ def negatives(
         "surface",
         "The decoder that writes the text of edited graphs: surface, t5, rescored or an installed one.",
     ),
-    model: str | None = _of_decoder(
-        None, "The model of the decoder; required for t5 and rescored.", "PATH_OR_ID"
-    ),
+    model: str | None = _of_decoder(None, "The model of the decoder, for t5 and rescored.", "PATH_OR_ID"),
     backend: Literal["torch", "ctranslate2"] | None = _of_decoder(
         None, "The library that runs the t5 model. Default: torch."
     ),

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 HeldOutContexts = Annotated[
     list[Path] | None,
-    shared("Contexts (in a format that evaluate ranker reads) whose responses are not trained on."),
+    shared(
+        "Contexts (in a format that evaluate ranker reads) whose responses are not trained on. Repeatable."
+    ),
 ]
 
 
