@@ -8,10 +8,10 @@ changed. The scores ``clash`` and ``fit`` are added as ``graphneg select`` compu
 
 Example::
 
-    index = open_index("negatives.jsonl") asked = Filter(labels={"transform": "negate"}, ranges={"clash":
-    (0.5, None)}) index.count(asked)                                   # number of negated sentences with a
-    clash of 0.5 or more index.page(asked, 0, 50, "clash", descending=True)   # the first 50, the highest
-    clash first
+    index = open_index("negatives.jsonl")
+    asked = Filter(labels={"transform": "negate"}, ranges={"clash": (0.5, None)})
+    index.count(asked)                                   # number of records of negate with clash >= 0.5
+    index.page(asked, 0, 50, "clash", descending=True)   # the first 50, the highest clash first
 """
 
 from __future__ import annotations
