@@ -194,6 +194,7 @@ def group(
     Returns:
         The application.
     """
+    # The program as a whole has options to install completion; each group does not need them.
     settings.setdefault("add_completion", False)
     app = typer.Typer(
         name=name,
@@ -229,6 +230,7 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
 
     @wraps(function)
     def run(**options: Any) -> None:
+        # Typer passes single options; the function expects objects.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
@@ -250,6 +252,7 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
 
     parameters: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
+        # A single option; any other parameter is replaced by the fields of its dataclass.
         if name not in objects:
             parameters.append(_parameter(name, parameter.default, hints[name]))
             continue

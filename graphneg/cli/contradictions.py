@@ -84,6 +84,7 @@ def contexts(
     with ExitStack() as opened:
         if file is not None:
             candidates = read_dialogues_file(file)
+            # The content counts, not the name: after a change of the file, a run starts again.
             facts["file"] = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         else:
             graph = opened.enter_context(where.opened(chosen))

@@ -113,6 +113,7 @@ def decoder(
     from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_pairs
     from graphneg.parsers.round_trip import RoundTrip
 
+    # A missing package is reported before the model is loaded.
     check_packages()
     pairs = read_pairs(gold)[:limit]
     made = T5Decoder(model, backend=backend, num_beams=beams, device=device, offline=offline)
@@ -254,6 +255,7 @@ def correlation(
         columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
+        # If the number of words correlates as well as a scorer, the scorer may measure only length.
         plain = [(name, correlate(column, kept, **drawn)) for name, column in counts(rated).items()]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
@@ -403,6 +405,7 @@ def contradiction(
         settings = DetectorSettings(epochs, made_epochs, frozen=frozen, arguments=arguments, **own)
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
         learned["made"] = made_responses(made, embedder, seed=seed, offline=offline)
+        # The sizes of the folds are printed before the trainings, which take a while.
         for fold in leave_one_out(tested):
             left = counted(fold.left_out, "response")
             dropped = f"; {left} to tested contexts left out" if fold.left_out else ""

@@ -177,6 +177,7 @@ def negatives(
     if out is not None:
         # A shard goes to another file, FILE.3-of-16, which is checked when it is written.
         check_destination(out, overwrite or part is not None)
+    # Only options that are set are passed: a decoder refuses options that it does not have.
     options = without_none(
         model=model, backend=backend, device=device, num_beams=beams, offline=offline or None
     )

@@ -280,6 +280,7 @@ def select(
 
         needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
         choice = Choice(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
+        # Without a criterion, every record would be kept.
         if choice == Choice() and judge is None:
             raise BadParameter("say what is chosen: --per-context, --least, --quota, --judge or --model")
         if choice.judged and judge is None:
@@ -300,6 +301,7 @@ def select(
         return
     if judge or least or quota or (max_score, absolute_margin, relative_margin) != (None,) * 3:
         raise BadParameter("--model is for perplexities: choose by these first, and by a judge then")
+    # One model can score both directions; it is loaded only once.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
     # Without right pairs to learn from, both thresholds must be given.
@@ -310,6 +312,7 @@ def select(
         )
     if validation is not None and not validation.is_file():
         raise BadParameter(f"{validation}: there is no such file", param_hint="--validation")
+    # These imports load torch, which takes seconds: the status line says that something happens.
     with messages().status(f"loading {model}"):
         from graphneg.generators.selection import Bidirectional, Selected
         from graphneg.nn.models import load_causal

@@ -208,6 +208,7 @@ def _views(
     """Return the views: for files to browse and judge, and for a store to explore."""
     graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
+    # With --judgements alone, the user wants to judge rather than to browse the store's negatives.
     shown = files or (review.judgements is None and graph is not None and _of_store(graph)) or ()
     if shown:
         from graphneg.pages.index import open_index
@@ -225,6 +226,7 @@ def _views(
         if not views:
             # The empty view says how to make negatives.
             views.append(NegativesView([]))
+        # The server of an embedded store can end while the pages are open.
         stores = ReopenedStore(graph.store, where.open_again)
         opened.callback(stores.close)
         views.append(GraphView(stores, patience))

@@ -166,6 +166,7 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
     console.print(Text(around.topic, "bold"))
     if around.opposites:
         console.print(Text(f"opposites: {', '.join(around.opposites)}", "dim"))
+    # The bars of both tables have the same scale.
     most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
     to, of = counted(around.perspectives, "topic"), counted(around.other_foci, "other topic")
     leaving = f"{counted(around.outgoing, 'pair')} move on from it to {to}"

@@ -290,6 +290,7 @@ def check(
                     typer.echo(visible(f"{at}: {defect.code}: {defect.message}"))
                     defects += 1
             except InputError as error:
+                # The other files are checked all the same.
                 complain(str(error))
                 unreadable += 1
     say(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")

@@ -102,6 +102,7 @@ def figures_table(
     Returns:
         The table.
     """
+    # A long name is wrapped, never cut: it may be a path or an id to copy.
     named = (Column(header, overflow="fold") for header in headers[:names])
     figures = (Column(header, justify="right", no_wrap=True) for header in headers[names:])
     table = plain_table(*named, *figures, rows=rows, title=title)

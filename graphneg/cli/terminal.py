@@ -149,6 +149,7 @@ def say(message: str, prefix: str = "") -> None:
         message: The line.
         prefix: Text before the line, with Rich markup.
     """
+    # A file name may contain square brackets, which Rich would read as markup.
     messages().print(prefix + escape(message), soft_wrap=True)
 
 

@@ -197,6 +197,7 @@ def decoder(
         get_parser(parser)
     with where.opened(chosen) as graph:
         chosen.require(graph, with_graphs=True)
+        # All graphs are read now, so that the store is not kept open during the training.
         meanings = list(meanings_of(graph.store, chosen.selection, gold_only=gold))
     learned, measured = divided(meanings, held_out, lessons.seed)
     loaded = load_either(model, device=lessons.device, offline=lessons.offline)
