@@ -1,4 +1,15 @@
-"""The command line: one module a command, each a thin layer over :mod:`graphneg.dialogue_graph`."""
+"""The command line program ``graphneg``.
+
+Each module defines one command or one group of commands. A command reads its options, calls
+`graphneg.dialogue_graph` or another package, and prints the result; it contains no other logic. Results go
+to standard output. Messages, progress bars and errors go to standard error.
+
+Example::
+
+    graphneg load everyday                      # load the small corpus that ships with the package
+    graphneg parse                              # add an AMR graph to each utterance
+    graphneg negatives -o negatives.jsonl       # edit the graphs and decode them to wrong responses
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The program ``graphneg``: its commands, the options before them, and how it ends."""
+"""The program ``graphneg``: all commands, the options before a command, and the exit status.
+
+`app` lists the commands. Options that are given before a command are defaults for that command, so
+``graphneg --store chats info`` and ``graphneg info --store chats`` do the same. `main` runs the program and
+turns exceptions of the package into one line on standard error and an exit status.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +35,20 @@ from graphneg.cli.terminal import complain
 from graphneg.errors import GraphnegError
 
 RARELY = 50_000
-"""After so many more objects garbage in cycles is looked for: importing makes many, and none of it."""
+"""Number of new objects after which Python looks for reference cycles to free; Python's default is far lower.
+
+Importing the libraries creates many objects and hardly any cycles, so frequent searches only cost time.
+"""
 
 WAITING = ("GOMP_SPINCOUNT", "10000")
-"""So often the threads of PyTorch (GNU's OpenMP) look for each other before they leave the core to other
-programs: by their own measure two that write at once on the same cores take thirty times as long."""
+"""Number of checks for new work after which an idle OpenMP thread of PyTorch gives up its core (GNU OpenMP).
+
+With the default, two models that generate text at the same time on the same cores took thirty times as long.
+"""
 
 app = group(
     "graphneg",
-    "Hard negatives for dialogue systems: edits of AMR meaning graphs, made in Cypher, decoded to text.",
+    "Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries, and decode them to text.",
     (
         *(load, upgrade, parse, negatives, generate, select, snapshot, merge, run, transforms),
         *(bank, rank, cypher, export, info, check, compare, sheet, serve, doctor),
@@ -66,14 +76,15 @@ def _options(
     *,
     context: typer.Context,
     where: StoreOptions,
-    version: bool = option(False, "Print the version and end.", callback=_version, is_eager=True),
+    version: bool = option(False, "Print the version and exit.", callback=_version, is_eager=True),
 ) -> None:
-    """Options that stand before a command hold for it where it does not say otherwise itself."""
+    """Set options that apply to the command after them, unless the command sets them itself."""
+    # Click looks up the defaults of a command here, nested by group.
     context.default_map = _for_each_command(app, without_none(**asdict(where)))
 
 
 def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, Any]:
-    """These options for each command, and for those of each group."""
+    """Return the given options as defaults for each command, nested by command group."""
     options: dict[str, Any] = {listed.name: given for listed in parent.registered_commands if listed.name}
     for below in parent.registered_groups:
         if below.typer_instance is not None and isinstance(below.typer_instance.info.name, str):
@@ -82,9 +93,16 @@ def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, A
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 an error, 2 wrong usage (no such model, data that a training
-    or an evaluation can't use), 130 interrupted."""
+    """Run the command line and exit the process.
+
+    Exit status: 0 on success, 1 on an error, 2 on wrong usage (including a model that does not exist and data
+    that training or evaluation cannot use), 130 when interrupted with Ctrl-C.
+
+    Args:
+        arguments: The command line without the program name. None reads ``sys.argv``.
+    """
     gc.set_threshold(RARELY)
+    # Set before torch is imported: OpenMP reads the variable when it is loaded.
     os.environ.setdefault(*WAITING)
     try:
         app(args=arguments, prog_name="graphneg")
@@ -92,4 +110,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         complain(str(error))
         sys.exit(error.status)
     except KeyboardInterrupt:
+        # 128 + SIGINT, as shells report it.
         sys.exit(130)

@@ -1,4 +1,13 @@
-"""``graphneg compare``: which wrong responses teach a ranker most."""
+"""The command ``compare``: which kind of wrong responses trains the best ranker.
+
+The same ranker is trained once for each source of wrong responses and each seed, with the same number of
+pairs, and tested on contexts that no ranker has seen. The table has a row for each source.
+
+Example::
+
+    graphneg compare train.json --test test.json --source random --source human --model path/to/encoder -o out
+    # Two rows, random and human; columns for R@1, balanced accuracy and AUC, with 95% intervals.
+"""
 
 from __future__ import annotations
 
@@ -41,34 +50,45 @@ _of_negatives = panel("Negatives that are made")
 )
 def compare(
     *,
-    train: Path = argument(..., "Contexts in the shape of DailyDialog++ (JSON lines).", "TRAIN"),
+    train: Path = argument(
+        ..., "Contexts to train on, as JSON lines in the format of DailyDialog++.", "TRAIN"
+    ),
     model: StartEncoder,
-    out: Path = option(..., "Where each result is kept.", "FOLDER", "--out", "-o"),
+    out: Path = option(..., "Folder to write the results to.", "FOLDER", "--out", "-o"),
     source: list[str] = option(
         ...,
-        "random, human (the adversarial responses of TRAIN), a recipe, a transform, a generator, or "
-        "NAME=FILE of negatives. Repeatable.",
+        "Source of wrong responses: random, human (the adversarial responses of TRAIN), a "
+        "recipe, a transform, a generator, or NAME=FILE of negatives. Repeatable.",
         "NAME",
     ),
-    test: Path | None = option(None, "Contexts to be tested on; else TRAIN is split."),
-    split: float = option(0.7, "The share of TRAIN's contexts to learn from, by hash.", "SHARE"),
-    held_out: Literal["right", "nothing"] = option(
-        "right", "Texts that are never learned from: right responses of the test, or nothing."
+    test: Path | None = option(None, "Contexts to test on. Default: a part of TRAIN."),
+    split: float = option(
+        0.7,
+        "Share of TRAIN's contexts to train on if there is no --test; the contexts are chosen by hash.",
+        "SHARE",
     ),
-    seeds: int = option(1, "So many rankers of each source, by seeds from 0.", min=1),
-    positives: int = option(2, "Right responses of a context in an epoch.", min=1),
-    random: int = option(2, "Random wrong ones.", min=1),
-    wrong: int = option(3, "Wrong ones of the source.", min=1),
-    epochs: int = option(2, "Passes; each draws other negatives.", min=1),
+    held_out: Literal["right", "nothing"] = option(
+        "right", "Texts that are left out of training: the right responses of the test contexts, or nothing."
+    ),
+    seeds: int = option(
+        1, "Number of rankers to train for each source, with the seeds 0, 1, 2 and so on.", min=1
+    ),
+    positives: int = option(2, "Number of right responses per context and epoch.", min=1),
+    random: int = option(2, "Number of random wrong responses per context and epoch.", min=1),
+    wrong: int = option(3, "Number of wrong responses of the source per context and epoch.", min=1),
+    epochs: int = option(
+        2, "Number of passes over the contexts; each pass samples other wrong responses.", min=1
+    ),
     bank: list[str] | None = _of_negatives(
         None,
-        "A corpus to retrieve from, beside TRAIN; what the test asks is left out. Repeatable.",
+        "Corpus to retrieve wrong responses from in addition to TRAIN. Contexts that occur in "
+        "the test are left out. Repeatable.",
         "LOADER=PATH",
     ),
     source_option: list[str] | None = _of_negatives(
         None, "An option of a generator or recipe, such as bm25.by=response. Repeatable.", "SOURCE.NAME=VALUE"
     ),
-    kind: str = option("cross-encoder", "cross-encoder, sa-bert or poly-encoder."),
+    kind: str = option("cross-encoder", "Type of the ranker: cross-encoder, sa-bert or poly-encoder."),
     freeze: Freeze = None,
     dropout: Dropout = None,
     max_tokens: MaxTokens = 256,
@@ -77,15 +97,20 @@ def compare(
     option: TrainingOption = None,
     device: Device = None,
     keep_models: bool = option(False, "Keep the trained rankers in FOLDER/models."),
-    overwrite: bool = option(False, "Begin anew where FOLDER holds a comparison."),
+    overwrite: bool = option(False, "Start again if FOLDER contains a comparison."),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Train the same ranker on several sources of wrong responses, and compare what it learns.
+    """Train the same ranker on several sources of wrong responses, and compare the results.
 
-    Each is tested on contexts that none has seen. "Gap closed" is how far a source comes from random to
-    human wrong responses. Intervals are of a bootstrap over contexts and seeds. Stopped, the same command
-    goes on; with more sources or seeds it adds them.
+    Each ranker is tested on contexts that it has not seen. "Gap closed" is the part of the difference between
+    random and human wrong responses that a source makes up. Intervals are from a bootstrap over contexts and
+    seeds. If a run is interrupted, run the same command again to continue; with more sources or seeds, the
+    command adds them to the results.
+    \N{FORM FEED}
+
+    Raises:
+        BadParameter: A ``--source-option`` is not of the form ``SOURCE.NAME=VALUE``.
     """
     from graphneg.dialogue_graph import open
     from graphneg.evaluation.comparison.comparison import ComparisonPlan
@@ -96,6 +121,7 @@ def compare(
 
     by_source: dict[str, dict[str, Any]] = {}
     for name, value in named_values(source_option, "--source-option").items():
+        # "bm25.by=response" becomes {"bm25": {"by": "response"}}.
         of, dot, own = name.partition(".")
         if not dot or not own:
             raise BadParameter(f"{name!r}: write SOURCE.NAME=VALUE", param_hint="--source-option")
@@ -120,6 +146,7 @@ def compare(
 
 
 def _tell(run: RankerRun) -> None:
+    """Print the result of one training."""
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} an epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
@@ -127,7 +154,7 @@ def _tell(run: RankerRun) -> None:
 
 
 def _table(compared: Comparison) -> Table:
-    """One row a source; intervals stand under their figures."""
+    """Return a table with a row for each source; the intervals are below the figures."""
     from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 
     def share(figure: Estimate | None) -> str:
@@ -135,6 +162,7 @@ def _table(compared: Comparison) -> Table:
 
     heads = {RECALL: "R@1", BALANCED: "balanced", AUC: "AUC"}
     kinds = list(compared.rows[0].figures)
+    # There is no gap to close unless both random and human are among the sources.
     closing = [measure for measure in heads if any(measure in row.closed for row in compared.rows)]
     few = any(row.shortfall for row in compared.rows)
     rows = (

@@ -1,4 +1,15 @@
-"""``graphneg contradictions``: responses that may contradict, collected and labelled step by step."""
+"""The commands ``contradictions``: collect responses that contradict what their speaker said, and label them.
+
+The method is that of Sato et al. 2024, "A Large Collection of Model-generated Contradictory Responses for
+Consistency-aware Dialogue Systems" (Findings of ACL). It has four steps, each of which is a command.
+
+Example::
+
+    graphneg contradictions contexts --model gpt2 -o contexts.jsonl              # questions that risk one
+    graphneg contradictions responses contexts.jsonl --lm small=gpt2 -o responses.jsonl
+    graphneg contradictions sheet responses.jsonl -o labels.csv                  # three people label a copy
+    graphneg contradictions export responses.jsonl a.csv b.csv c.csv --key labels.key.json -o labelled.jsonl
+"""
 
 from __future__ import annotations
 
@@ -18,12 +29,19 @@ from graphneg.cli.terminal import counted, keeps_part, say, working
 if TYPE_CHECKING:
     from graphneg.generators.base import Generator
 
-Responses = Annotated[Path, Argument(metavar="RESPONSES", help="What `responses` wrote.")]
+Responses = Annotated[
+    Path, Argument(metavar="RESPONSES", help="The file that graphneg contradictions responses wrote.")
+]
 Judged = Annotated[
     list[Path],
-    Argument(metavar="JUDGED...", help="Filled sheets, one of each annotator, or what the browser kept."),
+    Argument(
+        metavar="JUDGED...",
+        help="Filled sheets, one per annotator, or a .sqlite file of judgements from the browser.",
+    ),
 ]
-Key = Annotated[Path | None, shared("Of the sheets; else beside the first one.", "FILE")]
+Key = Annotated[
+    Path | None, shared("Key of the sheets. Default: the key file beside the first sheet.", "FILE")
+]
 
 
 @job(
@@ -32,35 +50,41 @@ Key = Annotated[Path | None, shared("Of the sheets; else beside the first one.",
 )
 def contexts(
     *,
-    model: str = option(..., "The causal language model that tells follow-ups.", "PATH_OR_ID"),
+    model: str = option(..., "The causal language model that scores the contexts.", "PATH_OR_ID"),
     out: OutFile,
-    file: Path | None = option(None, "Dialogues of your own (JSON lines, CSV, TSV) in place of a store."),
-    top: int = option(1000, "So many contexts, the best ones.", min=1),
-    per_dialogue: int = option(1, "Of one dialogue, at most.", min=1),
-    furthest: int = option(3, "Turns of the answerer that are looked at.", min=1),
+    file: Path | None = option(
+        None, "File with dialogues of your own (JSON lines, CSV, TSV) to use instead of a store."
+    ),
+    top: int = option(1000, "Number of contexts to keep; the ones with the highest scores are kept.", min=1),
+    per_dialogue: int = option(1, "Maximum number of contexts per dialogue.", min=1),
+    furthest: int = option(
+        3, "Number of earlier turns of the answerer to consider as the subject of the question.", min=1
+    ),
     overwrite: Overwrite = False,
     device: options.AnyDevice = "auto",
     offline: Offline = False,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Find contexts that end in a question about what the answerer said before.
+    """Find contexts that end in a question about something that the answerer said before.
 
-    Each is scored by FQness: how much likelier the question is where the turns since then are missing
-    than where that turn is missing. The best contexts are written, best first. Stopped, the same
-    command goes on.
+    Contexts are ranked by FQness: how much more likely the question is without the turns after that statement
+    than without the statement itself. The best contexts are written, best first. If a run is interrupted, run
+    the same command again to continue.
     """
     from graphneg.nn.models import load_causal
     from graphneg.scorers.collection import ContextChoice, collect_contexts, read_dialogues_file
     from graphneg.store.contents import texts_digest
 
     causal = load_causal(model, device=device, offline=offline)
+    # A stopped run continues only if the model and the dialogues are the same.
     facts: dict[str, object] = {"model": str(causal.path)}
     facts |= {"corpora": chosen.corpus, "splits": chosen.split, "limit": chosen.limit}
     choice = ContextChoice(top, per_dialogue, furthest)
     with ExitStack() as opened:
         if file is not None:
             candidates = read_dialogues_file(file)
+            # The content counts, not the name: after a change of the file, a run starts again.
             facts["file"] = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         else:
             graph = opened.enter_context(where.opened(chosen))
@@ -80,24 +104,40 @@ def contexts(
 )
 def responses(
     *,
-    file: Path = argument(..., "What `contexts` wrote.", "CONTEXTS"),
+    file: Path = argument(..., "The file that graphneg contradictions contexts wrote.", "CONTEXTS"),
     out: OutFile,
-    generator: list[str] | None = option(None, "An installed generator, over the store. Repeatable.", "NAME"),
+    generator: list[str] | None = option(
+        None, "An installed generator that responds, with the store. Repeatable.", "NAME"
+    ),
     lm: list[str] | None = option(
-        None, "A causal language model that replies. Repeatable.", "NAME=PATH_OR_ID"
+        None,
+        "A causal language model that responds, under a name of your choice. Repeatable.",
+        "NAME=PATH_OR_ID",
     ),
     given: list[str] | None = option(
-        None, 'JSON lines with "id" (of a context) and "response". Repeatable.', "NAME=FILE"
+        None,
+        'A file of responses, under a name of your choice: JSON lines with "id" (of a '
+        'context) and "response". Repeatable.',
+        "NAME=FILE",
     ),
-    per_context: int = option(1, "Responses of each to a context.", min=1),
-    option: list[str] | None = option(None, "An option of the generators; repeatable.", "NAME=VALUE"),
+    per_context: int = option(
+        1, "Number of responses per context from each model, generator or file.", min=1
+    ),
+    option: list[str] | None = option(None, "An option of the generators. Repeatable.", "NAME=VALUE"),
     seed: Seed = 0,
     overwrite: Overwrite = False,
     device: options.AnyDevice = "auto",
     offline: Offline = False,
     where: StoreOptions,
 ) -> None:
-    """Let generators respond to the contexts. Stopped, the same command goes on."""
+    """Generate responses to the contexts.
+
+    If a run is interrupted, run the same command again to continue.
+    \N{FORM FEED}
+
+    Raises:
+        BadParameter: No generator, model or file is given.
+    """
     from graphneg.generators.base import get_generator
     from graphneg.nn.models import load_causal
     from graphneg.scorers.collection import FileResponses, Replies, collect_responses, read_contexts_file
@@ -114,6 +154,7 @@ def responses(
     ]
     settings = named_values(option, "--option")
     with ExitStack() as opened:
+        # Models and files respond without a store.
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]
@@ -130,9 +171,10 @@ def responses(
     "graphneg serve --judgements labels.sqlite",
 )
 def sheet(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
-    """Make ready what three people judge: a CSV sheet with its key, or a .sqlite for graphneg serve.
+    """Prepare the responses for three annotators: a CSV sheet with its key, or a .sqlite file.
 
-    A sheet is copied for each; they write 1 (contradictory) or 0. graphneg sheet --read tells how they agree.
+    Give each annotator a copy of the sheet; they write 1 (contradictory) or 0. graphneg sheet --read prints
+    their agreement. Open a .sqlite file with graphneg serve.
     """
     from graphneg.evaluation.review.contradictory import review_of
     from graphneg.evaluation.review.exchange import write_blank_sheet
@@ -160,7 +202,8 @@ def export(
 ) -> None:
     """Write labelled responses as JSON lines, to train and evaluate detectors on.
 
-    Two of three annotators make a response contradictory, none makes it not; the rest is dropped.
+    A response is contradictory if at least two of three annotators say so, and consistent if none does.
+    Responses with one vote are dropped.
     """
     from graphneg.evaluation.review.contradictory import labelled_responses
     from graphneg.scorers.collection import read_responses_file, write_responses
@@ -173,6 +216,6 @@ def export(
 
 app = group(
     "contradictions",
-    "Collect contradictory responses: questions that lead to them, responses, labels of three people.",
+    "Collect contradictory responses: find contexts, generate responses, and label them.",
     (contexts, responses, sheet, export),
 )

@@ -1,4 +1,14 @@
-"""``graphneg cypher`` and ``graphneg transforms``: queries of one's own, and those that edit."""
+"""The commands ``cypher`` and ``transforms``: run queries, and look at the queries that edit graphs.
+
+``cypher`` runs a query of the user or one that ships with the package. The server refuses writes unless
+``--write`` is given. ``transforms`` lists the transforms and recipes, or shows one with an example.
+
+Example::
+
+    graphneg cypher "MATCH (d:Dialogue) RETURN d.split AS split, count(*) AS dialogues"
+    graphneg cypher --named perspectives --param focus=coffee    # topics to which replies move from coffee
+    graphneg transforms negate                                   # its query, and an edit that it makes
+"""
 
 from __future__ import annotations
 
@@ -33,14 +43,20 @@ def cypher(
     *,
     query: str | None = argument(
         None,
-        "Cypher, a file ending .cypher, or - for standard input; with --named, a name.",
+        "A Cypher query, a .cypher file, or - for standard input. With --named, the name of a query.",
         "QUERY",
         autocompletion=completing("store.queries:named_queries"),
     ),
-    named: bool = option(False, "Run the shipped query of this name; without a name, list them."),
-    write: bool = option(False, "Let the query write."),
-    param: list[str] | None = option(None, "A $parameter; JSON, or else text. Repeatable.", "NAME=VALUE"),
-    format: Literal["table", "json", "csv"] = option("table", "json is one object a line."),
+    named: bool = option(
+        False, "Run the query of this name that ships with the package. Without a name, list these queries."
+    ),
+    write: bool = option(False, "Allow the query to write."),
+    param: list[str] | None = option(
+        None, "A value for $NAME in the query. The value is JSON or else text. Repeatable.", "NAME=VALUE"
+    ),
+    format: Literal["table", "json", "csv"] = option(
+        "table", "Output format; json prints one object per line."
+    ),
     where: StoreOptions,
 ) -> None:
     """Run a Cypher query. It may only read, unless --write is given."""
@@ -55,6 +71,7 @@ def cypher(
     text = read_input(query) if is_file else query
     parameters = _named_parameters(text, param or ()) if named else named_values(param, "--param")
     with where.opened() as graph, stopping("the query's transaction is rolled back"):
+        # Only `cypher_write` opens a transaction that the server lets write.
         ask = graph.explore if named else graph.cypher_write if write else graph.cypher
         try:
             rows = ask(text, **parameters)
@@ -74,7 +91,7 @@ def _named_table() -> Table:
     from graphneg.store.queries import named_queries
 
     def offered(parameter: QueryParameter) -> str:
-        """``focus``, ``limit=20``, or ``[corpus]`` where it may be left out."""
+        """Return a parameter as ``focus``, ``limit=20``, or ``[corpus]`` if it is optional."""
         name, default = parameter.name, parameter.default
         return name if parameter.required else f"[{name}]" if default is None else f"{name}={default}"
 
@@ -86,13 +103,19 @@ def _named_table() -> Table:
 
 
 def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
-    """The parameters of a named query: texts as they are written, numbers as JSON. A wrong use of it (no such
-    query, a parameter that is missing or unknown) ends with 2."""
+    """Return the parameters of a named query: texts as typed, other values decoded from JSON.
+
+    An unknown query, and a missing or unknown parameter, exit with status 2.
+
+    Raises:
+        InputError: The query or a parameter is not known, or a parameter is missing.
+    """
     from graphneg.store.queries import named_queries, named_query
 
     try:
         query = named_query(name)
         values = named_values(given, "--param")
+        # `named_values` decodes JSON, but a text parameter must stay text: the word "3" is not a number.
         written = {name: value for name, _, value in (text.partition("=") for text in given)}
         values |= {
             item.name: written[item.name] for item in query.parameters if item.is_text and item.name in values
@@ -113,7 +136,7 @@ def _print(rows: Rows, format: str) -> None:
     if format == "json":
         print_json(*(dict(zip(rows.columns, cells, strict=True)) for cells in lines))
     elif format == "csv":
-        written = visible if sys.stdout.isatty() else str  # a file gets them as they are
+        written = visible if sys.stdout.isatty() else str  # A file gets the original characters.
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(map(written, rows.columns))
         writer.writerows(["" if cell is None else written(shown(cell)) for cell in cells] for cells in lines)
@@ -121,6 +144,7 @@ def _print(rows: Rows, format: str) -> None:
         if rows.columns:
             columns = [Column(escape(name), overflow="fold") for name in rows.columns]
             for column, cells in zip(columns, zip(*lines, strict=True), strict=False):
+                # Numbers are aligned to the right; `type` excludes booleans, which are integers in Python.
                 if all(type(cell) in (int, float) for cell in cells):
                     column.justify = "right"
             texts = ([escape(shown(cell)) for cell in cells] for cells in lines)
@@ -131,13 +155,17 @@ def _print(rows: Rows, format: str) -> None:
 @command("graphneg transforms", "graphneg transforms negate", "graphneg transforms mine --transforms-dir my/")
 def transforms(
     *,
-    name: str | None = argument(None, "Show this one closely.", "NAME"),
+    name: str | None = argument(None, "Name of a transform to show in detail.", "NAME"),
     transforms_dir: TransformFolders = None,
     where: StoreOptions,
 ) -> None:
-    """List the transforms and recipes, or show one transform: its query and an example.
+    """List the transforms and recipes, or show one transform with its query and an example.
 
-    The example is an edit of a dialogue in the store, if there is one; nothing is written.
+    The example is an edit of a dialogue in the store, if the store contains one that fits. Nothing is
+    written. \N{FORM FEED}
+
+    Raises:
+        InputError: There is no transform with this name.
     """
     from graphneg.cli.negatives import show_closely
     from graphneg.editing.generation import preview
@@ -182,6 +210,7 @@ def _show(transform: Transform) -> None:
     if transform.needs:
         console.print(Text(f"needs   {', '.join(transform.needs)}", "dim"))
     console.print(Text(f"file    {transform.place}", "dim"), end="\n\n")
+    # The comments of the header are printed above, as the summary and the notes.
     query = "\n".join(line for line in transform.query.splitlines() if not line.startswith("//"))
     syntax = Syntax(visible(query), "cypher", theme="ansi_dark", background_color="default", word_wrap=True)
     console.print(syntax)

@@ -1,4 +1,17 @@
-"""``graphneg doctor``: what is installed and found, and what is missing for what, to read or to report."""
+"""The command ``doctor``: a report of what is installed, for users and for bug reports.
+
+The report covers the system, the required packages, each extra with what is missing for it, plugins of other
+packages, models, Java and the store. It must be safe to publish: it contains no password, no server address,
+and ``~`` instead of the home directory.
+
+Example::
+
+    $ graphneg doctor
+    System
+      graphneg             0.1.0
+      Python               3.11.7 (CPython)
+    ...
+"""
 
 from __future__ import annotations
 
@@ -26,7 +39,7 @@ if TYPE_CHECKING:
 
 Findings = dict[str, str]
 FAULT = "!! "
-"""Begins what graphneg can't do without and does not find."""
+"""Prefix of a finding without which graphneg cannot work; `doctor` then exits with status 1."""
 EXTRAS = {
     "neural": "the decoder t5, amrlib's parsers, language models, training",
     "english": "graphneg parse for English",
@@ -40,7 +53,7 @@ EXTRAS = {
     "served": "language models behind an OpenAI-like server",
     "conceptnet": "ConceptNet from its database",
 }
-"""What an extra is for; those for developers are left out."""
+"""The purpose of each extra; extras for developers are left out."""
 SETTINGS = (
     *(
         "GRAPHNEG_JAVA",
@@ -54,18 +67,25 @@ SETTINGS = (
     ),
     *("CI", "HF_HOME", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES"),
 )
+"""Environment variables to report if they are set."""
 SHOWN = {"GRAPHNEG_JAVA_HEAP", "HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "CI"}
-"""Settings whose values are no secret and no path."""
+"""Environment variables whose values are neither secrets nor paths, so that the report shows them."""
 MOST_MODELS = 12
+"""Maximum number of downloaded models to list."""
 JAVA_SECONDS = 20
+"""Seconds to wait for ``java -version``."""
 
 
 @command("graphneg doctor", "graphneg doctor --json > report.json")
 def doctor(*, json: Json = False, where: StoreOptions) -> None:
-    """Tell what is installed and found, and what is missing for what.
+    """Show what is installed, and what is missing for which feature.
 
-    What is printed fits a report of a bug: passwords, addresses and the home directory are not in it.
-    Nothing is changed, and no server is started. Ends with 1 where graphneg itself can't work.
+    The output can be added to a bug report: it contains no passwords, addresses or home directory. Nothing is
+    changed, and no server is started. The exit status is 1 if graphneg itself cannot work.
+    \N{FORM FEED}
+
+    Raises:
+        Exit: Something is missing without which graphneg cannot work.
     """
     found: dict[str, Findings] = {}
     with messages().status("looking around"):
@@ -91,11 +111,12 @@ def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
     yield "terminal", f"{sys.stdout.encoding}, {'a terminal' if sys.stderr.isatty() else 'no terminal'}"
     for name in SETTINGS:
         if name in os.environ:
+            # The value could be a password, or a path with the user's name.
             yield name, os.environ[name] if name in SHOWN else "is set"
 
 
 def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
-    """What graphneg itself needs, then each extra with what is missing of it."""
+    """Yield the required packages, then each extra with the packages that are missing for it."""
     needed = _requirements()
     for name, lacks in ((each.name, what_it_lacks(each)) for each in needed.get("", ())):
         yield name, f"{FAULT}{lacks}: pip install --upgrade graphneg" if lacks else version(name)
@@ -109,7 +130,7 @@ def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _requirements() -> dict[str, list[Requirement]]:
-    """What graphneg requires here, by extra; "" is what it always requires."""
+    """Return the requirements of graphneg on this system by extra; "" has those that are always required."""
     from packaging.requirements import Requirement
 
     found: dict[str, list[Requirement]] = {}
@@ -122,7 +143,15 @@ def _requirements() -> dict[str, list[Requirement]]:
 
 
 def what_it_lacks(needed: Requirement) -> str:
-    """What is wrong with what is installed of a package; nothing where it will do."""
+    """Return what is wrong with the installation of a package.
+
+    Args:
+        needed: The requirement.
+
+    Returns:
+        The name of a missing package, or the requirement with the installed version if that does not satisfy
+        it. Empty if the installed version is sufficient.
+    """
     try:
         installed = version(needed.name)
     except PackageNotFoundError:
@@ -133,7 +162,7 @@ def what_it_lacks(needed: Requirement) -> str:
 
 
 def _parts(_: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Parts that other packages bring."""
+    """Yield the plugins that other packages provide."""
     for kind in ("loaders", "parsers", "decoders", "generators", "predictors"):
         others = [
             each for each in entry_points(group=f"graphneg.{kind}") if not each.value.startswith("graphneg.")
@@ -151,6 +180,7 @@ def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
         one.name for one in distributions() if re.fullmatch(r"[a-z]{2}[-_](core|dep)[-_].*", one.name or "")
     }
     yield "spaCy", ", ".join(sorted(pipelines)) or "none"
+    # The cache of Hugging Face has folders such as models--facebook--bart-base.
     hub = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface") / "hub"
     cached = sorted(
         folder.name.removeprefix("models--").replace("--", "/") for folder in hub.glob("models--*")
@@ -177,14 +207,16 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
             order, capture_output=True, text=True, timeout=JAVA_SECONDS, check=True, env=child_environment()
         )
         said = (answer.stderr + answer.stdout).splitlines()
-        told = [line for line in said if not line.startswith("NOTE:")]  # of options in the environment
+        told = [
+            line for line in said if not line.startswith("NOTE:")
+        ]  # Java announces options that it takes from the environment.
         yield "Java", f"{told[0]}, {engine['java']}"
     except (GraphnegError, OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
         yield "Java", FAULT + first_line(error)
 
 
 def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
-    """The store that commands would work on, and the servers that run."""
+    """Yield the state of the store that commands would use, and the embedded servers that run."""
     from graphneg.store import embedded, opening
     from graphneg.store.engine_files import files_below
 
@@ -195,6 +227,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         else:
             directory = Path(where.name).expanduser()
             yield "directory", f"{directory}{'' if directory.exists() else ', which is not there yet'}"
+            # Only a directory with this file is a store; an empty one can become a store.
             if os.path.lexists(directory / embedded.MARK):
                 mark = embedded.read_mark(directory)
                 size = sum(status.st_size for _, status in files_below(directory))
@@ -211,6 +244,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         yield (
             "fault",
             FAULT
+            # The message may repeat the address of the server, which must not be in the report.
             + first_line(error).replace(where.store or os.environ.get("NEO4J_URI") or "\0", "the store"),
         )
     others = [directory.name for directory in embedded.served_directories()]
@@ -218,7 +252,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _homeless(text: str) -> str:
-    """The text with ``~`` for the home directory."""
+    """Return the text with ``~`` instead of the home directory."""
     return text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
 
 
@@ -230,3 +264,4 @@ LOOKS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
     "Java": _java,
     "Store": _store,
 }
+"""The sections of the report, with the function that collects each."""

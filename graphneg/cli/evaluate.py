@@ -1,4 +1,13 @@
-"""``graphneg evaluate``: graphs against gold graphs, rankers and scorers against what people say."""
+"""The commands ``evaluate``: measures of graphs, texts, rankers and scorers.
+
+``smatch`` compares graphs with gold graphs, ``decoder`` compares texts with reference texts, ``negatives``
+measures negatives, ``ranker`` tests a ranker on right and wrong responses, ``correlation`` compares scores
+with human ratings, and ``contradiction`` tests a detector of contradictions.
+
+Example::
+
+    graphneg evaluate smatch gold.amr parsed.amr --json | jq .measures.Smatch.micro.f1    # 0.83, for example
+"""
 
 from __future__ import annotations
 
@@ -32,7 +41,9 @@ if TYPE_CHECKING:
     from graphneg.ingest.labelled import Labelled
 
 SHOWN_UNREADABLE = 20
+"""Maximum number of unreadable graphs to list."""
 UNCHANGED = "nothing was changed"
+"""The message of commands that write nothing, when the user presses Ctrl-C."""
 _left_out = panel("Leaving one generator out")
 
 
@@ -42,17 +53,17 @@ _left_out = panel("Leaving one generator out")
 )
 def smatch(
     gold: Path = argument(..., "PENMAN file of gold graphs.", "GOLD"),
-    pred: Path = argument(..., "PENMAN file of the graphs to measure.", "PRED"),
+    pred: Path = argument(..., "PENMAN file of graphs to measure.", "PRED"),
     json: Json = False,
     seed: Seed = 0,
     resamples: Resamples = 1000,
-    processes: int | None = option(None, "Worker processes; one a core.", min=1),
+    processes: int | None = option(None, "Number of worker processes. Default: one per core.", min=1),
 ) -> None:
-    """Measure graphs against gold graphs: Smatch, and the sub-scores of amr-evaluation.
+    """Compare graphs with gold graphs by Smatch and the sub-scores of amr-evaluation.
 
-    Graphs are paired by ::id where both files have the same ids, else by their order. A graph of
-    PRED that can't be read counts as one without triples; a pair whose gold graph can't be read is
-    left out. No store is opened.
+    Graphs are paired by ::id if both files have the same ids, or else by their order. A graph of PRED that
+    cannot be read counts as a graph without triples. A pair whose gold graph cannot be read is left out. No
+    store is opened.
     """
     from graphneg.evaluation.smatch_files import evaluate_smatch
 
@@ -84,24 +95,25 @@ def smatch(
 )
 def decoder(
     gold: Path = argument(..., "PENMAN file of graphs with their texts (::snt).", "GOLD"),
-    model: str = option(..., "A model that --decoder t5 reads.", "PATH_OR_ID"),
-    backend: Literal["torch", "ctranslate2"] = option("torch", "What runs the model."),
-    beams: int = option(4, "Beams of the search.", min=1),
-    limit: int | None = option(None, "At most so many graphs.", min=1),
+    model: str = option(..., "A model for --decoder t5: a folder or a hub id.", "PATH_OR_ID"),
+    backend: Literal["torch", "ctranslate2"] = option("torch", "The library that runs the model."),
+    beams: int = option(4, "Number of beams in the search.", min=1),
+    limit: int | None = option(None, "Maximum number of graphs to decode. Default: all.", min=1),
     parser: BackParser = "dependency",
     device: AnyDevice = "auto",
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Measure texts that a model writes of graphs: BLEU, chrF, and Smatch of the texts parsed back.
+    """Compare texts that a model writes from graphs with reference texts: BLEU, chrF and Smatch.
 
-    A parser makes mistakes too: the second line has what the file's own texts get. No store is
-    opened.
+    For Smatch, the texts are parsed back to graphs. The parser makes mistakes too, so the second line of the
+    table has the scores of the reference texts themselves. No store is opened.
     """
     from graphneg.decoders.t5 import T5Decoder
     from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_pairs
     from graphneg.parsers.round_trip import RoundTrip
 
+    # A missing package is reported before the model is loaded.
     check_packages()
     pairs = read_pairs(gold)[:limit]
     made = T5Decoder(model, backend=backend, num_beams=beams, device=device, offline=offline)
@@ -120,24 +132,29 @@ def decoder(
 def ranker(
     files: list[Path] = argument(
         ...,
-        "Negatives and positives (.jsonl, .parquet), or contexts in the shape of DailyDialog++.",
+        "Negatives and positives (.jsonl, .parquet), or contexts in the format of DailyDialog++.",
         "FILE...",
     ),
     model: str | None = option(None, "A ranker of any kind: a folder or a hub id.", "PATH|ID"),
     scores: Path | None = option(
-        None, "In place of a model: a score for each response, contexts in order, right ones first."
+        None,
+        "File of scores to use instead of a model: one for each response, in the order of the "
+        "contexts, right responses first.",
     ),
-    threshold: float = option(0.5, "A score from here on says: right."),
-    limit: int | None = option(None, "At most so many contexts.", min=1),
+    threshold: float = option(0.5, "Scores at or above this threshold count as correct."),
+    limit: int | None = option(None, "Maximum number of contexts to test on. Default: all.", min=1),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Rank right responses against wrong ones: accuracy, balanced accuracy, AUC, R@1, MRR.
+    """Test a ranker on right and wrong responses: accuracy, balanced accuracy, AUC, R@1 and MRR.
 
-    There is a line for each generator or recipe (of DailyDialog++: adversarial, random), each
-    transform and each category. Of an edited response the original is right; export writes more right
-    ones. Ties count against the ranker. "Same length" compares each wrong response with the right one of
-    its context that is nearest in words. No store is opened.
+    The table has a line for each generator or recipe (for DailyDialog++: adversarial and random), each
+    transform and each category. The original of an edited response counts as right; graphneg export writes
+    more right responses. Ties count against the ranker. "Same length" compares each wrong response with the
+    right response of its context that is closest in number of words. No store is opened. \N{FORM FEED}
+
+    Raises:
+        BadParameter: Both or neither of --model and --scores are given.
     """
     from graphneg.datasets.groups import SOURCE
     from graphneg.evaluation.correlation import read_scores
@@ -153,6 +170,7 @@ def ranker(
             given = scored(load_ranker(model, offline=offline), choices, bars)
         else:
             assert scores is not None
+            # The file lists one score after another; group them by context again.
             flat = iter(read_scores(scores, sum(len(context.responses) for context in choices)))
             given = [[next(flat) for _ in context.responses] for context in choices]
         ranked = rank(choices, given, threshold)
@@ -181,42 +199,51 @@ def ranker(
     "graphneg evaluate correlation persona-zhao_all_anno.json --scores mine.txt --json",
 )
 def correlation(
-    ratings: list[Path] = argument(..., "Files of human ratings: DSTC9, FED, Zhao 2020.", "RATINGS..."),
+    ratings: list[Path] = argument(..., "Files of human ratings: DSTC9, FED or Zhao 2020.", "RATINGS..."),
     model: list[str] | None = option(
         None,
-        "A coherence scorer, or of responses a ranker: a folder or a hub id; repeatable, to compare "
-        "with the first.",
+        "A coherence scorer, or a ranker for rated responses: a folder or a hub id. "
+        "Repeatable: the others are compared with the first.",
         "PATH|ID",
     ),
     scores: list[Path] | None = option(
-        None, "Any scorer's scores, one for each rated item; repeatable, after the models."
+        None,
+        "File of scores from any scorer, one for each rated item. Repeatable; files come "
+        "after the models in the comparison.",
     ),
-    quality: list[str] | None = option(None, "Only this quality; repeatable."),
+    quality: list[str] | None = option(None, "Use only ratings of this quality. Repeatable."),
     level: Literal["turn", "dialogue"] | None = option(
-        None, "Only rated responses, or only whole dialogues; a file such as FED's has both."
+        None,
+        "Use only rated responses (turn), or only rated dialogues. Default: both, where a "
+        "file such as FED's has both.",
     ),
     over: Literal["mean", "minimum"] = option(
-        "mean", "Of a model's windows of a long dialogue, what counts."
+        "mean", "How the scores of the windows of a long dialogue are combined."
     ),
-    overlap: int = option(0, "Turns that windows of a long dialogue share.", min=0),
+    overlap: int = option(0, "Number of turns that consecutive windows of a long dialogue share.", min=0),
     offline: Offline = False,
     json: Json = False,
     seed: Seed = 0,
     resamples: Resamples = 1000,
 ) -> None:
-    """Correlate scores with human ratings: Pearson, Spearman, Kendall, with bootstrap intervals.
+    """Correlate scores with human ratings: Pearson, Spearman and Kendall, with bootstrap intervals.
 
-    A coherence scorer reads each rated dialogue, or context and response, as a whole; a ranker reads
-    rated responses. Scores are a number a
-    line, or JSON lines with "score", in the order of the ratings. Turns and whole dialogues are told
-    apart. Of several scorers, each is compared with the first by a paired bootstrap of Spearman. The
-    last lines tell what the numbers of words and turns alone would give. No store is opened.
+    A coherence scorer reads each rated dialogue, or context with response, as a whole. A ranker reads rated
+    responses. A file of scores has one number per line, or JSON lines with "score", in the order of the
+    ratings. Responses and whole dialogues are reported separately. If there are several scorers, each is
+    compared with the first by a paired bootstrap of Spearman's correlation. The last lines show the
+    correlations of the number of words and of the number of turns. No store is opened. \N{FORM FEED}
+
+    Raises:
+        BadParameter: There is neither a model nor a file of scores.
+        InputError: Nothing is rated at the level, or a ranker is given whole dialogues.
     """
     from graphneg.evaluation.correlation import compare, correlate, counts, only, read_ratings, read_scores
 
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
+    # A file has scores for all rated items, also for those that --level leaves out.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
@@ -228,6 +255,7 @@ def correlation(
         columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
+        # If the number of words correlates as well as a scorer, the scorer may measure only length.
         plain = [(name, correlate(column, kept, **drawn)) for name, column in counts(rated).items()]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
@@ -236,10 +264,12 @@ def correlation(
 
 
 def _model_scores(model: str, rated: list[Rated], over: Any, overlap: int, offline: bool) -> list[float]:
+    """Score rated items with a ranker or a coherence scorer; the model's configuration says which it is."""
     from graphneg.nn.models import locate, read_config
     from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
     from graphneg.scorers.coherence import CoherenceScorer
 
+    # The configuration of a trained model names its kind; one without a kind counts as a cross-encoder.
     if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
         ranker = load_ranker(model, offline=offline)
         for item in rated:
@@ -265,7 +295,7 @@ def _print_correlations(
     others: Sequence[tuple[str, str, Sequence[Difference]]],
     json: bool,
 ) -> None:
-    """The correlations of each scorer and of plain counts, and how other scorers differ from the first."""
+    """Print the correlations of scorers and counts, and the differences from the first scorer."""
     scorers, lengths = (
         [{"scores": name, "correlations": [*map(asdict, lines)]} for name, lines in some]
         for some in (found, plain)
@@ -277,6 +307,7 @@ def _print_correlations(
     headers = ("scores", "level", "quality", "items", "Pearson", "Spearman", "Kendall")
     table = figures_table(*headers, names=3)
     for at, (name, lines) in enumerate((*found, *plain)):
+        # A rule separates the scorers from the counts of words and turns.
         if at == len(found):
             table.add_section()
         for line in lines:
@@ -303,40 +334,51 @@ def _print_correlations(
 )
 def contradiction(
     files: list[Path] = argument(
-        ..., "Labelled responses, JSON lines as Sato et al. publish them.", "FILE..."
+        ..., "Labelled responses, as JSON lines in the format of Sato et al.", "FILE..."
     ),
     model: str | None = option(None, "A trained detector: a folder or a hub id.", "PATH|ID"),
-    scores: Path | None = option(None, "In place of a model: a score for each response, in order."),
+    scores: Path | None = option(
+        None, "File of scores to use instead of a model: one for each response, in order."
+    ),
     encoder: str | None = _left_out(
         None,
-        "In place of a detector: an encoder, trained once for each generator without that one.",
+        "Encoder to train, instead of a trained detector: once for each generator, on the "
+        "responses of the others.",
         "PATH|ID",
     ),
-    out: Path | None = _left_out(None, "Where detectors are kept.", "FOLDER", "--out", "-o"),
+    out: Path | None = _left_out(None, "Folder to write the detectors to.", "FOLDER", "--out", "-o"),
     source: Literal["labelled", "made", "both"] = _left_out(
-        "labelled", "What is learned: the labelled responses of other generators, graph-made ones, or both."
+        "labelled",
+        "What to train on: labelled responses of the other generators, graph-made responses "
+        "of --made, or both.",
     ),
     made: list[Path] | None = _left_out(
         None, "Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."
     ),
     embedder: Embedder = None,
-    epochs: int = _left_out(4, "Passes over labelled responses.", min=1),
-    made_epochs: int = _left_out(1, "Passes over graph-made responses, before.", min=1),
+    epochs: int = _left_out(4, "Number of passes over the labelled responses.", min=1),
+    made_epochs: int = _left_out(
+        1, "Number of passes over the graph-made responses, before the labelled ones.", min=1
+    ),
     freeze: options.Freeze = None,
     dropout: options.Dropout = None,
     option: options.TrainingOption = None,
-    threshold: float = option(0.5, "A score from here on says: contradictory."),
+    threshold: float = option(0.5, "Scores at or above this threshold count as contradictory."),
     resamples: Resamples = 1000,
-    seed: int = option(0, "Of training and intervals."),
+    seed: int = option(0, "Random seed for training and bootstrap resampling."),
     device: Device = None,
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Tell contradictory responses from others: accuracy, balanced accuracy, F1, AUC, by generator.
+    """Test a detector of contradictory responses: accuracy, balanced accuracy, F1 and AUC, by generator.
 
-    Two of three annotators make a response contradictory, none makes it not; what one of three calls
-    contradictory does not count. With --encoder a detector is trained for each generator on the
-    responses of the others, to contexts that it did not answer. Intervals hold 95% of resamples.
+    A response is contradictory if at least two of three annotators say so, and consistent if none does.
+    Responses with one vote are not counted. With --encoder, a detector is trained for each generator on the
+    responses of the other generators to other contexts. Intervals contain 95% of the bootstrap resamples.
+    \N{FORM FEED}
+
+    Raises:
+        BadParameter: Options are missing or do not go together.
     """
     from graphneg.evaluation.correlation import read_scores
     from graphneg.evaluation.cross_validation import DetectorSettings, cross_validate, leave_one_out
@@ -363,6 +405,7 @@ def contradiction(
         settings = DetectorSettings(epochs, made_epochs, frozen=frozen, arguments=arguments, **own)
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
         learned["made"] = made_responses(made, embedder, seed=seed, offline=offline)
+        # The sizes of the folds are printed before the trainings, which take a while.
         for fold in leave_one_out(tested):
             left = counted(fold.left_out, "response")
             dropped = f"; {left} to tested contexts left out" if fold.left_out else ""
@@ -384,6 +427,6 @@ def contradiction(
 
 app = group(
     "evaluate",
-    "How good graphs and texts are against gold ones, rankers against negatives, scorers against people.",
+    "Evaluate parsers and decoders on gold data, rankers on negatives, and scorers on human ratings.",
     (smatch, decoder, ranker, negatives, correlation, contradiction),
 )

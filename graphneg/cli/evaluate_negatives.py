@@ -1,4 +1,14 @@
-"""``graphneg evaluate negatives``: what negatives are like before anyone trains on them."""
+"""The command ``evaluate negatives``: measure negatives before a ranker is trained on them.
+
+A ranker trained on negatives that are, say, longer than correct responses learns to count words. The command
+compares the negatives of each generator and category with correct responses: by length, word overlap,
+embedding similarity, repetition, fluency and the score of a ranker. It also prints what is suspicious, in
+words.
+
+Example::
+
+    graphneg evaluate negatives edits.jsonl overlap.jsonl positives.jsonl -o report.html
+"""
 
 from __future__ import annotations
 
@@ -22,8 +32,12 @@ if TYPE_CHECKING:
     from graphneg.evaluation.negatives.statistics import CategoryLine, Figures
 
 Columns = dict[str, "Callable[[Figures, CategoryLine | None], str]"]
-"""By header what shows a cell: of figures, and of the line of negatives where they are one's."""
+"""Table columns by header.
+
+Each function returns a cell from some figures and, in the row of a line of negatives, that line.
+"""
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
+"""The Rich style of each level of a finding."""
 
 
 @job(
@@ -32,24 +46,33 @@ STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "g
     "graphneg evaluate negatives negatives.jsonl --lm path/to/lm --judge path/to/ranker --json",
 )
 def negatives(
-    files: list[Path] = argument(..., "Negatives, and right responses (.jsonl, .parquet).", "FILE..."),
-    out: Path | None = option(None, "Write a page with plots as well.", "FILE.html", "--out", "-o"),
+    files: list[Path] = argument(..., "Negatives and right responses (.jsonl, .parquet).", "FILE..."),
+    out: Path | None = option(None, "Also write a page with plots to this file.", "FILE.html", "--out", "-o"),
     overwrite: Overwrite = False,
-    embedder: str = option("glove-50d", "What gives the cosines: word vectors or an encoder.", "PATH_OR_ID"),
-    lm: str | None = option(None, "A causal language model, for fluency.", "PATH_OR_ID"),
-    judge: str | None = option(None, "A ranker: how many does it take for right?", "PATH_OR_ID"),
-    threshold: float = option(0.5, "A judge's score from here on says: right."),
-    sample: int = option(1000, "Texts at most of each line that models are asked about.", min=1),
-    examples: int = option(3, "Negatives to show of each line.", min=0),
-    seed: int = option(0, "The same seed draws the same sample and examples."),
+    embedder: str = option(
+        "glove-50d", "Word vectors or an encoder, to compute cosine similarities.", "PATH_OR_ID"
+    ),
+    lm: str | None = option(
+        None, "A causal language model, to measure fluency. Default: not measured.", "PATH_OR_ID"
+    ),
+    judge: str | None = option(
+        None,
+        "A ranker, to measure how many negatives it takes for correct responses. Default: not measured.",
+        "PATH_OR_ID",
+    ),
+    threshold: float = option(0.5, "Scores of the judge at or above this threshold count as correct."),
+    sample: int = option(1000, "Maximum number of texts per line of the table that the models score.", min=1),
+    examples: int = option(3, "Number of negatives to show for each line of the table.", min=0),
+    seed: int = option(0, "Random seed. The same seed selects the same texts and examples."),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Measure negatives before training on them: a line for each generator and category.
+    """Measure negatives before training on them, with a line for each generator and category.
 
-    Length, overlap, closeness, repeats and voice against those of right responses (label 1, and the
-    originals of edits), what alone tells the two apart, and what is suspicious in plain words.
-    No store is opened; memory does not grow with the files.
+    The command compares length, overlap, similarity, repetition and grammatical person with those of right
+    responses (records with label 1, and the originals of edited ones). It shows how well a single cue
+    separates the two, and lists what is suspicious. No store is opened. Memory use does not depend on the
+    size of the files.
     """
     from graphneg.evaluation.negatives.report import check_page, measure, write_page
     from graphneg.evaluation.negatives.statistics import load_models
@@ -77,7 +100,7 @@ def _print(report: Report) -> None:
     from graphneg.evaluation.negatives.findings import SUSPICIOUS_AUC
 
     console = results()
-    # Two narrow tables, since one is wider than terminals are.
+    # One table would be wider than a terminal of 80 columns.
     for columns in (TEXT_COLUMNS, _model_columns(report)):
         table = figures_table("", *columns)
         for target, own in report.reference.items():
@@ -130,11 +153,11 @@ TEXT_COLUMNS: Columns = {
         f"{100 * own.first_person:.0f}/{100 * own.second_person:.0f}/{100 * own.third_person:.0f}%"
     ),
 }
-"""What the texts themselves are like, and what they share with context and right response."""
+"""Columns about the texts, and about what they share with the context and the correct response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """What models say of them, and where the same texts stand."""
+    """Return the columns about model scores and about repeated texts."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")

@@ -1,4 +1,17 @@
-"""``graphneg negatives`` and ``graphneg generate``: wrong responses, made of what is loaded, and shown."""
+"""The commands ``negatives`` and ``generate``, and how negatives are shown in the terminal.
+
+``negatives`` edits the AMR graphs of the loaded dialogues and decodes them to text. ``generate`` runs a
+generator that makes wrong responses in another way, such as retrieval by word overlap. Both write a file
+that can be resumed after an interruption. ``negatives`` can also explain one negative, or count how many
+rows each condition of a transform's query matches.
+
+Example::
+
+    graphneg negatives --recipe all -o negatives.jsonl
+    # In everyday/test/42#4~all.0.0, A said "I charged it on Wednesday." in turn 2. The transform contradict
+    # changes A's turn 4 from "The tank is nearly full. I filled it yesterday." to
+    # "I did not charge it on Wednesday."
+"""
 
 from __future__ import annotations
 
@@ -38,9 +51,9 @@ if TYPE_CHECKING:
     from graphneg.store.dialogues import Selection
 
 TRACED = 20
-"""Dialogues that --debug-sites asks about where no --limit is given."""
+"""Number of dialogues that ``--debug-sites`` queries without ``--limit``."""
 NO_GRAPH = "no-graph"
-"""Why dialogues are skipped that were not parsed."""
+"""Code for dialogues that are skipped because they were not parsed."""
 _of_decoder = panel("Decoder")
 _of_dialogues = panel("Which dialogues")
 
@@ -54,34 +67,44 @@ _of_dialogues = panel("Which dialogues")
 )
 def negatives(
     *,
-    out: str | None = option(None, "A .jsonl or .parquet file; - prints JSON lines.", "FILE", "--out", "-o"),
-    explain: str | None = option(None, "Show one negative that was made: graphs, edits, text.", "ID"),
-    reasons: bool = option(False, "List why negatives can be missing, by the code that counts them."),
+    out: str | None = option(
+        None,
+        "The .jsonl or .parquet file to write; - prints JSON lines to standard output.",
+        "FILE",
+        "--out",
+        "-o",
+    ),
+    explain: str | None = option(
+        None, "Show the graphs, the edits and the text of the negative with this id.", "ID"
+    ),
+    reasons: bool = option(False, "List the codes that count missing negatives, with their meanings."),
     recipe: str = option(
         "deam",
-        "What is done: see graphneg transforms.",
+        "The kinds of edits to make; graphneg transforms lists the recipes.",
         "|".join(RECIPE_NAMES),
         autocompletion=completing(RECIPE_NAMES),
     ),
     transform: list[str] | None = option(
         None,
-        "One edit by this transform, in place of a recipe; repeatable.",
+        "Make one edit with this transform instead of following a recipe. Repeatable.",
         "NAME",
         autocompletion=completing("editing.transforms:load_transforms"),
     ),
     transforms_dir: TransformFolders = None,
     debug_sites: bool = option(
-        False, "Show how many rows each condition of each --transform leaves, of 20 dialogues or --limit."
+        False,
+        "Show how many rows match after each condition of each --transform, on 20 dialogues or on --limit.",
     ),
     target: Literal["response", "dialogue"] | None = option(
-        None, "What may be edited; else the recipe's own."
+        None, "What may be edited: the response or the whole dialogue. Default: set by the recipe."
     ),
-    per_dialogue: int = option(1, "Negatives of each dialogue.", min=1),
-    seed: int = option(0, "The same seed gives the same negatives."),
-    show: int = option(0, "Show N of the negatives afterwards.", "N", min=0),
+    per_dialogue: int = option(1, "Number of negatives to make of each dialogue.", min=1),
+    seed: int = option(0, "Random seed. The same seed gives the same negatives."),
+    show: int = option(0, "Show N of the negatives after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,
-        "An option of the generator of a recipe that has one (hard); JSON, or else text. Repeatable.",
+        "An option of the generator, for recipes that use one (hard). The value is JSON or "
+        "else text. Repeatable.",
         "NAME=VALUE",
         "--option",
     ),
@@ -89,22 +112,41 @@ def negatives(
     chosen: CorpusOptions,
     shard: ShardOption = None,
     candidates: int = option(
-        CANDIDATES, "Of so many sites that are drawn, the one that clashes most is edited.", min=1
+        CANDIDATES,
+        "Number of sites to sample for each edit; the one with the highest score is edited.",
+        min=1,
     ),
-    limit: int | None = _of_dialogues(None, "At most so many dialogues with graphs.", min=1),
-    batch: int = _of_dialogues(200, "Dialogues at a time; changes no result.", min=1),
-    decoder: str = _of_decoder("surface", "surface, t5 or rescored, or one that is installed."),
-    model: str | None = _of_decoder(None, "The model of t5 and rescored.", "PATH_OR_ID"),
-    backend: Literal["torch", "ctranslate2"] | None = _of_decoder(None, "What runs the t5 model."),
-    device: str | None = _of_decoder(None, "cpu, cuda, mps; else the best there is."),
-    beams: int | None = _of_decoder(None, "Beams of the t5 search.", min=1),
-    offline: bool = _of_decoder(False, "Fetch nothing from a hub."),
+    limit: int | None = _of_dialogues(
+        None, "Maximum number of dialogues with graphs to use. Default: all.", min=1
+    ),
+    batch: int = _of_dialogues(
+        200, "Number of dialogues to process at a time. Does not change the result.", min=1
+    ),
+    decoder: str = _of_decoder(
+        "surface",
+        "The decoder that writes the text of edited graphs: surface, t5, rescored or an installed one.",
+    ),
+    model: str | None = _of_decoder(None, "The model of the decoder, for t5 and rescored.", "PATH_OR_ID"),
+    backend: Literal["torch", "ctranslate2"] | None = _of_decoder(
+        None, "The library that runs the t5 model. Default: torch."
+    ),
+    device: str | None = _of_decoder(
+        None, "Device of the model: cpu, cuda or mps. Default: the best one available."
+    ),
+    beams: int | None = _of_decoder(
+        None, "Number of beams in the search of the t5 model. Default: 4.", min=1
+    ),
+    offline: bool = _of_decoder(False, "Do not download anything from a model hub."),
     where: StoreOptions,
 ) -> None:
     """Make hard negatives of the loaded dialogues.
 
-    A file is resumable: stopped at any moment, the same command goes on where it was and ends
-    with the same bytes. After the run a table tells what was made, what was skipped and why.
+    The output can be resumed: after an interruption, run the same command again, and the file will have the
+    same bytes as from a single run. At the end a table shows the number of negatives, and how many are
+    missing for which reason. \N{FORM FEED}
+
+    Raises:
+        BadParameter: Options are missing, malformed, or do not go together.
     """
     from graphneg.decoders.base import get_decoder
     from graphneg.records.files import check_destination, read_negatives
@@ -113,6 +155,7 @@ def negatives(
     if reasons:
         results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
         return
+    # Tracing a query makes no negatives, so options for output make no sense.
     if debug_sites:
         if not transform or out is not None or explain is not None:
             raise BadParameter("--debug-sites needs --transform NAME, and neither -o nor --explain")
@@ -126,12 +169,15 @@ def negatives(
         raise BadParameter("say where to write (-o FILE, or -o -), or which one to --explain")
     part = shard_of(shard)
     own = named_values(generator_options, "--option")
+    # Most recipes edit graphs and have no generator that could take the options.
     if own and (recipe not in GENERATED or transform):
         raise BadParameter(
             f"only recipes of a generator take options ({', '.join(GENERATED)})", param_hint="--option"
         )
     if out is not None:
+        # A shard goes to another file, FILE.3-of-16, which is checked when it is written.
         check_destination(out, overwrite or part is not None)
+    # Only options that are set are passed: a decoder refuses options that it does not have.
     options = without_none(
         model=model, backend=backend, device=device, num_beams=beams, offline=offline or None
     )
@@ -165,9 +211,11 @@ def negatives(
                     chosen.require(graph, with_graphs=True)
                 unkept = "nothing of it is lost in the store; run the command again"
                 write_stream(made, out, unkept, overwrite=overwrite)
+            # A skipped dialogue counts once for each negative that it lacks.
             if without := made.summary.skipped[NO_GRAPH] // per_dialogue:
                 note(f"{counted(without, 'dialogue')} without AMR graphs: graphneg parse makes some")
             refuse_empty(made)
+            # The negatives are read back from the file: standard output and shards have none to read.
             if show and shard is None and out != STANDARD:
                 show_briefly(_varied(read_negatives(out), show))
 
@@ -175,16 +223,16 @@ def negatives(
 def show_sites(
     graph: DialogueGraph, names: Sequence[str], folders: Sequence[Path], selection: Selection
 ) -> None:
-    """Print what each clause and condition of transforms leaves of the first dialogues.
+    """Print how many rows of the first dialogues match after each clause of a transform's query.
 
     Args:
         graph: The open dialogue graph.
-        names: The transforms, by name.
-        folders: Folders of transforms of one's own.
-        selection: The dialogues to ask about.
+        names: Names of transforms.
+        folders: Folders with transforms of the user.
+        selection: The dialogues to query.
 
     Raises:
-        InputError: there is no transform of such a name.
+        InputError: There is no transform with one of the names.
     """
     from graphneg.editing.planning import editable
     from graphneg.editing.sites import trace_sites
@@ -210,11 +258,12 @@ def show_sites(
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
-    """The first negatives that show each a transform which none before did, then the first others."""
+    """Return the first negative of each transform, filled up with the first others."""
     fresh: list[Negative] = []
     others: list[Negative] = []
     seen: set[str] = set()
     for negative in negatives:
+        # Five examples of the same transform would tell a user less than one of each.
         made_by = {str(edit["transform"]) for edit in negative.edits}
         if made_by - seen:
             fresh.append(negative)
@@ -236,35 +285,43 @@ def generate(
     *,
     name: str = argument(
         ...,
-        "overlap, or another that is installed.",
+        "The generator: overlap, or another installed one.",
         "NAME",
         autocompletion=completing("generators.base:generator_names"),
     ),
     out: OutRecords,
     writer: WriterOptions,
-    per_context: int = option(1, "Negatives of each context.", min=1),
-    seed: int = option(0, "The same seed gives the same negatives."),
+    per_context: int = option(1, "Number of negatives to make for each context.", min=1),
+    seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     options: list[str] | None = option(
-        None, "An option of the generator; JSON, or else text. Repeatable.", "NAME=VALUE", "--option"
+        None,
+        "An option of the generator. The value is JSON or else text. Repeatable.",
+        "NAME=VALUE",
+        "--option",
     ),
     overwrite: Overwrite = False,
     places: Literal["last", "every"] = _of_dialogues(
-        "last", "Of dialogues without responses: the last turn, or every one."
+        "last",
+        "For dialogues without responses: make negatives for the last turn, or for every turn but the first.",
     ),
     chosen: DialogueOptions,
     shard: ShardOption = None,
     batch: int | None = _of_dialogues(
         None,
-        "Dialogues at a time, and between two writes; else 8 where a language model writes, or 200. "
-        "Changes no result.",
+        "Number of dialogues to process between two writes. Default: 8 if a language model "
+        "writes, or else 200. Does not change the result.",
         min=1,
     ),
     where: StoreOptions,
 ) -> None:
     """Make wrong responses to the contexts of the loaded dialogues.
 
-    A file is resumable: stopped at any moment, the same command goes on where it was and ends
-    with the same bytes. After the run a table tells what was made, and what is missing and why.
+    The output can be resumed: after an interruption, run the same command again, and the file will have the
+    same bytes as from a single run. At the end a table shows the number of negatives, and how many are
+    missing for which reason. \N{FORM FEED}
+
+    Raises:
+        BadParameter: There is no such generator, or it refuses its options.
     """
     from graphneg.generators.base import generator_names
     from graphneg.records.files import check_destination
@@ -285,15 +342,16 @@ def generate(
             refuse_empty(made)
 
 
-# Negatives for people: a few in a table, or one with its graphs side by side.
-
-
 GONE, NEW, QUIET = "red", "green", "dim"
 INDENT = 3
 
 
 def show_briefly(negatives: Sequence[Negative]) -> None:
-    """A table: each edited turn, what it said and says, and the edits of its graph."""
+    """Print negatives as a table: the text before and after, and below it the graph before and after.
+
+    Args:
+        negatives: The negatives.
+    """
     if not negatives:
         return
     table = plain_table(Column("edit", no_wrap=True), Column("before", ratio=1), Column("after", ratio=1))
@@ -312,7 +370,12 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
 
 
 def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
-    """The edits, each edited graph beside its original, and the dialogue with its edited turns."""
+    """Print one negative: its edits, each edited graph beside the original, and the dialogue.
+
+    Args:
+        negative: The negative.
+        refused: Turns whose graph the decoder could not write, with the reason.
+    """
     console = results()
     console.print(Text(negative.id, "bold"), soft_wrap=True)
     made = (f"{name} {getattr(negative, name)}" for name in ("recipe", "seed", "target", "decoder"))
@@ -339,7 +402,15 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
 
 
 def worded(before: str, after: str) -> tuple[Text, Text]:
-    """Two texts, with the words in which they differ marked."""
+    """Mark the words in which two texts differ.
+
+    Args:
+        before: The original text.
+        after: The edited text.
+
+    Returns:
+        The original text with removed words in red, and the edited text with new words in green.
+    """
     left: list[Text] = []
     right: list[Text] = []
     for is_changed, old, new in changed_words(before, after):
@@ -350,15 +421,17 @@ def worded(before: str, after: str) -> tuple[Text, Text]:
 
 
 def _graph_table(turn: str, before: str, after: str) -> Table:
-    """Two PENMAN texts line by line; brackets at a line's end and indentation are no difference."""
+    """Return a table of two PENMAN graphs, compared line by line."""
     import penman
 
     table = plain_table(Column("original", ratio=1), Column("edited", ratio=1), title=f"Graph of turn {turn}")
     table.expand = True
-    # Narrow indentation, so that two graphs fit side by side.
+    # A narrow indentation lets two graphs fit side by side.
     formatted = (penman.format(penman.parse(text), indent=INDENT).splitlines() for text in (before, after))
     old, new = ([line for line in lines if not line.startswith("#")] for lines in formatted)
+    # An inserted node moves the closing brackets of other lines and indents them: that is no edit.
     bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
+    # Without autojunk=False, difflib ignores frequent lines of graphs with 200 lines or more.
     for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
         left = [Text(f"  {line}") if tag == "equal" else Text(f"- {line}", GONE) for line in old[a:b]]
         right = [Text(f"  {line}") if tag == "equal" else Text(f"+ {line}", NEW) for line in new[c:d]]

@@ -1,4 +1,16 @@
-"""The options that commands share: single ones, and objects of them that do what they say."""
+"""Options that several commands share.
+
+Single options are type aliases with metadata (``seed: Seed = 0``). Options that belong together are fields
+of a dataclass, which also does what they ask for: `StoreOptions` opens the store, `CorpusOptions` and
+`DialogueOptions` choose dialogues, `WriterOptions` chooses the language model of a generator, and `Training`
+with its subclasses holds the settings of a training.
+
+Example::
+
+    def info(*, json: Json = False, where: StoreOptions) -> None:
+        with where.opened() as graph:    # an open DialogueGraph
+            print(graph.info())
+"""
 
 from __future__ import annotations
 
@@ -27,48 +39,73 @@ if TYPE_CHECKING:
     from graphneg.store.dialogues import Selection
 
 OutFile = Annotated[Path, shared("The file to write.", "FILE", "--out", "-o")]
-OutFolder = Annotated[Path, shared("Where the trained model goes.", "FOLDER", "--out", "-o")]
-OutRecords = Annotated[str, shared("A .jsonl or .parquet file; - prints JSON lines.", "FILE", "--out", "-o")]
-Overwrite = Annotated[bool, shared("Replace what is there.")]
-Anew = Annotated[bool, shared("Remove the model or stopped run of the folder first.")]
+OutFolder = Annotated[Path, shared("Folder to write the trained model to.", "FOLDER", "--out", "-o")]
+OutRecords = Annotated[
+    str,
+    shared(
+        "The .jsonl or .parquet file to write; - prints JSON lines to standard output.", "FILE", "--out", "-o"
+    ),
+]
+Overwrite = Annotated[bool, shared("Replace the output if it exists already.")]
+Anew = Annotated[bool, shared("Delete the model or the unfinished training in the output folder first.")]
 ShardOption = Annotated[
     str | None,
     shared(
-        "Only this part of the dialogues, 3/16 for the third of sixteen; graphneg merge puts parts together.",
+        "Process only this shard of the dialogues: 3/16 is the third of 16. graphneg merge "
+        "joins the files of all shards.",
         "I/N",
         rich_help_panel="Which dialogues",
     ),
 ]
-Seed = Annotated[int, shared("The same seed gives the same result.")]
-TrainingSeed = Annotated[int, shared("The same seed trains the same model on a CPU.")]
-Device = Annotated[str | None, shared("cpu, cuda; else the best there is.")]
-AnyDevice = Annotated[str, shared("cpu, cuda, mps; auto is the best there is.")]
-Offline = Annotated[bool, shared("Fetch nothing from a model hub.")]
-Json = Annotated[bool, shared("Print JSON in place of a table.")]
-Resamples = Annotated[int, shared("Resamples, for the 95% intervals.", min=0)]
-StartModel = Annotated[str, shared("The model to start from: a folder, a GGUF file, a hub id.", "PATH_OR_ID")]
+Seed = Annotated[int, shared("Random seed. The same seed gives the same result.")]
+TrainingSeed = Annotated[int, shared("Random seed. On a CPU, the same seed trains the same model.")]
+Device = Annotated[
+    str | None, shared("Device of the model, such as cpu or cuda. Default: the best one available.")
+]
+AnyDevice = Annotated[str, shared("Device of the model: cpu, cuda or mps; auto is the best one available.")]
+Offline = Annotated[bool, shared("Do not download anything from a model hub.")]
+Json = Annotated[bool, shared("Print JSON instead of a table.")]
+Resamples = Annotated[int, shared("Number of bootstrap resamples for the 95% intervals.", min=0)]
+StartModel = Annotated[
+    str, shared("The language model to start from: a folder, a GGUF file or a hub id.", "PATH_OR_ID")
+]
 StartEncoder = Annotated[str, shared("The encoder to start from: a folder or a hub id.", "PATH_OR_ID")]
 Embedder = Annotated[
     str | None,
     shared(
-        "An encoder of sentences: what --made contradicts is said as other speakers say it.", "PATH_OR_ID"
+        "Sentence encoder or word vectors. If given, the contradictions of --made are "
+        "replaced by similar sentences that speakers of other dialogues said, where there are "
+        "any. Default: keep the edited sentences.",
+        "PATH_OR_ID",
     ),
 ]
 Rate = Annotated[float, shared("Learning rate.", min=0)]
-StepPairs = Annotated[int, shared("Pairs of one step.", min=1)]
+StepPairs = Annotated[int, shared("Number of pairs per training step.", min=1)]
 TrainingOption = Annotated[
-    list[str] | None, shared("One of transformers' TrainingArguments; repeatable.", "NAME=VALUE")
+    list[str] | None, shared("An argument of transformers' TrainingArguments. Repeatable.", "NAME=VALUE")
 ]
-MaxTokens = Annotated[int, shared("Longer contexts lose their beginning.", min=8)]
+MaxTokens = Annotated[
+    int, shared("Maximum number of tokens of a pair; a longer context loses its beginning.", min=8)
+]
 Freeze = Annotated[
-    list[str] | None, shared("Parameters that do not learn, such as embeddings. Repeatable.", "NAME")
+    list[str] | None,
+    shared("Prefix of the names of parameters that are not trained, such as embeddings. Repeatable.", "NAME"),
 ]
-Dropout = Annotated[float | None, shared("In place of the model's own; 0 is quickest.", min=0, max=1)]
-BackParser = Annotated[str, shared("What parses the texts back, for Smatch.", "NAME")]
-TransformFolders = Annotated[list[Path] | None, shared("Folder of one's own transforms; repeatable.", "DIR")]
+Dropout = Annotated[
+    float | None,
+    shared(
+        "Dropout probability during training; 0 is fastest. Default: that of the model's configuration.",
+        min=0,
+        max=1,
+    ),
+]
+BackParser = Annotated[str, shared("The AMR parser that parses the texts back to compute Smatch.", "NAME")]
+TransformFolders = Annotated[
+    list[Path] | None, shared("Folder with transforms of your own (.cypher files). Repeatable.", "DIR")
+]
 
 WARM_SECONDS = 300
-"""So long an embedded server waits after a command that somebody typed."""
+"""Seconds that an embedded server waits for another command if a person typed the last one."""
 _in_store = partial(shared, rich_help_panel="Store")
 _of_dialogues = partial(shared, rich_help_panel="Which dialogues")
 _of_writer = partial(shared, rich_help_panel="Language model")
@@ -77,22 +114,40 @@ _OF_SERVERS = ("base_url", "concurrency", "timeout", "price_in", "price_out", "m
 
 @dataclass(frozen=True)
 class StoreOptions:
-    """Which store a command works on, and how it is opened."""
+    """The store that a command works on, and how to open it.
+
+    Attributes:
+        store: A directory (embedded store) or a Neo4j URI. None reads ``$NEO4J_URI``, then uses
+            ``./graphneg-store``.
+        username: The Neo4j user.
+        password: The password of the user.
+        database: The Neo4j database.
+        keep_warm: Seconds that the server of an embedded store waits for the next command.
+    """
 
     store: Annotated[
         str | None,
         _in_store(
-            "A directory (embedded) or a Neo4j URI; else $NEO4J_URI, else ./graphneg-store.", "PATH_OR_URI"
+            "Directory of an embedded store, or URI of a Neo4j server. Default: $NEO4J_URI, or "
+            "else ./graphneg-store.",
+            "PATH_OR_URI",
         ),
     ] = None
-    username: Annotated[str | None, _in_store("Neo4j user; else $NEO4J_USERNAME.")] = None
-    password: Annotated[str | None, _in_store("Better left to $NEO4J_PASSWORD, which no list shows.")] = None
-    database: Annotated[str | None, _in_store("Neo4j database; else $NEO4J_DATABASE.")] = None
+    username: Annotated[str | None, _in_store("Neo4j user. Default: $NEO4J_USERNAME.")] = None
+    password: Annotated[
+        str | None,
+        _in_store(
+            "Neo4j password. Prefer $NEO4J_PASSWORD: other users can see this option in the process list."
+        ),
+    ] = None
+    database: Annotated[
+        str | None, _in_store("Neo4j database. Default: $NEO4J_DATABASE, or else the user's home database.")
+    ] = None
     keep_warm: Annotated[
         int | None,
         _in_store(
-            f"So long an embedded store's server waits for the next command; else {WARM_SECONDS} in a "
-            "terminal, 0 elsewhere.",
+            f"Seconds that the server of an embedded store waits for the next command. "
+            f"Default: {WARM_SECONDS} in a terminal, 0 elsewhere.",
             "SECONDS",
             min=0,
         ),
@@ -100,9 +155,9 @@ class StoreOptions:
 
     @property
     def name(self) -> str:
-        """The store that is meant, as it was named.
+        """The directory or URI of the store, as the user wrote it.
 
-        Raises `StoreError`: the name is no usable address, or has a password in it.
+        It is checked first: a URI that is malformed or contains a password raises `StoreError`.
         """
         _import_driver()
         from graphneg.store.opening import DEFAULT_DIRECTORY, check_target
@@ -113,24 +168,25 @@ class StoreOptions:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a store, or a directory that can be one."""
+        """Whether there is a store, or a directory that can become one; servers are assumed to exist."""
         try:
             return "://" in self.name or Path(self.name).expanduser().exists()
         except (OSError, RuntimeError):
-            return True  # and opening it says why it can't be
+            return True  # Opening it raises an error that says what is wrong with the path.
 
     @property
     def _warm_for(self) -> int:
         """Seconds that an embedded server waits for the next command."""
         if self.keep_warm is not None:
             return self.keep_warm
+        # In a script or a CI job nothing follows that would profit from a running server.
         return WARM_SECONDS if sys.stderr.isatty() and not os.environ.get("CI") else 0
 
     def open_again(self) -> Store:
-        """Open the store once more, where its server has ended.
+        """Open the store another time, after its server has ended.
 
-        Raises:
-            StoreError: It can't be opened.
+        Returns:
+            The store.
         """
         from graphneg.store.opening import open_store
 
@@ -146,12 +202,19 @@ class StoreOptions:
     def opened(
         self, chosen: CorpusOptions | None = None, *, making: bool = False, upgrading: bool = False
     ) -> Generator[DialogueGraph]:
-        """The dialogue graph, open; says so while its server starts.
+        """Open the store as a context manager and show a status line while its server starts.
 
-        Where there is none it is made for ``making`` only; an older one is opened for ``upgrading`` only.
+        Args:
+            chosen: Dialogues that the store must contain. None checks nothing.
+            making: Whether to create the store if it does not exist.
+            upgrading: Whether to accept a store with the schema of an older version.
 
-        Raises `InputError`: there is no such directory (opening it would make an empty store), or no dialogue
-        of those that are ``chosen``.
+        Yields:
+            The dialogue graph.
+
+        Raises:
+            InputError: There is no such directory. The store is not created, because a mistyped name would
+                then look like an empty store.
         """
         if not (making or self.exists):
             raise InputError(
@@ -169,10 +232,14 @@ class StoreOptions:
 
 
 def _import_driver() -> None:
-    """Imports the driver, which imports numpy, pandas and pyarrow wherever they are installed, to take their
-    values as parameters: half a second for what no command passes."""
+    """Import the Neo4j driver without numpy, pandas and pyarrow.
+
+    The driver imports them if they are installed, to accept their types as query parameters. That takes half
+    a second, and no command passes such parameters.
+    """
     unused = [name for name in ("numpy", "pandas", "pyarrow") if name not in sys.modules]
     if "neo4j" not in sys.modules:
+        # A module that is None in `sys.modules` raises ImportError, which the driver expects.
         sys.modules.update(dict.fromkeys(unused))  # pyright: ignore[reportArgumentType, reportCallIssue]
         try:
             import_module("neo4j")
@@ -183,30 +250,41 @@ def _import_driver() -> None:
 
 @dataclass(frozen=True)
 class CorpusOptions:
-    """Which dialogues of a store a command works on: of which corpora and splits."""
+    """The corpora and splits whose dialogues a command works on.
 
-    corpus: Annotated[list[str] | None, _of_dialogues("Only this corpus; repeatable.")] = None
-    split: Annotated[list[str] | None, _of_dialogues("Only this split; repeatable.")] = None
+    Attributes:
+        corpus: Names of corpora. None or an empty list means all.
+        split: Names of splits. None or an empty list means all.
+    """
+
+    corpus: Annotated[list[str] | None, _of_dialogues("Use only this corpus. Repeatable.")] = None
+    split: Annotated[list[str] | None, _of_dialogues("Use only this split. Repeatable.")] = None
 
     @property
     def named(self) -> dict[str, Any]:
-        """The choice as `DialogueGraph` takes it."""
+        """The choice as keyword arguments of `DialogueGraph` methods."""
         return {"corpora": tuple(self.corpus or ()), "splits": tuple(self.split or ())}
 
     @property
     def selection(self) -> Selection:
-        """The choice as the store takes it."""
+        """The choice as an argument of the functions that read the store."""
         from graphneg.store.dialogues import Selection
 
         return Selection(**self.named)
 
     def require(self, graph: DialogueGraph, with_graphs: bool = False) -> None:
-        """Check that there are such dialogues: of none, a result without anything in it would say too little.
+        """Check that the store has such dialogues: an empty result would not tell the user what is missing.
 
-        Raises `InputError`: the store has no dialogues of these corpora and splits, or none with AMR graphs.
+        Args:
+            graph: The open dialogue graph.
+            with_graphs: Whether at least one dialogue must have AMR graphs.
+
+        Raises:
+            InputError: The store has no dialogues of these corpora and splits, or none with AMR graphs.
         """
         from graphneg.store.dialogues import count_dialogues
 
+        # The limit does not matter: one dialogue is enough.
         every = replace(self.selection, limit=None, with_graphs=with_graphs)
         if count_dialogues(graph.store, every):
             return
@@ -219,17 +297,31 @@ class CorpusOptions:
 
 @dataclass(frozen=True)
 class DialogueOptions(CorpusOptions):
-    """Which dialogues of a store a command works on."""
+    """The dialogues that a command works on.
 
-    limit: Annotated[int | None, _of_dialogues("At most so many dialogues.", min=1)] = None
+    Attributes:
+        limit: Maximum number of dialogues. None means all.
+    """
+
+    limit: Annotated[
+        int | None, _of_dialogues("Maximum number of dialogues to use. Default: all.", min=1)
+    ] = None
 
     @property
     def named(self) -> dict[str, Any]:
-        """The choice as `DialogueGraph` takes it."""
+        """The choice as keyword arguments of `DialogueGraph` methods."""
         return {**super().named, "limit": self.limit}
 
     def contexts(self, graph: DialogueGraph) -> Iterator[Context]:
-        """The contexts of their responses; of every turn but the first, where a dialogue has none."""
+        """Read the contexts of the chosen dialogues.
+
+        Args:
+            graph: The open dialogue graph.
+
+        Returns:
+            The contexts of the responses. For a dialogue without responses, the context of each turn but the
+            first.
+        """
         from graphneg.generators.base import ContextSelection, read_contexts
 
         return read_contexts(graph.store, ContextSelection(self.selection, "every"))
@@ -237,36 +329,68 @@ class DialogueOptions(CorpusOptions):
 
 @dataclass(frozen=True)
 class WriterOptions:
-    """Which language model writes, and how a server is asked for it."""
+    """The language model of a generator, and how to call a server that runs it.
 
-    model: Annotated[str | None, _of_writer("What writes, where a model does.", "PATH_OR_ID")] = None
+    Attributes:
+        model: Folder or hub id of a local model, or the name of a served one.
+        served: Whether the model is behind an OpenAI-compatible server.
+        base_url: The address of the server. None reads ``$OPENAI_BASE_URL``.
+        route: The API to use. None means ``chat`` for a served model and ``completion`` for a local one.
+        concurrency: Number of open requests.
+        timeout: Seconds to wait for an answer.
+        price_in: Price of a million input tokens.
+        price_out: Price of a million output tokens.
+        max_cost: Amount at which the run stops.
+        cache: File of answers, so that no prompt is paid for twice.
+        dry_run: Whether to print an estimate only.
+    """
+
+    model: Annotated[
+        str | None, _of_writer("The language model that writes, for generators that use one.", "PATH_OR_ID")
+    ] = None
     served: Annotated[
         bool,
         _of_writer(
-            "A server has the model: $OPENAI_BASE_URL's, with $OPENAI_API_KEY; needs graphneg[served]."
+            "Use a model behind an OpenAI-compatible server, at $OPENAI_BASE_URL with the key "
+            "$OPENAI_API_KEY; needs graphneg[served]."
         ),
     ] = False
-    base_url: Annotated[str | None, _of_writer("The server's address, if not the variable's.", "URL")] = None
+    base_url: Annotated[
+        str | None, _of_writer("Address of the server. Default: $OPENAI_BASE_URL.", "URL")
+    ] = None
     route: Annotated[
         Literal["chat", "completion"] | None,
-        _of_writer("Prompts are said to an assistant, or gone on with; else chat for served models only."),
+        _of_writer(
+            "Use the chat API or the completion API. Default: chat for a served model, completion"
+            " for a local one."
+        ),
     ] = None
-    concurrency: Annotated[int | None, _of_writer("Prompts at once; else 8.", min=1)] = None
-    timeout: Annotated[float | None, _of_writer("Seconds that an answer may take; else 120.")] = None
-    price_in: Annotated[float | None, _of_writer("Of a million tokens read.", "PRICE")] = None
-    price_out: Annotated[float | None, _of_writer("Of a million tokens written.", "PRICE")] = None
-    max_cost: Annotated[float | None, _of_writer("Stop before more is spent.", "COST")] = None
+    concurrency: Annotated[
+        int | None, _of_writer("Number of requests to have open at once. Default: 8.", min=1)
+    ] = None
+    timeout: Annotated[float | None, _of_writer("Seconds to wait for an answer. Default: 120.")] = None
+    price_in: Annotated[float | None, _of_writer("Price of a million input tokens.", "PRICE")] = None
+    price_out: Annotated[float | None, _of_writer("Price of a million output tokens.", "PRICE")] = None
+    max_cost: Annotated[
+        float | None, _of_writer("Stop before the run costs more than this; needs the prices.", "COST")
+    ] = None
     cache: Annotated[
         Path | None,
-        _of_writer("Where answers are kept, by model and prompt; else in the user's cache."),
+        _of_writer(
+            "File that stores the answers by model and prompt. Default: one in the user's cache folder."
+        ),
     ] = None
-    dry_run: Annotated[bool, _of_writer("Only say what would be asked for, and what it would cost.")] = False
+    dry_run: Annotated[
+        bool, _of_writer("Print the estimated number of requests, tokens and costs, and send nothing.")
+    ] = False
 
     @property
     def named(self) -> dict[str, Any]:
-        """The options as a generator takes them.
+        """The options as keyword arguments of a generator.
 
-        Raises `InputError`: some are for a served model only, and none is."""
+        Raises:
+            InputError: An option for servers is set, but neither ``served`` nor ``base_url``.
+        """
         given = {name: getattr(self, name) for name in _OF_SERVERS if getattr(self, name) is not None}
         own = {name: value for name in ("model", "route") if (value := getattr(self, name)) is not None}
         if not (self.served or self.base_url):
@@ -275,16 +399,21 @@ class WriterOptions:
                 raise InputError(f"{name} is for models that a server has: add --served or --base-url URL")
             return own
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
+            # Prices need a limit elsewhere, but an estimate spends nothing.
             given["max_cost"] = inf
         return {**own, "served": given}
 
     def asks_server(self, made: Generated) -> bool:
-        """Say what a server would be asked for, and whether to go on: where anything is, its first answer is
-        here.
+        """Print what a server would be asked for, and send the first request.
+
+        Args:
+            made: The stream of negatives that the generator would write.
+
+        Returns:
+            Whether to go on. True for a model that is not served; False for a dry run.
 
         Raises:
-            InputError: the generator asks no server.
-            ModelError: the server can't be reached, or refuses what it is asked.
+            InputError: The generator does not use a server.
         """
         if not (self.served or self.base_url):
             return True
@@ -295,12 +424,13 @@ class WriterOptions:
         note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is refused")
         if self.dry_run:
             return False
+        # An unreachable server or a wrong key ends the command here, before a file is created.
         counted.ask_first()
         return True
 
 
 def _asked(estimate: Estimate) -> str:
-    """An estimate in words."""
+    """Return an estimate as a phrase."""
     requests, tokens_in, tokens_out, cost = estimate
     price = "" if cost is None else f", {cost:.4g} at most"
     return f"{requests:,} requests of about {tokens_in:,} tokens, {tokens_out:,} at most to be written{price}"
@@ -308,7 +438,17 @@ def _asked(estimate: Estimate) -> str:
 
 @dataclass(frozen=True)
 class Training:
-    """How a model is trained."""
+    """Settings that all trainings have.
+
+    Attributes:
+        rate: Learning rate.
+        batch: Pairs per step.
+        option: Further ``TrainingArguments`` as ``NAME=VALUE``. They override the other settings.
+        seed: Random seed.
+        device: Device of the model. None means the best one available.
+        offline: Whether downloads are forbidden.
+        overwrite: Whether to delete what the output folder contains.
+    """
 
     rate: Rate = 5e-5
     batch: StepPairs = 16
@@ -319,33 +459,47 @@ class Training:
     overwrite: Anew = False
 
     def __post_init__(self) -> None:
-        _ = self.arguments  # An --option that can't be read is told before anything is loaded.
+        """Check that each ``--option`` can be parsed, before any model is loaded."""
+        _ = self.arguments
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What the trainer is told; options go before the ones that have names of their own."""
+        """The settings as keyword arguments of a training function; ``--option`` overrides named options."""
+        # `training_arguments` comes last, so that --option overrides the named options.
         own = {"seed": self.seed, "overwrite": self.overwrite}
         return own | training_arguments(self.rate, self.batch, self.option)
 
 
 @dataclass(frozen=True)
 class LanguageModelTraining(Training):
-    """How a language model is fine-tuned."""
+    """Settings for fine-tuning a language model.
+
+    Attributes:
+        epochs: Passes over the training pairs.
+    """
 
     batch: StepPairs = 8
-    seed: Annotated[int, shared("The same seed trains the same model.")] = 0
+    seed: Annotated[int, shared("Random seed. The same seed trains the same model.")] = 0
     device: AnyDevice = "auto"
-    epochs: Annotated[float, shared("Passes over the pairs.", min=0)] = 1.0
+    epochs: Annotated[
+        float, shared("Number of passes over the training pairs; fractions are allowed.", min=0)
+    ] = 1.0
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What the trainer is told."""
+        """The settings as keyword arguments of a training function."""
         return {"num_train_epochs": self.epochs, **super().arguments}
 
 
 @dataclass(frozen=True)
 class EncoderTraining(Training):
-    """How an encoder becomes a ranker, a scorer or a detector."""
+    """Settings for training an encoder as a ranker, a coherence scorer or a contradiction detector.
+
+    Attributes:
+        max_tokens: Maximum number of tokens of an input.
+        freeze: Prefixes of parameter names that are not trained.
+        dropout: Dropout probability. None means that of the model's configuration.
+    """
 
     max_tokens: MaxTokens = 256
     freeze: Freeze = None
@@ -353,13 +507,26 @@ class EncoderTraining(Training):
 
     @property
     def model(self) -> dict[str, Any]:
-        """What a new model is made with."""
+        """The settings as keyword arguments of the function that creates the model."""
         names = ("seed", "max_tokens", "dropout", "device", "offline")
         return {**{name: getattr(self, name) for name in names}, "frozen": self.freeze or ()}
 
 
 def training_arguments(rate: float, batch: int, option: Iterable[str] | None) -> dict[str, Any]:
-    """These as transformers' ``TrainingArguments``."""
+    """Return settings under the names of transformers' ``TrainingArguments``.
+
+    Args:
+        rate: Learning rate.
+        batch: Pairs per step on each device.
+        option: Further arguments as ``NAME=VALUE``. They override the other two.
+
+    Returns:
+        The arguments by name.
+
+    Example:
+        >>> training_arguments(5e-5, 16, ["bf16=true"])
+        {'learning_rate': 5e-05, 'per_device_train_batch_size': 16, 'bf16': True}
+    """
     own = {"learning_rate": rate, "per_device_train_batch_size": batch}
     return own | named_values(option, "--option")
 
@@ -367,11 +534,17 @@ def training_arguments(rate: float, batch: int, option: Iterable[str] | None) ->
 def made_responses(
     paths: Sequence[Path] | None, embedder: str | None, *, seed: int, offline: bool
 ) -> list[Labelled]:
-    """Responses made of files of negatives; none where no file is given.
+    """Read contradictory and consistent responses from files of negatives.
 
-    Raises:
-        InputError: a file can't be read, is none of negatives, or there is no contradiction in them.
-        ModelError: there is no such embedder.
+    Args:
+        paths: Files that ``graphneg negatives --recipe contradiction`` wrote. None or empty for none.
+        embedder: A sentence encoder or word vectors, to replace edited sentences by similar ones that
+            speakers of other dialogues said. None keeps the edited sentences.
+        seed: Random seed.
+        offline: Whether downloads are forbidden.
+
+    Returns:
+        As many contradictory responses as consistent ones.
     """
     from graphneg.nn.embedders import get_embedder, is_static
     from graphneg.scorers.edited_contradictions import read_made
@@ -380,5 +553,6 @@ def made_responses(
         return []
     if embedder is None:
         return read_made(paths, seed=seed)
+    # Word vectors are local files: there is nothing to download.
     options = {} if is_static(embedder) else {"offline": offline}
     return read_made(paths, seed=seed, embedder=get_embedder(embedder, **options))

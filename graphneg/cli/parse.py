@@ -1,4 +1,16 @@
-"""``graphneg parse``: AMR graphs for utterances of the store, or for the lines of a file."""
+"""The command ``parse``: AMR graphs for the utterances of a store, or for the lines of a text file.
+
+The parser runs in worker processes. With a store, each utterance without a graph gets one. With ``--text``,
+the output is a PENMAN file and no store is used.
+
+Example::
+
+    $ echo "I like apples." | graphneg parse --text - -o -
+    # ::snt I like apples.
+    (l / like-01
+       :ARG0 (i / i)
+       :ARG1 (a / apple))
+"""
 
 from __future__ import annotations
 
@@ -34,36 +46,51 @@ _of_text = panel("Without a store")
 )
 def parse(
     *,
-    text: str | None = _of_text(None, "Parse a file of one utterance a line; - is standard input.", "FILE"),
-    out: str | None = _of_text(None, "PENMAN file; - is standard output.", "FILE", "--out", "-o"),
+    text: str | None = _of_text(
+        None, "Parse this file, one utterance per line, instead of a store; - is standard input.", "FILE"
+    ),
+    out: str | None = _of_text(
+        None, "PENMAN file to write with --text; - is standard output.", "FILE", "--out", "-o"
+    ),
     parser: str = _of_parser(
         "dependency",
-        "dependency or amrlib, or one that is installed.",
+        "The AMR parser: dependency, amrlib or an installed one.",
         autocompletion=completing("parsers.base:parser_names"),
     ),
     model: str | None = _of_parser(
-        None, "dependency: a spaCy model; amrlib: the directory of a model.", "NAME_OR_PATH"
+        None,
+        "The model of the parser: a spaCy model for dependency, a model directory for amrlib.",
+        "NAME_OR_PATH",
     ),
-    device: str | None = _of_parser(None, "cpu, cuda, mps; else the best there is; amrlib only."),
-    batch: int | None = _of_parser(None, "Texts at a time; amrlib only.", min=1),
-    offline: bool = _of_parser(False, "Fetch nothing from a hub; amrlib only."),
+    device: str | None = _of_parser(
+        None, "Device of the model: cpu, cuda or mps; for amrlib only. Default: the best one available."
+    ),
+    batch: int | None = _of_parser(
+        None, "Number of sentences per batch; for amrlib only. Default: 16.", min=1
+    ),
+    offline: bool = _of_parser(False, "Do not download anything from a model hub; for amrlib only."),
     processes: int | None = _of_parser(
-        None, "Worker processes; else one a core for dependency, one for amrlib.", min=1
+        None,
+        "Number of worker processes. Default: one per core for dependency (at most 8), one for amrlib.",
+        min=1,
     ),
     again: bool = option(
-        False, "Replace graphs of other parsers and versions; never those that were loaded."
+        False, "Replace the graphs of other parsers and parser versions. Loaded graphs are never replaced."
     ),
-    responses: bool = option(False, "Parse responses as well."),
-    overwrite: bool = _of_text(False, "Replace what is there."),
+    responses: bool = option(False, "Parse responses in addition to utterances."),
+    overwrite: bool = _of_text(False, "Replace the output file if it exists already."),
     chosen: DialogueOptions,
     shard: ShardOption = None,
     where: StoreOptions,
 ) -> None:
     """Parse utterances to AMR graphs.
 
-    Utterances of the store that have no graph get one. A run that was stopped is completed by the
-    same command, and a text that was parsed before is not parsed again. With --text, a file of one
-    utterance a line becomes a PENMAN file, and no store is opened.
+    Each utterance of the store that has no graph gets one. If a run is interrupted, run the same command
+    again to complete it; texts that have been parsed are not parsed again. With --text, the command reads a
+    file with one utterance per line, writes a PENMAN file, and does not open a store. \N{FORM FEED}
+
+    Raises:
+        BadParameter: Options are missing or do not go together.
     """
     from graphneg.records.runs import check_new
 
@@ -79,6 +106,7 @@ def parse(
         report = _parse_file(text, out, partial(_pool, parser, options, processes))
     else:
         with (
+            # The parser comes first: if it cannot be loaded, no server is started for the store.
             _pool(parser, options, processes) as pool,
             where.opened(chosen) as graph,
             working("what was written is kept; the same command again parses the rest") as bars,
@@ -101,7 +129,7 @@ def parse(
 
 @contextmanager
 def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Generator[ParserPool]:
-    """The parser, ready; where it can't be had, nothing else is done and the status is 2."""
+    """Provide the parser's worker processes; if the parser cannot be loaded, the exit status is 2."""
     from graphneg.parsers.jobs import open_pool
 
     try:
@@ -117,7 +145,7 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 def _parse_file(
     source: str, out: str, opened: Callable[[], AbstractContextManager[ParserPool]]
 ) -> ParseReport:
-    """OUT takes its name when all is written; standard input and output end with the program."""
+    """Parse a text file to a PENMAN file, which gets its name when it is complete."""
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
     from graphneg.records.runs import atomic_file
 
@@ -134,8 +162,10 @@ def _parse_file(
         files.enter_context(stopping("OUT is written when it is complete; run the command again"))
         pool, bars = files.enter_context(opened()), files.enter_context(Bars())
         report = ParseReport(pool.source)
+        # The number of lines is not known without reading the file twice, so bytes measure the progress.
         bars.start("parse", None if source == STANDARD else os.path.getsize(source), BYTES)
         for number, block in enumerate(parse_lines(pool, decoded_lines(lines, bars), report)):
+            # PENMAN files separate graphs by an empty line.
             output.write((("\n" if number else "") + block).encode())
         bars.finish()
         output.flush()

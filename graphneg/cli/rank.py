@@ -1,4 +1,15 @@
-"""``graphneg rank``, ``bank`` and ``select``: the responses that fit a context best, or well enough."""
+"""The commands ``rank``, ``bank`` and ``select``: find good responses, and choose among records.
+
+``bank`` encodes many responses with a poly-encoder, so that ``rank`` can retrieve those that fit a context.
+``select`` filters a file of negatives: by scores computed without a model, by the score of a judge, or by
+the perplexities of language models.
+
+Example::
+
+    graphneg bank --model ranker -o bank --corpus everyday
+    graphneg rank --model ranker --bank bank --context context.txt -k 5    # five responses with their scores
+    graphneg select negatives.jsonl -o best.jsonl --per-context 2          # the best two of each context
+"""
 
 from __future__ import annotations
 
@@ -42,22 +53,35 @@ _of_choice = panel("The best of several")
     "graphneg rank --model ranker --context contexts.txt --candidates responses.txt --json",
 )
 def rank(
-    model: str = option(..., "A trained ranker; of a bank, the one that made it.", "PATH_OR_ID"),
+    model: str = option(
+        ..., "A trained ranker; with --bank, the poly-encoder that made the bank.", "PATH_OR_ID"
+    ),
     context: str = option(
-        ..., "A turn a line, oldest first; an empty line begins another context. - is standard input.", "FILE"
+        ...,
+        "File of contexts: one turn per line, oldest first, with an empty line between "
+        "contexts; - is standard input.",
+        "FILE",
     ),
-    bank: Path | None = option(None, "Responses that graphneg bank has read.", "FOLDER"),
-    candidates: Path | None = option(None, "In place of a bank: a response a line, for any kind of ranker."),
-    k: int = option(10, "So many of the best.", None, "-k", min=1),
+    bank: Path | None = option(None, "Bank of responses to search, made by graphneg bank.", "FOLDER"),
+    candidates: Path | None = option(
+        None, "File of responses to rank instead of a bank, one per line. Works with every kind of ranker."
+    ),
+    k: int = option(10, "Number of results to return for each context.", None, "-k", min=1),
     by: Literal["mean", "codes"] = option(
-        "mean", "Retrieve near the mean of a context's vectors, or near each (slower)."
+        "mean",
+        "Retrieve the nearest neighbours of the mean of a context's vectors, or of each vector (slower).",
     ),
-    retrieved: int = option(100, "So many are taken from a bank, and then ranked.", min=1),
+    retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     own_turns: Literal["left-out", "kept"] = option(
-        "left-out", "A turn of the context in the bank: it is near, but rarely an answer."
+        "left-out",
+        "Whether a turn of the context itself may be returned as a response. Such turns are "
+        "similar to the context, but rarely answer it.",
     ),
     max_tokens: int | None = option(
-        None, "Longer contexts lose their beginning; else as in training.", min=8
+        None,
+        "Maximum number of tokens of a context; a longer context loses its beginning. "
+        "Default: as in training.",
+        min=8,
     ),
     device: Device = None,
     offline: Offline = False,
@@ -65,8 +89,11 @@ def rank(
 ) -> None:
     """Find the responses that fit a context best.
 
-    Of a bank a poly-encoder retrieves the nearest and ranks them anew; of candidates any kind of
-    ranker ranks all. No store is opened.
+    From a bank, a poly-encoder retrieves the nearest responses and ranks them again. Candidates from a file
+    are all ranked, by any kind of ranker. No store is opened. \N{FORM FEED}
+
+    Raises:
+        BadParameter: Both or neither of --bank and --candidates are given.
     """
     from graphneg.rankers.base import load_ranker
     from graphneg.rankers.poly_encoder import PolyEncoder
@@ -102,27 +129,31 @@ def rank(
 def bank(
     *,
     model: str = option(..., "A trained poly-encoder.", "PATH_OR_ID"),
-    out: Path = option(..., "Where the bank goes.", "FOLDER", "--out", "-o"),
+    out: Path = option(..., "Folder to write the bank to.", "FOLDER", "--out", "-o"),
     files: list[Path] | None = argument(
         None,
-        "In place of a store: text files, a response a line, and negatives (.jsonl, .parquet), "
-        "of which the right responses are taken.",
+        "Read responses from these files instead of the store: text files with one response "
+        "per line, or records (.jsonl, .parquet), of which only the right responses are used.",
         "FILE...",
     ),
     index: Literal["flat", "ivf", "hnsw"] = option(
-        "flat", "flat is exact; ivf and hnsw are quicker where there are millions."
+        "flat", "Type of the search index: flat is exact; ivf and hnsw are faster for millions of responses."
     ),
     overwrite: Overwrite = False,
-    batch: int = option(64, "Responses that are read at once.", min=1),
+    batch: int = option(64, "Number of responses to encode at a time.", min=1),
     device: Device = None,
     offline: Offline = False,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Make a bank of responses, read once by a poly-encoder and searched by graphneg rank.
+    """Encode responses with a poly-encoder, to be searched by graphneg rank.
 
-    Without files they are those of a store: the turns that answer one, and right responses. Each
-    text counts once. Stopped, the same command goes on where it was and ends with the same bytes.
+    Without files, the responses come from a store: all turns that follow another turn, and the right
+    responses. Duplicates are removed. If a run is interrupted, run the same command again: the bank will have
+    the same bytes as from a single run. \N{FORM FEED}
+
+    Raises:
+        BadParameter: Options that choose dialogues of a store are given together with files.
     """
     from graphneg.datasets.groups import stored_replies
     from graphneg.rankers.poly_encoder import PolyEncoder
@@ -151,53 +182,94 @@ def bank(
 )
 def select(
     *,
-    file: Path = argument(..., "Records, .jsonl or .parquet.", "FILE"),
+    file: Path = argument(..., "Records to choose from (.jsonl, .parquet).", "FILE"),
     out: OutRecords,
-    model: str | None = _of_models(None, "A causal language model, for perplexities.", "PATH_OR_ID"),
+    model: str | None = _of_models(None, "A causal language model that computes perplexities.", "PATH_OR_ID"),
     backward_model: str | None = _of_models(
-        None, "One that was trained to tell what was answered; else the same.", "PATH_OR_ID"
+        None,
+        "A causal language model trained to predict the context from the response. Default: "
+        "the model of --model.",
+        "PATH_OR_ID",
     ),
-    device: str = _of_models("auto", "cpu, cuda, mps; auto is the best there is."),
-    offline: bool = _of_models(False, "Fetch nothing from a hub."),
+    device: str = _of_models(
+        "auto", "Device of the models: cpu, cuda or mps; auto is the best one available."
+    ),
+    offline: bool = _of_models(False, "Do not download anything from a model hub."),
     validation: Path | None = _of_limits(
-        None, "Records with label 1, to learn the thresholds from: against random pairs of them."
+        None,
+        "Records with label 1 from which thresholds are learned: they are compared with "
+        "random pairs of the same contexts and responses.",
     ),
     quantile: float | None = _of_limits(
-        None, "Thresholds that keep this share of right pairs; else those that separate best.", min=0, max=1
+        None,
+        "Share of right pairs that the learned thresholds keep. Default: the thresholds that "
+        "separate right from random pairs best.",
+        min=0,
+        max=1,
     ),
-    forward_threshold: float | None = _of_limits(None, "The highest forward perplexity."),
-    backward_threshold: float | None = _of_limits(None, "The highest backward perplexity."),
-    keep: Literal["fitting", "unfitting"] = option("fitting", "What is kept."),
-    judge: str | None = _of_choice(None, "A ranker or cross-encoder that scores responses.", "PATH_OR_ID"),
-    max_score: float | None = _of_choice(None, "The judge's highest score of a wrong response."),
-    absolute_margin: float | None = _of_choice(None, "So far below the right response's score."),
+    forward_threshold: float | None = _of_limits(
+        None,
+        "Maximum forward perplexity: of the response given its context. Default: learned from --validation.",
+    ),
+    backward_threshold: float | None = _of_limits(
+        None,
+        "Maximum backward perplexity: of the context given the response. Default: learned from --validation.",
+    ),
+    keep: Literal["fitting", "unfitting"] = option(
+        "fitting", "Keep the responses within the perplexity thresholds (fitting) or beyond them (unfitting)."
+    ),
+    judge: str | None = _of_choice(
+        None, "A ranker or cross-encoder that scores how well a response answers its context.", "PATH_OR_ID"
+    ),
+    max_score: float | None = _of_choice(
+        None, "Maximum score of a wrong response by the judge. Default: no maximum."
+    ),
+    absolute_margin: float | None = _of_choice(
+        None, "Minimum margin below the score of the correct response. Default: no margin."
+    ),
     relative_margin: float | None = _of_choice(
-        None, "At most 1 - this, times the right response's.", min=0, max=1
+        None,
+        "Minimum margin below the score of the correct response, as a share of that score: "
+        "with 0.1, a wrong response scores at most 90% of it. Default: no margin.",
+        min=0,
+        max=1,
     ),
-    least: list[str] | None = _of_choice(None, "clash or fit must be so high; repeatable.", "NAME=SHARE"),
+    least: list[str] | None = _of_choice(
+        None,
+        "Minimum of a score: clash (share of the response's content words that occur in the "
+        "context) or fit (how usual its words are together). Repeatable.",
+        "NAME=SHARE",
+    ),
     quota: list[str] | None = _of_choice(
-        None, "The largest share of a transform or category; repeatable.", "NAME=SHARE"
+        None, "Maximum share of a transform or category in the output. Repeatable.", "NAME=SHARE"
     ),
-    per_context: int | None = option(None, "At most so many of each context, the best ranked.", min=1),
-    seed: int = option(0, "Of the random pairs, and among equals."),
-    batch: int = option(32, "Contexts at a time; changes no result.", min=1),
+    per_context: int | None = option(
+        None, "Maximum number of records per context; the best are kept. Default: no maximum.", min=1
+    ),
+    seed: int = option(0, "Random seed for sampling random pairs and breaking ties."),
+    batch: int = option(32, "Number of contexts to score at a time. Does not change the result.", min=1),
     shard: ShardOption = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Keep the best of some records.
 
-    Without --model, wrong responses are scored by how much of them the context has said (clash),
-    how usual their words are together (fit), and by a judge where there is one (answers): those
-    that would do as an answer go. With --model, responses are kept that fit their context by
-    forward and backward perplexity. Scores stand in what is kept.
+    Without --model, wrong responses are scored by the share of their content words that the context contains
+    (clash), by how usual their words are together (fit), and by how well they answer the context according to
+    the judge (answers), if there is one. Responses that would be acceptable answers are left out. With
+    --model, responses are chosen by their forward and backward perplexity. The scores are added to the kept
+    records.
 
-    A file is resumable: stopped at any moment, the same command goes on where it was and ends
-    with the same bytes.
+    The output can be resumed: after an interruption, run the same command again, and the file will have the
+    same bytes as from a single run. \N{FORM FEED}
+
+    Raises:
+        BadParameter: Options are missing or do not go together, or a file does not exist.
     """
     from graphneg.records.files import check_destination
 
     if not file.is_file():
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
+    # Records are written while others are still read.
     if out != STANDARD and Path(out).resolve() == file.resolve():
         raise BadParameter(f"{out} is what is read; name another file", param_hint="--out")
     check_destination(out, overwrite or shard is not None)
@@ -208,6 +280,7 @@ def select(
 
         needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
         choice = Choice(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
+        # Without a criterion, every record would be kept.
         if choice == Choice() and judge is None:
             raise BadParameter("say what is chosen: --per-context, --least, --quota, --judge or --model")
         if choice.judged and judge is None:
@@ -228,8 +301,10 @@ def select(
         return
     if judge or least or quota or (max_score, absolute_margin, relative_margin) != (None,) * 3:
         raise BadParameter("--model is for perplexities: choose by these first, and by a judge then")
+    # One model can score both directions; it is loaded only once.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
+    # Without right pairs to learn from, both thresholds must be given.
     if validation is None and None in limits.given:
         raise BadParameter(
             "say which perplexities are too high: --validation FILE, "
@@ -237,6 +312,7 @@ def select(
         )
     if validation is not None and not validation.is_file():
         raise BadParameter(f"{validation}: there is no such file", param_hint="--validation")
+    # These imports load torch, which takes seconds: the status line says that something happens.
     with messages().status(f"loading {model}"):
         from graphneg.generators.selection import Bidirectional, Selected
         from graphneg.nn.models import load_causal
@@ -250,7 +326,16 @@ def select(
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """Which perplexities are too high, as given or to be learned, and what is kept then."""
+    """The perplexity thresholds, as given or to be learned.
+
+    Attributes:
+        validation: File of right pairs to learn missing thresholds from.
+        quantile: Share of right pairs that a learned threshold keeps.
+        given: The forward and the backward threshold; None for one that is to be learned.
+        keep: Whether to keep pairs within the thresholds or beyond them.
+        per_context: Maximum number of records per context.
+        seed: Random seed of the random pairs.
+    """
 
     validation: Path | None
     quantile: float | None
@@ -260,7 +345,14 @@ class _Limits:
     seed: int
 
     def criteria(self, scorer: Bidirectional) -> SelectionCriteria:
-        """The criteria, with thresholds learned from the right pairs where they were not given."""
+        """Return the selection criteria.
+
+        Args:
+            scorer: The language models, to learn missing thresholds from the right pairs with.
+
+        Returns:
+            The criteria.
+        """
         from graphneg.generators import selection
         from graphneg.records.files import read_negatives
 
@@ -292,7 +384,7 @@ def _judge(model: str, device: str, offline: bool) -> Ranker:
 
 
 def _shares(given: Sequence[str], name: str) -> dict[str, float]:
-    """``NAME=SHARE`` as a mapping."""
+    """Parse ``NAME=SHARE`` arguments."""
     shares: dict[str, float] = {}
     for text in given:
         key, _, share = text.partition("=")

@@ -1,4 +1,13 @@
-"""``graphneg run``: a pipeline from a file, on this machine or on a cluster."""
+"""The command ``run``: load, parse and make negatives as a file describes, with or without a Ray cluster.
+
+The dialogues are divided into blocks. Blocks that are done are kept, so that the same command continues
+after an interruption.
+
+Example::
+
+    graphneg run pipeline.yaml              # one block after another on this machine
+    graphneg run pipeline.yaml --ray local  # several blocks at once, on the cores of this machine
+"""
 
 from __future__ import annotations
 
@@ -17,16 +26,23 @@ from graphneg.cli.terminal import counted, say, say_complete, working
 )
 def run(
     *,
-    pipeline: Path = argument(..., "What to load, parse and make, as docs/clusters.md shows.", "PIPELINE"),
+    pipeline: Path = argument(
+        ...,
+        "The pipeline file: what to load, parse and make. docs/clusters.md describes its format.",
+        "PIPELINE",
+    ),
     ray: str | None = option(
-        None, "By the nodes of the Ray cluster there; local: of a cluster of this machine.", "HOST:PORT"
+        None,
+        "Process the blocks on the Ray cluster at this address; local starts a cluster on "
+        "this machine. Default: no cluster.",
+        "HOST:PORT",
     ),
     overwrite: Overwrite = False,
 ) -> None:
-    """Load, parse and make negatives in blocks, on one machine or many.
+    """Load dialogues, parse them and make negatives, in blocks, on one machine or many.
 
-    The file is the one that load, parse and negatives (or generate) give one after another, byte for
-    byte. Blocks that are done are kept, and made no second time.
+    The output is byte for byte the file that load, parse and negatives (or generate) would write one after
+    another. Finished blocks are kept: if a run is interrupted, run the same command again to make the others.
     """
     from graphneg.model import Rejected
     from graphneg.pipeline import read_pipeline, run_pipeline
@@ -36,6 +52,7 @@ def run(
         if ray is None:
             made = run_pipeline(what, progress=bars, overwrite=overwrite, on_rejected=refused.append)
         else:
+            # Ray is an optional dependency.
             from graphneg.ray import connected, run_on
 
             with connected(ray):

@@ -1,4 +1,14 @@
-"""``graphneg serve``: pages for people, in a browser of this machine."""
+"""The command ``serve``: pages to judge negatives, browse them and explore the store, in a local browser.
+
+The views depend on the arguments. Files of negatives can be browsed and judged; a store can be explored with
+queries and drawings. Judgements are written to a SQLite file, which the command continues when it is run
+again.
+
+Example::
+
+    $ graphneg serve hard.jsonl edits.jsonl
+    http://127.0.0.1:8377/?token=...  (Ctrl-C ends)
+"""
 
 from __future__ import annotations
 
@@ -30,6 +40,7 @@ if TYPE_CHECKING:
     from graphneg.pages.review import ReviewView
 
 PORT = 8377
+"""The default port."""
 _PASSWORD = "GRAPHNEG_PAGES_PASSWORD"
 _of_judging = partial(shared, rich_help_panel="Judging")
 _ALSO_INSTALL = 'pages need starlette, uvicorn and jinja2: pip install "graphneg[pages]"'
@@ -37,32 +48,62 @@ _ALSO_INSTALL = 'pages need starlette, uvicorn and jinja2: pip install "graphneg
 
 @dataclass(frozen=True)
 class ReviewOptions:
-    """What is asked of whom, where negatives are judged."""
+    """The options for judging negatives.
+
+    Attributes:
+        questions: Name of a set of questions, or a file. None means ``usable``.
+        n: Number of negatives per source.
+        annotators: Number of annotators per item; 0 means all.
+        gold: Files of items with known answers.
+        human: Files of contexts with human-written wrong responses.
+        seed: Random seed.
+        judgements: File of the answers. None means a file beside the first file of negatives.
+    """
 
     questions: Annotated[
         str | None,
-        _of_judging("Ready ones (usable, contradiction, categories, hardness), or a file.", "NAME_OR_FILE"),
+        _of_judging(
+            "What annotators are asked: a ready set (usable, contradiction, categories, "
+            "hardness), or a file. Default: usable.",
+            "NAME_OR_FILE",
+        ),
     ] = None
-    n: Annotated[int, _of_judging("Negatives of each source.", min=1)] = 60
-    annotators: Annotated[int, _of_judging("So many for each item; 0 is all.", min=0)] = 0
+    n: Annotated[int, _of_judging("Number of negatives to sample from each source.", min=1)] = 60
+    annotators: Annotated[
+        int, _of_judging("Number of annotators per item; with 0, every annotator judges every item.", min=0)
+    ] = 0
     gold: Annotated[
         list[Path] | None,
-        _of_judging("Items with known answers: labels.jsonl of another review. Repeatable."),
+        _of_judging("Items with known answers to mix in: labels.jsonl of another review. Repeatable."),
     ] = None
     human: Annotated[
         list[Path] | None,
-        _of_judging("Contexts in the shape of DailyDialog++: people's responses are a source. Repeatable."),
+        _of_judging(
+            "Contexts in the format of DailyDialog++, whose human-written wrong responses are one "
+            "more source. Repeatable."
+        ),
     ] = None
-    seed: Annotated[int, _of_judging("The same seed draws the same items and orders.")] = 0
+    seed: Annotated[
+        int, _of_judging("Random seed. The same seed gives the same items in the same order.")
+    ] = 0
     judgements: Annotated[
-        Path | None, _of_judging("Where answers are kept; else beside the first file.", "FILE.sqlite")
+        Path | None,
+        _of_judging(
+            "SQLite file to store the answers in. Default: beside the first file of negatives.", "FILE.sqlite"
+        ),
     ] = None
 
     def view(self, files: Sequence[Path]) -> ReviewView:
-        """The view that judges negatives of these files, or goes on with what is judged already.
+        """Return the view that judges negatives, or continue a review that was begun.
 
-        Raises `InputError`: questions or gold items are not as they should be, or what is judged is damaged
-        or asks something else.
+        Args:
+            files: Files of negatives. May be empty if the file of answers exists.
+
+        Returns:
+            The view.
+
+        Raises:
+            InputError: There is nothing to judge, or the existing review asks other questions.
         """
         from graphneg.evaluation.review.exchange import read_gold
         from graphneg.evaluation.review.judgements import Judgements
@@ -75,8 +116,10 @@ class ReviewOptions:
         questions = load_questions(self.questions or "usable")
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
+            # Sampling reads all files, so it waits until somebody opens the view.
             return ReviewView(lambda: self._drawn(path, files, questions, gold))
         kept = Judgements.open(path)
+        # Answers to different questions cannot be combined.
         if self.questions and questions != kept.set.questions:
             kept.close()
             raise InputError(f"{path}: other questions are asked there; name another file with --judgements")
@@ -86,6 +129,7 @@ class ReviewOptions:
     def _drawn(
         self, path: Path, files: Sequence[Path], questions: Questions, gold: Sequence[Item]
     ) -> Judgements:
+        """Sample the items to judge, and create the file of answers."""
         from graphneg.evaluation.review.drawing import draw
         from graphneg.evaluation.review.judgements import Judgements
 
@@ -111,23 +155,34 @@ class ReviewOptions:
 )
 def serve(
     *,
-    files: list[Path] | None = argument(None, "Negatives (.jsonl, .parquet), each file a source.", "FILE..."),
-    host: str = option(
-        "127.0.0.1", f"Where to listen; beyond this machine ${_PASSWORD} is asked for.", "ADDRESS"
+    files: list[Path] | None = argument(
+        None, "Negatives (.jsonl, .parquet). Each file is one source.", "FILE..."
     ),
-    port: int = option(PORT, "0 is any that is free.", min=0, max=65535),
-    patience: float = option(30.0, "So long a query of the page may take.", "SECONDS", min=0.1),
+    host: str = option(
+        "127.0.0.1",
+        f"Address to listen on. An address that other machines can reach needs a password: "
+        f"${_PASSWORD}, or typed in.",
+        "ADDRESS",
+    ),
+    port: int = option(PORT, "Port to listen on; 0 uses any free port.", min=0, max=65535),
+    patience: float = option(
+        30.0, "Maximum number of seconds that a query in the pages may take.", "SECONDS", min=0.1
+    ),
     review: ReviewOptions,
     where: StoreOptions,
 ) -> None:
-    """Serve pages to judge negatives, look through them and explore the store, until Ctrl-C.
+    """Serve pages to judge negatives, browse them and explore the store, until Ctrl-C.
 
-    A store without files shows the negatives that were made from it.
+    With a store but no files, the pages show the negatives that were made from the store.
 
-    The address that is printed has a token, without which nobody gets in.
+    The printed address contains a token, without which nobody can open the pages.
 
-    What is judged is drawn once, as graphneg sheet does, and kept with every answer beside the first file:
-    served again, it goes on. graphneg sheet --read tells what came of it, as the page does.
+    The items to judge are sampled once, as graphneg sheet does, and stored with all answers beside the first
+    file. Run the same command again to continue. graphneg sheet --read prints the results, which the pages
+    show as well. \N{FORM FEED}
+
+    Raises:
+        InputError: The packages for pages are not installed.
     """
     try:
         from graphneg.pages.app import Pages, bound
@@ -138,6 +193,8 @@ def serve(
     password = _password(host)
     check_access(host, password)
     with ExitStack() as opened, stopping("the pages are closed"):
+        # The port comes first: opening the store and indexing files can take a while, and a port
+        # in use should be reported at once.
         listening = opened.enter_context(bound(host, port))
         pages = Pages(tuple(_views(files or [], review, where, opened, patience)))
         access = Access(host, listening.getsockname()[1], password)
@@ -148,9 +205,10 @@ def serve(
 def _views(
     files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack, patience: float
 ) -> list[View]:
-    """The views of what there is: files to look through and to judge, a store to explore."""
+    """Return the views: for files to browse and judge, and for a store to explore."""
     graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
+    # With --judgements alone, the user wants to judge rather than to browse the store's negatives.
     shown = files or (review.judgements is None and graph is not None and _of_store(graph)) or ()
     if shown:
         from graphneg.pages.index import open_index
@@ -166,7 +224,9 @@ def _views(
         from graphneg.store.reopening import ReopenedStore
 
         if not views:
+            # The empty view says how to make negatives.
             views.append(NegativesView([]))
+        # The server of an embedded store can end while the pages are open.
         stores = ReopenedStore(graph.store, where.open_again)
         opened.callback(stores.close)
         views.append(GraphView(stores, patience))
@@ -176,7 +236,7 @@ def _views(
 
 
 def _of_store(graph: DialogueGraph) -> list[Path]:
-    """A file of the negatives that were made from a store, among the user's caches; none where none were."""
+    """Write the negatives that were made from a store to a cache file; return no file if there are none."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder
@@ -187,6 +247,7 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
     if not (made := variants_digest(graph.store)):
         return []
     content = texts_digest(graph.store, Selection())
+    # A change of the negatives, of the texts or of the version gives another file.
     folder = cache_folder("stores", fingerprint([__version__, made, content]))
     path = folder / "store.jsonl"
     if not path.exists():
@@ -197,7 +258,7 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
 
 
 def _password(host: str) -> str:
-    """What visitors from elsewhere must know: from the environment, or typed; empty on loopback."""
+    """Return the password from the environment or the terminal; empty if only this machine can connect."""
     from graphneg.pages.gate import is_loopback
 
     if is_loopback(host):

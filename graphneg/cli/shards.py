@@ -1,4 +1,16 @@
-"""``graphneg snapshot`` and ``graphneg merge``: before shards are made, and after."""
+"""The commands ``snapshot`` and ``merge``: what to do before and after negatives are made in shards.
+
+Several machines can each hold a shard of the dialogues and run the same command with ``--shard I/N``. Some
+recipes need counts over all dialogues; ``snapshot`` writes these counts to a file that each machine loads.
+``merge`` joins the files of all shards into the file that a single run would have written.
+
+Example::
+
+    graphneg snapshot -o everything.snapshot                           # on the machine with all dialogues
+    graphneg load snapshot everything.snapshot                         # on each of 16 machines
+    graphneg negatives -o negatives.jsonl --shard 3/16                 # on the third of them
+    graphneg merge negatives.jsonl.*-of-16 -o negatives.jsonl
+"""
 
 from __future__ import annotations
 
@@ -19,11 +31,11 @@ def merge(
     out: OutFile,
     overwrite: Overwrite = False,
 ) -> None:
-    """Put shards together.
+    """Join the files of all shards.
 
-    Commands with --shard I/N write files of shards. All N of one result give the file that one run
-    would have written, byte for byte. Shards of other settings, of another store or of another
-    version are refused, and so is a result that is not whole. No store is opened.
+    A command with --shard I/N writes the file of one shard. Merging all N files gives byte for byte the file
+    of a single run. Files that were written with different settings, from different stores or by different
+    versions are refused, as is an incomplete set of shards. No store is opened.
     """
     from graphneg.merging import merge as put_together
 
@@ -45,23 +57,26 @@ def snapshot(
     out: OutFile,
     part: list[str] | None = option(
         None,
-        "Only what these need: donors (graft), utterances (insertion, replacement), shifts (perspective, "
-        "counterfactual), sentences (overlap, hard), bank (random, bm25, semi-hard); repeatable.",
+        "Include only the data for these transforms and generators: donors (graft), "
+        "utterances (insertion, replacement), shifts (perspective, counterfactual), sentences "
+        "(overlap, hard), bank (random, bm25, semi-hard, token-substitution). Repeatable. "
+        "Default: all; shifts only if there is a shift graph.",
         "PART",
     ),
     overwrite: Overwrite = False,
     where: StoreOptions,
 ) -> None:
-    """Count what looks across dialogues, for stores that hold a shard only.
+    """Count what is needed from all dialogues, for stores that contain only a shard of them.
 
-    Made of a store with all dialogues. graphneg load snapshot FILE puts it into the store of a
-    shard, and negatives of that shard are what they would be in the store with everything.
+    Run it on a store with all dialogues. On each machine with a shard, graphneg load snapshot FILE adds the
+    counts to the store; the negatives of the shard are then the same as those made in the complete store.
     """
     from graphneg.records.runs import check_new
     from graphneg.snapshots import PARTS, Snapshot
 
     check_new(out, overwrite)
     with where.opened() as graph, working(f"{out} is written when it is complete; run it again") as bars:
+        # A store without a shift graph has no shifts to count.
         chosen = part or [each for each in PARTS if each != "shifts" or graph.info().counts.get("SHIFTS_TO")]
         made = Snapshot.write(graph.store, out, chosen, bars)
     say(f"{out}: snapshot {made.digest[:8]} of {', '.join(made.parts)}")

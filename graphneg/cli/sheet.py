@@ -1,4 +1,14 @@
-"""``graphneg sheet``: negatives of several sources to be read without knowing which is which."""
+"""The command ``sheet``: blind annotation of negatives with a spreadsheet or Label Studio.
+
+The command samples negatives of several sources and writes them in random order, so that the annotator
+cannot tell the sources. The sources are in a key file. With ``--read``, the command prints the results of
+filled sheets, or of judgements made in the browser.
+
+Example::
+
+    graphneg sheet hard.jsonl edits.jsonl --n 60 -o sheet.csv    # also writes sheet.key.json
+    graphneg sheet --read sheet.csv                              # shares of usable negatives by source
+"""
 
 from __future__ import annotations
 
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
 
 _to_read = panel("Reading what was judged")
 JUDGEMENTS = ".sqlite"
+"""Suffix of a file of judgements made in the browser."""
 
 
 @job(
@@ -38,54 +49,69 @@ JUDGEMENTS = ".sqlite"
 )
 def sheet(
     files: list[str] | None = argument(
-        None, "Negatives (.jsonl, .parquet), each file a source; NAME=FILE names it.", "FILE..."
+        None, "Negatives (.jsonl, .parquet). Each file is one source; NAME=FILE names it.", "FILE..."
     ),
     human: list[Path] | None = option(
         None,
-        "Contexts in the shape of DailyDialog++: their adversarial responses are a source. Repeatable.",
+        "Contexts in the format of DailyDialog++, whose adversarial responses are one more "
+        "source. Repeatable.",
     ),
-    n: int = option(60, "Negatives of each source.", min=1),
-    seed: int = option(0, "The same seed draws the same sheet."),
-    questions: str = option("usable", "What is asked: ready questions, or a file.", "NAME_OR_FILE"),
+    n: int = option(60, "Number of negatives to sample from each source.", min=1),
+    seed: int = option(0, "Random seed. The same seed gives the same sheet."),
+    questions: str = option(
+        "usable",
+        "What annotators are asked: a ready set (usable, contradiction, categories, hardness), or a file.",
+        "NAME_OR_FILE",
+    ),
     out: Path | None = option(
         None,
-        "The sheet to write (.csv, or .json for Label Studio), or with --read, the file for the judgements "
-        "(.csv, .jsonl, or .json for Label Studio).",
+        "The sheet to write (.csv, or .json for Label Studio). With --read, the file to write "
+        "the judgements to (.csv, .jsonl, or .json for Label Studio).",
         "FILE",
         "--out",
         "-o",
     ),
     overwrite: Overwrite = False,
     read: list[Path] | None = _to_read(
-        None, "Filled sheets, or what graphneg serve kept (.sqlite): tell what was said.", "FILE"
+        None, "Filled sheets, or the .sqlite file of graphneg serve: print the results. Repeatable.", "FILE"
     ),
     into: Path | None = _to_read(
-        None, "The review that takes in what is read: .csv, .jsonl or .json (Label Studio).", "FILE.sqlite"
+        None,
+        "Add the judgements of --read (.csv, .jsonl or .json of Label Studio) to this review.",
+        "FILE.sqlite",
     ),
-    key: Path | None = _to_read(None, "The key of sheets, where it does not lie beside the first.", "FILE"),
+    key: Path | None = _to_read(
+        None, "Key of the sheets. Default: the key file beside the first sheet.", "FILE"
+    ),
     rule: Literal["majority", "two-of-three", "all-of-three"] = _to_read(
-        "majority", "How the answers of several annotators become one."
+        "majority", "How the answers of several annotators are combined into one."
     ),
     json: Json = False,
 ) -> None:
-    """Draw a sheet of negatives to be read blindly; read what was judged, in sheets or in a browser.
+    """Sample negatives for blind annotation, or read the annotations.
 
-    The sheet has negatives of all sources in an order of chance, on the same contexts where sources share
-    any. A reader fills a column for each question: grammatical (yes, no), sensible (yes, no: could somebody
-    say it?) and verdict (wrong, arguable, right: as a response there), or those of --questions.
-    SHEET.key.json says where each row comes from: keep it from the reader.
+    The sheet contains negatives of all sources in random order, on the same contexts where the sources share
+    any. The annotator fills one column per question: grammatical (yes, no), sensible (yes, no: could somebody
+    say it?) and verdict (wrong, arguable, right: as a response to this context), or the columns of
+    --questions. SHEET.key.json contains the source of each row: do not show it to the annotator.
 
-    Import a .json sheet into Label Studio as tasks. The labelling configuration for it is written beside it
+    A .json sheet can be imported into Label Studio as tasks. The labelling configuration is written beside it
     as .xml. Read the JSON export of Label Studio with --read EXPORT.json --key SHEET.key.json.
 
-    Read back, usable is what is grammatical, sensible and wrong; intervals are Wilson's, 95%. Rows with
-    an empty column are counted apart. Each of several sheets is an annotator's, who is called as the file.
+    When annotations are read, an item is usable if it is grammatical, sensible and wrong. Intervals are 95%
+    Wilson intervals. Rows with an empty column are counted separately. If there are several sheets, each is
+    by one annotator, who is named after the file.
 
-    --into takes all of it in or nothing, in place of what an annotator said of a row before, and tells what
-    the review says then.
+    --into adds all judgements or none. A judgement replaces an earlier one of the same annotator and row. The
+    results of the whole review are printed.
+    \N{FORM FEED}
+
+    Raises:
+        BadParameter: Options are missing or do not go together.
     """
     if into is not None:
         _take_in(read or [], into, key)
+        # Print the results of the whole review, not only of the new judgements.
         read, key = [into], None
     if read:
         if files or human:
@@ -100,6 +126,7 @@ def sheet(
 def _draw(
     out: Path, files: Sequence[str], human: Sequence[Path], n: int, seed: int, questions: str, overwrite: bool
 ) -> None:
+    """Sample negatives and write the sheet with its key."""
     from graphneg.evaluation.review.drawing import draw
     from graphneg.evaluation.review.exchange import write_blank_sheet
     from graphneg.evaluation.review.questions import load_questions
@@ -111,7 +138,12 @@ def _draw(
 
 
 def tell_drawn(drawn: Drawn, n: int) -> None:
-    """Note what sources lack of the ``n`` that were asked for, and what was left out."""
+    """Note which sources have too few negatives, and how many records were left out.
+
+    Args:
+        drawn: The sample.
+        n: The number of negatives per source that was asked for.
+    """
     for name, missing in drawn.too_few.items():
         note(f"{name}: {missing} fewer than the {n} asked for")
     if drawn.left_out:
@@ -121,6 +153,7 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
 def _read(
     paths: Sequence[Path], key: Path | None, rule: str, out: Path | None, overwrite: bool, json: bool
 ) -> None:
+    """Print the results of annotations, and write the judgements to a file if one is named."""
     from graphneg.evaluation.review.exchange import write_judgements
     from graphneg.evaluation.review.results import results_of
 
@@ -141,6 +174,7 @@ def _read(
 
 
 def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
+    """Add judgements to a review."""
     from graphneg.evaluation.review.exchange import read_several
     from graphneg.evaluation.review.judgements import Judgements
 
@@ -152,7 +186,18 @@ def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
 
 
 def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:
-    """The set and the judgements of a file of `Judgements`, or of sheets that have one key."""
+    """Read the items and their judgements.
+
+    Args:
+        paths: A file of judgements from the browser, or filled sheets with one common key.
+        key: The key of the sheets. None means the key file beside the first sheet.
+
+    Returns:
+        The items and the judgements.
+
+    Raises:
+        BadParameter: A file of judgements is given together with another file or a key.
+    """
     from graphneg.evaluation.review.exchange import key_path, read_key, read_several
     from graphneg.evaluation.review.judgements import Judgements
 
@@ -161,6 +206,7 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
             raise BadParameter("a file of judgements is read alone, without a key", param_hint="--read")
         with Judgements.open(paths[0]) as kept:
             return kept.set, kept.all()
+    # The sheets are copies of one sheet, so they have one key.
     known = read_key(key or key_path(paths[0]))
     return known, read_several(known, paths)
 
@@ -182,5 +228,5 @@ def _agreement_table(agreement: Sequence[Agreement]) -> Table:
 
 
 def _percent(share: Estimate) -> str:
-    """A share in percent, and below it its interval."""
+    """Format a share as a percentage, with its interval below it."""
     return f"{share.value:.0%}\n{share.low:.0%}-{share.high:.0%}"

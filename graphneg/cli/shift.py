@@ -1,4 +1,15 @@
-"""``graphneg shift``: the shift graph, and what it says that replies could have moved to instead."""
+"""The commands ``shift``: the graph of keyword shifts between posts and replies, and what it predicts.
+
+The focus is the keyword of a post that the reply attends to; the perspective is the keyword of the reply that
+it moves to. The shift graph counts how often replies move from each focus to each perspective. From it,
+``shift substitutes`` finds other perspectives that a reply could have moved to. The method is that of CAPT.
+
+Example::
+
+    graphneg shift build
+    graphneg shift show coffee      # keywords to which replies move from coffee, with counts and examples
+    graphneg shift substitutes --post "Shall we go to the market tomorrow?"
+"""
 
 from __future__ import annotations
 
@@ -38,6 +49,7 @@ if TYPE_CHECKING:
     from graphneg.shift.substitutes import Substitutes
 
 BAR = 16
+"""Width of the longest bar, in characters."""
 _of_embedder = panel("Embedder")
 _of_what = panel("Of what")
 _how = panel("Which substitutes")
@@ -52,30 +64,40 @@ def build(
     *,
     embedder: str = _of_embedder(
         "glove-50d",
-        "An encoder by path or hub id, or word vectors: a file (.txt, .gz, .npz), "
-        "or the small ones that come with graphneg.",
+        "Embedder to compare keywords with: an encoder (path or hub id), a file of word "
+        "vectors (.txt, .gz, .npz), or the small word vectors that come with graphneg.",
         "PATH_OR_ID",
     ),
-    keywords: Literal["yake", "rake"] = option("yake", "How keywords are found."),
+    keywords: Literal["yake", "rake"] = option("yake", "The algorithm that extracts keywords."),
     language: str = option("en", "Language of the texts.", "CODE"),
-    model: str | None = option(None, "A spaCy model; else an installed one of the language.", "NAME_OR_PATH"),
-    cache: Path | None = _of_embedder(None, "Keep embeddings in a file for the next time."),
-    device: str | None = _of_embedder(None, "cpu, cuda, mps; else the best there is."),
-    threads: int | None = _of_embedder(None, "Threads of the encoder; else one a core.", min=1),
-    offline: bool = _of_embedder(False, "Fetch nothing from a hub."),
-    rebuild: bool = option(False, "Remove the whole shift graph first, of all corpora."),
+    model: str | None = option(
+        None, "A spaCy model. Default: an installed one of the language.", "NAME_OR_PATH"
+    ),
+    cache: Path | None = _of_embedder(
+        None, "File to store embeddings in for the next run. Default: not stored."
+    ),
+    device: str | None = _of_embedder(
+        None, "Device of the encoder: cpu, cuda or mps. Default: the best one available."
+    ),
+    threads: int | None = _of_embedder(
+        None, "Number of threads of the encoder. Default: one per core.", min=1
+    ),
+    offline: bool = _of_embedder(False, "Do not download anything from a model hub."),
+    rebuild: bool = option(False, "Delete the shift graph of all corpora first."),
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:
     """Find the keywords of posts and replies, and count which keyword leads to which.
 
-    The focus is the post's keyword closest to the reply, the perspective the reply's keyword closest
-    to the focus. Replies are the next utterance and responses with label 1. Dialogues that are in the
-    graph already are left out, so the same command completes a run that was stopped.
+    The focus is the keyword of the post that is most similar to the reply. The perspective is the keyword of
+    the reply that is most similar to the focus. The replies to a post are the next utterance and the
+    responses with label 1. Dialogues that are in the graph already are skipped: if a run is interrupted, run
+    the same command again to complete it.
     """
     from graphneg.nn.embedders import get_embedder
     from graphneg.shift.keywords import get_extractor
 
+    # Only options that are set are passed: word vectors refuse those of encoders, such as --device.
     own = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
     with where.opened() as graph:
         with messages().status(f"loading {embedder}"):
@@ -94,14 +116,15 @@ def build(
 )
 def export(
     *,
-    out: Path = option(..., "File ending .graphml, .parquet or .jsonl.", None, "--out", "-o"),
-    corpus: list[str] | None = option(None, "Only the shifts of this corpus; repeatable."),
+    out: Path = option(..., "The file to write: .graphml, .parquet or .jsonl.", None, "--out", "-o"),
+    corpus: list[str] | None = option(None, "Write only the shifts of this corpus. Repeatable."),
     overwrite: Overwrite = False,
     where: StoreOptions,
 ) -> None:
-    """Write the shift graph to a file: keywords, and how often replies move from one to the other.
+    """Write the shift graph to a file: keywords, and how often replies move from one to another.
 
-    .graphml is one directed graph with a count on its edges; .parquet and .jsonl hold one edge a row.
+    .graphml contains one directed graph with a count on each edge. .parquet and .jsonl contain one edge per
+    row.
     """
     from graphneg.records.runs import check_new, check_output
     from graphneg.shift.graphs import SUFFIXES
@@ -116,15 +139,15 @@ def export(
 @command("graphneg shift show coffee", "graphneg shift show coffee --limit 20 --html coffee.html")
 def show(
     *,
-    focus: str = argument(..., "A topic of the shift graph.", "FOCUS"),
-    limit: int = option(12, "Shifts at most, in each direction.", min=1),
-    html: Path | None = option(None, "Write a page for a browser as well."),
-    examples: int = option(20, "Pairs at most of each shift, in the page.", min=1),
+    focus: str = argument(..., "A keyword in the shift graph.", "FOCUS"),
+    limit: int = option(12, "Maximum number of shifts to show in each direction.", min=1),
+    html: Path | None = option(None, "Also write a page for a browser to this file."),
+    examples: int = option(20, "Maximum number of post and reply pairs per shift in the page.", min=1),
     where: StoreOptions,
 ) -> None:
-    """Show what replies move to from a topic, and where those come from that move to it.
+    """Show the keywords to which replies move from a keyword, and the keywords from which they move to it.
 
-    The page is one file that loads nothing; a click on a shift shows the utterances behind it.
+    The page is a single file that loads nothing else. Click a shift in it to see the utterances behind it.
     """
     from graphneg.shift.page import neighbourhood, write_page
 
@@ -138,11 +161,12 @@ def show(
 
 
 def _print_neighbourhood(around: Neighbourhood) -> None:
-    """For each direction a table: the other topic, its count, a bar, and a post with its reply."""
+    """Print a table for each direction: the other keyword, its count, a bar, and a post with its reply."""
     console = results()
     console.print(Text(around.topic, "bold"))
     if around.opposites:
         console.print(Text(f"opposites: {', '.join(around.opposites)}", "dim"))
+    # The bars of both tables have the same scale.
     most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
     to, of = counted(around.perspectives, "topic"), counted(around.other_foci, "other topic")
     leaving = f"{counted(around.outgoing, 'pair')} move on from it to {to}"
@@ -161,6 +185,7 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
         )
         table = plain_table(*columns)
         for shift in shifts:
+            # "Do you like coffee?" "Yes, coffee is great." The reply stays with the topic of the post.
             stays = " (stays)" if shift.focus == shift.perspective else ""
             bar = Text("━" * max(1, round(BAR * shift.count / most)), colour)
             said = [f"{escape(pair.post)}\n[dim]→[/] {escape(pair.reply)}" for pair in shift.pairs[:1]]
@@ -178,28 +203,41 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
 )
 def substitutes(
     *,
-    post: str | None = _of_what(None, "A post of your own.", "TEXT"),
-    utterance: str | None = _of_what(None, "A reply of the store: an utterance or a response.", "ID"),
-    out: Path | None = _of_what(None, "Of every reply, to a .jsonl file.", None, "--out", "-o"),
-    predictor: str = _how("frequency", "frequency, embedding, seq2seq or causal, or one that is installed."),
-    model: str | None = _how(None, "The predictor's model.", "PATH_OR_ID"),
-    option: list[str] | None = _how(None, "Another option of the predictor; repeatable.", "NAME=VALUE"),
-    turns: int = _how(3, "Keywords of so many turns are foci.", min=1),
-    hops: int = _how(2, "How far from a focus candidates are.", min=1, max=2),
-    most: int = _how(1000, "At most so many candidates of a focus.", min=1),
-    size: int = _how(5, "Candidates of a subset; one is taken of each.", min=1),
-    seed: int = _how(0, "The same seed makes the same subsets."),
-    top: int = _how(20, "So many of the best substitutes.", min=1),
+    post: str | None = _of_what(None, "Find perspectives for replies to this post.", "TEXT"),
+    utterance: str | None = _of_what(
+        None, "Find perspectives for this reply in the store: id of an utterance or response.", "ID"
+    ),
+    out: Path | None = _of_what(
+        None, "Find perspectives for every reply, and write them to this .jsonl file.", None, "--out", "-o"
+    ),
+    predictor: str = _how(
+        "frequency",
+        "The model that ranks perspectives: frequency, embedding, seq2seq, causal or an installed one.",
+    ),
+    model: str | None = _how(None, "The model of the predictor.", "PATH_OR_ID"),
+    option: list[str] | None = _how(None, "A further option of the predictor. Repeatable.", "NAME=VALUE"),
+    turns: int = _how(3, "Number of turns before the reply whose keywords serve as foci.", min=1),
+    hops: int = _how(
+        2, "Maximum distance of a candidate from the focus, in edges of the shift graph.", min=1, max=2
+    ),
+    most: int = _how(1000, "Maximum number of candidates per focus; the most frequent are kept.", min=1),
+    size: int = _how(5, "Number of candidates per subset; the predictor selects one of each subset.", min=1),
+    seed: int = _how(0, "Random seed. The same seed gives the same subsets."),
+    top: int = _how(20, "Number of results to return.", min=1),
     overwrite: Overwrite = False,
-    language: str | None = option(None, "Language of --post; else that of the shift graph.", "CODE"),
+    language: str | None = option(None, "Language of --post. Default: that of the shift graph.", "CODE"),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Find other perspectives that a reply could move to: candidates of the shift graph, predicted.
+    """Find other perspectives to which a reply could move, among candidates from the shift graph.
 
-    Each keyword before the reply is a focus; what it leads to, without the reply's own perspective, is
-    split into subsets, and the predictor takes one of each. Give one of --post, --utterance and --out.
-    A file is resumable: the same command goes on where it was stopped.
+    Each keyword before the reply is a focus. The keywords to which it leads, except the reply's own
+    perspective, are split into subsets, and the predictor selects one of each. Give one of --post,
+    --utterance and --out. The output file can be resumed: if a run is interrupted, run the same command
+    again. \N{FORM FEED}
+
+    Raises:
+        BadParameter: Not exactly one of the three options is given, or there is no such predictor.
     """
     from graphneg.shift.keywords import get_extractor
     from graphneg.shift.prediction import PLUGINS
@@ -258,19 +296,22 @@ def _print_substitutes(found: Substitutes, turns: int) -> None:
 )
 def train(
     *,
-    predictor: Literal["seq2seq", "causal"] = argument(..., "Which predictor."),
-    model: str = option(..., "The model to start from, by folder or hub id.", "PATH_OR_ID"),
+    predictor: Literal["seq2seq", "causal"] = argument(..., "The predictor to train."),
+    model: str = option(..., "The language model to start from: a folder or a hub id.", "PATH_OR_ID"),
     out: options.OutFolder,
-    limit: int | None = option(None, "At most so many pairs, chosen by --seed.", min=1),
-    size: int = option(5, "Candidates of a subset (seq2seq).", min=1),
+    limit: int | None = option(
+        None, "Maximum number of pairs to train on, sampled with --seed. Default: all.", min=1
+    ),
+    size: int = option(5, "Number of candidates per subset; for seq2seq only.", min=1),
     lessons: LanguageModelTraining,
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:
     """Fine-tune a language model on the pairs of the shift graph, for graphneg shift substitutes.
 
-    seq2seq (BART, T5) learns to choose the reply's perspective among candidates; causal (GPT-2, Llama)
-    to name it. Stopped, the same command goes on from the last checkpoint.
+    seq2seq (BART, T5) learns to select the perspective of the reply among candidates. causal (GPT-2, Llama)
+    learns to generate it. If a run is interrupted, run the same command again to continue from the last
+    checkpoint.
     """
     from graphneg.shift.candidates import Reach
     from graphneg.shift.substitutes import train_predictor
@@ -295,6 +336,6 @@ def train(
 
 app = commands.group(
     "shift",
-    "The shift graph: which keyword replies attend to, and which they move to.",
+    "The shift graph: the keywords that replies attend to, and the keywords they move to.",
     (build, export, show, substitutes, train),
 )

@@ -1,4 +1,15 @@
-"""``graphneg load``, ``info``, ``check`` and ``export``: what goes into a store, is in it, and comes out."""
+"""The commands ``load``, ``info``, ``upgrade``, ``check`` and ``export``: data into a store and out of it.
+
+``load`` reads a corpus (or a resource such as ConceptNet) with one of the loaders, ``info`` prints what the
+store contains, ``upgrade`` brings an old store to the current schema, ``check`` finds malformed PENMAN
+graphs, and ``export`` writes dialogues or graphs to a file.
+
+Example::
+
+    graphneg load everyday            # the dialogues of a small corpus
+    graphneg info                     # a table of corpora, and one of node labels with their counts
+    graphneg export graphs.amr        # graphs.amr: the AMR graphs in PENMAN notation
+"""
 
 from __future__ import annotations
 
@@ -24,6 +35,7 @@ if TYPE_CHECKING:
     from graphneg.model import Rejected
 
 SHOWN_REJECTIONS = 20
+"""Number of refused items that are printed; ``--rejected`` writes all of them to a file."""
 KINDS = {
     "Dialogue": "dialogues",
     "Utterance": "utterances",
@@ -41,10 +53,11 @@ KINDS = {
     "Variant": "negatives tried",
     "Edit": "edits",
 }
-"""What the labels and types of a store hold, as ``info`` calls it."""
+"""How ``info`` calls the node labels and relationship types of a store."""
 SNAPSHOT = "snapshot"
-"""What is loaded as files of a corpus are, and is none: `graphneg.snapshots`."""
+"""The corpus name that loads the file of `graphneg.snapshots`, which no loader reads."""
 ITEMS = {".amr": "graphs", ".penman": "graphs", ".graphml": "dialogues"}
+"""What the records of an exported file are, by suffix."""
 
 
 @command(
@@ -60,37 +73,58 @@ def load(
     *,
     corpus: str | None = argument(
         None,
-        "The loader's name; without it, all are listed.",
+        "Name of the loader. Without it, the command lists the loaders.",
         "CORPUS",
         autocompletion=completing("ingest.loader:loader_names"),
     ),
     paths: list[Path] | None = argument(None, "Files or directories of the corpus.", "PATH..."),
-    name: str | None = option(None, "First part of the dialogues' ids; else the loader's choice."),
-    split: str | None = option(None, "Second part of the ids; else what the file's name says."),
-    language: str = option("en", "ISO 639-1 code; conceptnet only."),
-    turns: int = option(8, "Turns of a dialogue that is made of graphs without utterances.", min=1),
+    name: str | None = option(None, "First part of the ids of the dialogues. Default: set by the loader."),
+    split: str | None = option(
+        None, "Second part of the ids. Default: taken from the file name, such as train."
+    ),
+    language: str = option("en", "Language of the terms to load, as an ISO 639-1 code; for conceptnet only."),
+    turns: int = option(
+        8, "Number of turns per dialogue, for files that contain graphs but no dialogues.", min=1
+    ),
     map: list[str] | None = option(
         None,
-        "What the data call dialogue, turn, speaker, text, turns, split, amr, id, reply_to or time, where "
-        "graphneg can't tell; dialogues only, repeatable.",
+        "Name of a field in the data, for a field that is not recognized: dialogue, turn, "
+        "speaker, text, turns, split, amr, id, reply_to or time. For the loader dialogues "
+        "only. Repeatable.",
         "FIELD=NAME",
     ),
-    encoding: str | None = option(None, "The codec of the text, where it is guessed wrong; dialogues only."),
-    clean: bool = option(False, "Mend HTML entities, and blanks as tokenisers leave them (it 's late .)."),
-    gap: float = option(
-        6.0, "Hours without a message that end a dialogue; whatsapp, slack and discord only.", "HOURS"
+    encoding: str | None = option(
+        None, "Text encoding of the files, if it is not detected correctly; for the loader dialogues only."
     ),
-    rejected: Path | None = option(None, "Write all that is refused to FILE, one a line."),
+    clean: bool = option(
+        False, "Repair HTML entities, and remove the spaces that tokenizers insert (it 's late .)."
+    ),
+    gap: float = option(
+        6.0,
+        "Hours without a message after which a new dialogue begins; for whatsapp, slack and discord only.",
+        "HOURS",
+    ),
+    rejected: Path | None = option(
+        None, "Write everything that is refused to FILE: one line each, with place and reason."
+    ),
     bulk: Path | None = option(
-        None, "In place of a store: files for neo4j-admin database import, with the command.", "DIR"
+        None,
+        "Write files for neo4j-admin database import, and the command that imports them, to "
+        "DIR instead of loading into a store.",
+        "DIR",
     ),
     shard: ShardOption = None,
     where: StoreOptions,
 ) -> None:
     """Load files of a corpus or resource.
 
-    What is in the store already is left as it is, so a load that was stopped is completed by
-    running it again. What can't be read is reported with its place, counted and left out.
+    Data that the store already contains are skipped: if a load is interrupted, run the same command again to
+    complete it. Items that cannot be read are counted, reported with their place, and left out.
+    \N{FORM FEED}
+
+    Raises:
+        BadParameter: An option is malformed, or does not go with another one.
+        Exit: Nothing was loaded, and the store has nothing of it.
     """
     from graphneg.ingest.loader import get_loader, loader_names
 
@@ -102,6 +136,7 @@ def load(
     if corpus == SNAPSHOT:
         _load_snapshot(paths or (), where)
         return
+    # An unknown loader is reported before any other mistake in the command.
     get_loader(corpus)
     for pair in map or ():
         if "=" not in pair:
@@ -132,11 +167,13 @@ def load(
         say(f"all refusals are in {rejected}")
     if bulk is not None:
         say(f"sh {bulk}/import.sh makes a Neo4j database of it")
+    # Nothing is loaded now, and nothing was before: a script should not go on.
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
 
 
 def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
+    """Load a file that ``graphneg snapshot`` wrote."""
     from graphneg.snapshots import Snapshot
 
     if len(paths) != 1:
@@ -155,13 +192,14 @@ def _bulk(folder: Path) -> BulkFiles:
 
 @contextmanager
 def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
-    """Writes each refusal to the file at once, a line each: the place, a tab, the reason."""
+    """Provide a function that writes each refused item to a file at once: the place, a tab, the reason."""
     from graphneg.records.runs import unwritable
 
     if file is None:
         yield None
         return
     try:
+        # Line buffering: a refusal is in the file even if the load is killed later.
         stream = file.open("w", buffering=1, encoding="utf-8")
     except OSError as error:
         raise unwritable(file, error, "nothing was changed") from error
@@ -175,13 +213,13 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
     try:
         yield write
     finally:
-        with suppress(OSError):  # of a full disk, which has been told
+        with suppress(OSError):  # A full disk was reported by `write`.
             stream.close()
 
 
 @command("graphneg info", "graphneg info --json | jq .counts")
 def info(*, json: Json = False, where: StoreOptions) -> None:
-    """Show what the store is and holds."""
+    """Show the server, the corpora and the contents of the store."""
     with where.opened() as graph, stopping("nothing was changed"):
         found = graph.info()
     if json:
@@ -204,10 +242,10 @@ def info(*, json: Json = False, where: StoreOptions) -> None:
 
 @command("graphneg upgrade", "graphneg --store neo4j://localhost upgrade")
 def upgrade(*, where: StoreOptions) -> None:
-    """Bring a store of an older graphneg to this one, in place.
+    """Upgrade a store of an older version of graphneg in place.
 
-    What graphneg computes about graphs and words is computed anew; what was loaded stays as it is.
-    An upgrade that was stopped is completed by running it again.
+    Properties that graphneg computes from graphs and words are computed again. Loaded data do not change. If
+    an upgrade is interrupted, run the same command again to complete it.
     """
     with (
         where.opened(upgrading=True) as graph,
@@ -220,14 +258,18 @@ def upgrade(*, where: StoreOptions) -> None:
 @command("graphneg check graphs.amr", "graphneg check --frames *.amr > defects.txt")
 def check(
     *,
-    files: list[Path] = argument(..., "PENMAN files.", "FILE..."),
-    frames: bool = option(False, "Frames must be among those that are loaded in the store."),
+    files: list[Path] = argument(..., "PENMAN files to check.", "FILE..."),
+    frames: bool = option(False, "Also check that each frame is among the frames loaded in the store."),
     where: StoreOptions,
 ) -> None:
     """Check PENMAN files for malformed graphs.
 
-    Prints one line for each defect, FILE:LINE: ID: CODE: MESSAGE, and ends with 1 where there is
-    any. The store is opened for --frames only.
+    Prints one line for each defect, FILE:LINE: ID: CODE: MESSAGE, and exits with status 1 if there are any.
+    The store is opened for --frames only. \N{FORM FEED}
+
+    Raises:
+        InputError: The store has no frames to check against.
+        Exit: There are defects or unreadable files.
     """
     from graphneg.amr.wellformed import check_file
 
@@ -248,6 +290,7 @@ def check(
                     typer.echo(visible(f"{at}: {defect.code}: {defect.message}"))
                     defects += 1
             except InputError as error:
+                # The other files are checked all the same.
                 complain(str(error))
                 unreadable += 1
     say(f"{counted(len(files) - unreadable, 'file')} checked, {counted(defects, 'defect')}")
@@ -262,24 +305,34 @@ def check(
 )
 def export(
     *,
-    out: Path = argument(..., "File ending .jsonl, .parquet, .amr, .penman or .graphml.", "OUT"),
+    out: Path = argument(
+        ...,
+        "The file to write. The suffix selects the format: .jsonl, .parquet, .amr, .penman or .graphml.",
+        "OUT",
+    ),
     format: Literal["dailydialog_pp"] | None = option(
-        None, "In place of what the suffix names: contexts with right and wrong responses (.json, .jsonl)."
+        None,
+        "Write this format instead of the one that the suffix selects: contexts with right "
+        "and wrong responses (.json, .jsonl).",
     ),
     negatives: list[Path] | None = option(
-        None, "Negatives that are wrong responses there (.jsonl, .parquet); repeatable.", "FILE"
+        None, "Negatives to write as the wrong responses (.jsonl, .parquet). Repeatable.", "FILE"
     ),
     overwrite: Overwrite = False,
     chosen: DialogueOptions,
     shard: ShardOption = None,
     where: StoreOptions,
 ) -> None:
-    """Write what is loaded to a file, in the form that its suffix names.
+    """Write the loaded data to a file in the format of its suffix.
 
-    .jsonl and .parquet hold dialogues as positives, and their responses, in the shape of
-    negatives; .amr and .penman hold AMR graphs, exactly as they were loaded; .graphml holds the
-    dialogues and their AMR graphs as one graph. dailydialog_pp is what compare, evaluate ranker and
-    other programs read: contexts that end where responses or negatives answer.
+    .jsonl and .parquet contain the dialogues as positives, and their responses, as records like those of
+    negatives. .amr and .penman contain the AMR graphs exactly as they were loaded. .graphml contains the
+    dialogues and their AMR graphs as one graph. The format dailydialog_pp is what compare, evaluate ranker
+    and other programs read: each context that a response or negative answers, with its right and wrong
+    responses. \N{FORM FEED}
+
+    Raises:
+        BadParameter: Negatives are given without a format that contains them.
     """
     from graphneg.datasets.groups import ContextWriter, export_contexts
     from graphneg.editing import export as exports
@@ -309,6 +362,7 @@ def export(
             (write.incomplete, "contexts without a right or a wrong response"),
             (write.edited, "negatives of edited dialogues, which have contexts of their own"),
             (write.unusable, "negatives that are empty or say what a right response says"),
+            # In a shard, it is normal that most negatives belong to dialogues of other shards.
             (write.elsewhere if part is None else 0, "negatives of dialogues that are not among these"),
         ):
             if amount:

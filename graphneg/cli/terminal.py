@@ -1,6 +1,15 @@
-"""How commands speak to a user on standard error: messages, advice on Ctrl-C, progress, what was written.
+"""What commands print to standard error: messages, progress bars and the report of what was written.
 
-In: texts, reports, work that reports its progress. Out: what a terminal shows.
+Text from data (a reply, a file name, an error message) can contain control characters that would change the
+state of the terminal. `Screen` and `visible` escape them. Long-running commands use `working`, which draws
+progress bars and, when the user presses Ctrl-C, prints what was kept and how to continue.
+
+Example::
+
+    with working("nothing was changed") as bars:    # Ctrl-C prints "stopped: nothing was changed"
+        bars.start("parse", 1_000, "texts")
+        bars.advance(200)
+    say("out.jsonl: 200 negatives")
 """
 
 from __future__ import annotations
@@ -27,37 +36,67 @@ from typer import BadParameter
 from graphneg.errors import GeneratorError, InputError
 
 STANDARD = "-"
-"""A file name that means standard input, or standard output."""
+"""A file name that means standard input or standard output."""
 PIPE_WIDTH = 120
-"""Columns of a table that is written to no terminal."""
+"""Width of tables, in columns, if the output is not a terminal."""
 BYTES = "B"
-"""The unit of work that is counted in bytes."""
+"""The unit of work that is counted in bytes; progress bars show such amounts as kB or MB."""
 UNSEEN = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
-"""What a terminal obeys or can't show: controls but tab and newline, turns of direction, surrogates."""
+"""Characters that a terminal would interpret or cannot show.
+
+Control characters other than tab and newline, characters that change the text direction, and surrogates.
+"""
 
 
 def visible(text: str) -> str:
-    r"""The text with what a terminal would obey written out, as Python and JSON do.
+    r"""Escape the characters of a text that a terminal would interpret.
 
-    >>> print(visible("\x1b[2J\u202eevil"))
-    \u001b[2J\u202eevil
+    Args:
+        text: Any text.
+
+    Returns:
+        The text with each such character as ``\uXXXX``, as in Python and JSON.
+
+    Example:
+        >>> print(visible("\x1b[2J\u202eevil"))
+        \u001b[2J\u202eevil
     """
     return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Screen(Console):
-    """A console on which texts of anybody stand as they are: no control character is obeyed, no ``:name:`` is
-    an emoji."""
+    """A Rich console that is safe for text from data.
+
+    It escapes control characters, and it does not replace ``:name:`` by emoji.
+    """
 
     def __init__(self, *, stderr: bool = False) -> None:
+        """Initialize a console for standard output, or for standard error."""
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render_str(self, text: str, **settings: Any) -> Text:
-        """Text with markup, of what can be seen."""
+        """Render text with markup, with control characters escaped.
+
+        Args:
+            text: The text.
+            **settings: Further arguments of Rich's method.
+
+        Returns:
+            The rendered text.
+        """
         return super().render_str(visible(text), **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What is printed, of what can be seen."""
+        """Render an object, with the control characters of a `Text` escaped.
+
+        Args:
+            renderable: The object.
+            options: The options of the console.
+
+        Returns:
+            The segments to print.
+        """
+        # A `Text` does not pass through `render_str`.
         if isinstance(renderable, Text) and UNSEEN.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
@@ -65,36 +104,66 @@ class Screen(Console):
 
 @cache
 def messages() -> Console:
-    """Standard error."""
+    """Return the console for standard error."""
     return sized(Screen(stderr=True))
 
 
 def sized(console: Console) -> Console:
-    """The console, with so many columns that tables are not squeezed where there is no terminal."""
+    """Set a fixed width for a console that does not write to a terminal.
+
+    Rich would assume 80 columns and squeeze the tables. ``$COLUMNS`` takes precedence.
+
+    Args:
+        console: The console.
+
+    Returns:
+        The same console.
+    """
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPE_WIDTH
     return console
 
 
 def complain(message: str) -> None:
-    """One error on standard error, never wrapped: paths and ids stay whole."""
+    """Print an error message to standard error, on one line so that paths and ids can be copied.
+
+    Args:
+        message: The message.
+    """
     say(message, "[bold red]error:[/] ")
 
 
 def note(message: str) -> None:
-    """Something to know that is no error."""
+    """Print a note to standard error: something that the user should know, but that is not an error.
+
+    Args:
+        message: The note.
+    """
     say(message, "[yellow]note:[/] ")
 
 
 def say(message: str, prefix: str = "") -> None:
-    """A line on standard error as it is: square brackets in it are no markup."""
+    """Print a line to standard error as it is: square brackets in it are not markup.
+
+    Args:
+        message: The line.
+        prefix: Text before the line, with Rich markup.
+    """
+    # A file name may contain square brackets, which Rich would read as markup.
     messages().print(prefix + escape(message), soft_wrap=True)
 
 
 def read_input(name: str) -> str:
-    """The text of a file, or of standard input.
+    """Read a file or standard input.
 
-    Raises `InputError`: the file can't be read, or is no UTF-8.
+    Args:
+        name: The file, or ``-`` for standard input.
+
+    Returns:
+        The text.
+
+    Raises:
+        InputError: The text is not UTF-8, or the file cannot be read.
     """
     from graphneg.ingest.content import read_text
 
@@ -107,55 +176,121 @@ def read_input(name: str) -> str:
 
 
 def counted(amount: int, noun: str) -> str:
-    """``1 row``, ``2,000 rows``."""
+    """Format a number with a noun.
+
+    Args:
+        amount: The number.
+        noun: The noun in the singular; its plural must end in -s.
+
+    Returns:
+        The phrase, such as ``1 row`` or ``2,000 rows``.
+    """
     return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
 
 
 def amounts_text(amounts: Mapping[str, int]) -> str:
-    """``edits 1,200, random 300``."""
+    """Format numbers by name.
+
+    Args:
+        amounts: The numbers.
+
+    Returns:
+        The text in alphabetical order, such as ``edits 1,200, random 300``.
+    """
     return ", ".join(f"{name} {amount:,}" for name, amount in sorted(amounts.items()))
 
 
 @contextmanager
 def stopping(advice: str | Callable[[], str]) -> Generator[None]:
-    """Where the user presses Ctrl-C inside: says what is kept and how to go on, and ends with 130."""
+    """Print advice and exit with status 130 if the user presses Ctrl-C within the ``with`` block.
+
+    Args:
+        advice: What is kept and how to continue, or a function that returns that.
+
+    Raises:
+        Exit: The user pressed Ctrl-C.
+    """
     try:
         yield
     except KeyboardInterrupt:
         say(f"stopped: {advice if isinstance(advice, str) else advice()}")
+        # 128 + SIGINT, as shells report it.
         raise typer.Exit(130) from None
 
 
 @contextmanager
 def working(advice: str | Callable[[], str]) -> Generator[Bars]:
-    """As `stopping`, with bars for the work inside."""
+    """Provide progress bars for the ``with`` block, and print advice on Ctrl-C as `stopping` does.
+
+    Args:
+        advice: What is kept and how to continue, or a function that returns that.
+
+    Yields:
+        The progress bars.
+    """
     with stopping(advice), Bars() as bars:
         yield bars
 
 
 def training(out: Path) -> AbstractContextManager[Bars]:
-    """As `working`, in a run whose checkpoints lie in the folder ``out``: there may be none as yet."""
+    """Return a context manager like `working` for a training.
+
+    On Ctrl-C it prints whether there is a checkpoint to continue from.
+
+    Args:
+        out: The output folder of the training.
+
+    Returns:
+        The context manager.
+    """
     checkpoints = out / "checkpoints"
     kept, unkept = keeps(checkpoints, "what was learned"), "nothing was learned as yet, and nothing is kept"
     return working(lambda: kept if checkpoints.is_dir() else unkept)
 
 
 def keeps(where: str | Path, what: str) -> str:
-    """What a resumable command keeps where it is stopped, and how it goes on."""
+    """Return the advice for a resumable command that was stopped.
+
+    Args:
+        where: The file or folder that keeps the work.
+        what: What is kept, such as ``what was read``.
+
+    Returns:
+        The advice.
+    """
     return f"{where} keeps {what}; the same command goes on from there"
 
 
 def keeps_part(out: str | Path, what: str) -> str:
-    """Return what to say where a command that writes a resumable file is stopped."""
+    """Return the advice for a command that was stopped while it wrote a resumable file.
+
+    Args:
+        out: The file that the command writes. The part is kept in another file beside it.
+        what: What is kept, such as ``what was chosen``.
+
+    Returns:
+        The advice.
+    """
     return f"{what} is kept beside {out}; the same command goes on from there"
 
 
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:
-    """Write a stream of records to the file that its name says, or to standard output; tell what came of it.
+    """Write a stream of records to a file or to standard output, and print a report.
 
-    Told are why it began anew, its table, how many negatives were made, or records ``chosen``, and whether
-    they replace a file; of a file that was complete, only that. Stopped on standard output, nothing is kept:
-    ``unkept`` says what to do.
+    The report has a table of counts, the number of records, and notes: why a run began anew, or that a file
+    was replaced. If the file is complete already, the report says only that.
+
+    Args:
+        made: The stream, such as `NegativeStream`; writing consumes it.
+        out: The file. Its suffix is the format: ``.parquet`` for Parquet, any other for JSON lines. ``-`` is
+            standard output.
+        unkept: The advice if the user stops a run that writes to standard output, where nothing can be
+            resumed.
+        verb: ``made`` for negatives that are generated, ``chosen`` for records that are selected.
+        overwrite: Whether to replace a file.
+
+    Raises:
+        BadParameter: The stream is a shard, and the output is standard output.
     """
     if made.shard is not None:
         if out == STANDARD:
@@ -163,6 +298,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         out, whole = str(made.shard.file(out)), out
     else:
         whole = ""
+    # This must be known before the file is written; the report mentions it.
     replaces = Path(out).is_file()
     with stopping(unkept if out == STANDARD else keeps_part(out, f"what was {verb}")):
         if whole:
@@ -182,6 +318,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
+    # Nothing more is printed: the records themselves are on standard output.
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
@@ -191,9 +328,15 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
 
 
 def refuse_empty(made: Any) -> None:
-    """Raise `GeneratorError` where a stream gave nothing, with the reason why most negatives are missing.
+    """Raise an error if a stream gave no negatives.
 
-    A script that went on with an empty file would fail later, and far from the cause. A shard may be empty.
+    A script that continued with an empty file would fail later and far from the cause. A shard may be empty.
+
+    Args:
+        made: The stream, after it was written.
+
+    Raises:
+        GeneratorError: There are no negatives. The message has the most frequent reason.
     """
     if made.summary.negatives or made.shard is not None:
         return
@@ -206,23 +349,36 @@ def refuse_empty(made: Any) -> None:
 
 
 def say_complete(out: str | Path, holds: str) -> None:
-    """That there is nothing to do: a file is the one that this command would write."""
+    """Print that there is nothing to do, because the file is the one that this command would write.
+
+    Args:
+        out: The file.
+        holds: What is in the file, such as ``1,200 negatives``.
+    """
     say(f"{out} is complete, with {holds}: the same command wrote it, so nothing was done")
 
 
 def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:
-    """What a training came to, with what was ``learned`` at the end of the line."""
+    """Print the result of a training.
+
+    Args:
+        report: The report of the training, with ``steps`` and ``loss``.
+        out: The folder of the model.
+        learned: Text to add at the end of the line.
+        examples: Number of training pairs, if it is known.
+    """
     on = "" if examples is None else f"on {counted(examples, 'pair')} "
     say(f"{out}: trained {on}in {counted(report.steps, 'step')}, loss {report.loss:.3f}{learned}")
 
 
 class Bars:
-    """Draws each piece of work as one bar on standard error, which goes when the work is over.
+    """Progress bars on standard error; each disappears when its work is done.
 
-    Nothing is drawn where that is no terminal.
+    Nothing is drawn if standard error is not a terminal.
     """
 
     def __init__(self) -> None:
+        """Initialize the bars; nothing is drawn yet."""
         console = messages()
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -232,29 +388,42 @@ class Bars:
             TimeRemainingColumn(compact=True),
             console=console,
             transient=True,
+            # Log files should not contain the control sequences of progress bars.
             disable=not console.is_terminal,
         )
 
     def start(self, label: str, total: int | None, unit: str) -> None:
-        """Begin a bar; the one before it ends."""
+        """Start a bar and end the previous one.
+
+        Args:
+            label: The text before the bar.
+            total: The amount of work, or None if it is not known.
+            unit: The unit of the amount, such as ``texts`` or `BYTES`.
+        """
         self.finish()
         self._progress.add_task(label, total=total, unit=unit)
 
     def advance(self, amount: int) -> None:
-        """So much more of the work is done."""
+        """Add to the work that is done.
+
+        Args:
+            amount: The amount, in the unit of the bar.
+        """
         for task in self._progress.task_ids:
             self._progress.advance(task, amount)
 
     def finish(self) -> None:
-        """The work is over: its bar goes."""
+        """Remove the bar."""
         for task in self._progress.task_ids:
             self._progress.remove_task(task)
 
     def __enter__(self) -> Self:
+        """Start drawing."""
         self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop drawing."""
         self._progress.stop()
 
 

@@ -1,4 +1,15 @@
-"""``graphneg train``: language models trained on the dialogues of a store, encoders on negatives."""
+"""The commands ``train``: language models, decoders, rankers, coherence scorers and contradiction detectors.
+
+Language models are trained on the dialogues of a store, encoders on files of negatives. The output is a
+folder that transformers can load. Checkpoints are kept in it during the training, so that the same command
+continues after an interruption. Text that is held out for a test is never trained on.
+
+Example::
+
+    graphneg negatives -o edits.jsonl
+    graphneg train ranker edits.jsonl --model microsoft/MiniLM-L12-H384-uncased -o ranker
+    graphneg evaluate ranker dev.json --model ranker
+"""
 
 from __future__ import annotations
 
@@ -27,7 +38,10 @@ if TYPE_CHECKING:
     from graphneg.nn.fine_tuning import TrainingReport
 
 HeldOutContexts = Annotated[
-    list[Path] | None, shared("Contexts (as evaluate ranker reads) whose responses are left out.")
+    list[Path] | None,
+    shared(
+        "Contexts (in a format that evaluate ranker reads) whose responses are not trained on. Repeatable."
+    ),
 ]
 
 
@@ -39,15 +53,17 @@ def lm(
     *,
     model: options.StartModel,
     out: options.OutFolder,
-    tells: Literal["reply", "post"] = option("reply", "The reply, or the post that it replies to."),
+    tells: Literal["reply", "post"] = option(
+        "reply", "What the model learns to predict: the reply, or the post before it."
+    ),
     lessons: LanguageModelTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model on dialogues, for graphneg select: replies, or the posts before them.
+    """Fine-tune a language model to predict replies, or the posts before them, for graphneg select.
 
-    Every turn is a reply to the ones before it, and so is every right response. Stopped, the same
-    command goes on from the last checkpoint.
+    Every turn counts as a reply to the turns before it, and so does every right response. If a run is
+    interrupted, run the same command again to continue from the last checkpoint.
     """
     from graphneg.generators.selection import train_scorer
 
@@ -67,10 +83,11 @@ def counterfactual(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model to reply to a post with a perspective, for graphneg generate counterfactual.
+    """Fine-tune a language model to reply with a given perspective, for graphneg generate counterfactual.
 
-    A causal model (GPT-2, Llama) or a sequence-to-sequence one (BART, T5); graphneg shift build
-    must have found perspectives before. Stopped, the same command goes on from the last checkpoint.
+    The model is causal (GPT-2, Llama) or sequence-to-sequence (BART, T5). Run graphneg shift build first, to
+    find the perspectives. If a run is interrupted, run the same command again to continue from the last
+    checkpoint.
     """
     from graphneg.generators.counterfactual_model import train_replies
 
@@ -87,16 +104,17 @@ def keywords(
     *,
     model: options.StartModel,
     out: options.OutFolder,
-    extractor: str = option("rake", "What finds the keywords.", "rake|yake"),
-    language: str = option("en", "The language of the dialogues."),
+    extractor: str = option("rake", "The algorithm that extracts keywords: rake or yake.", "rake|yake"),
+    language: str = option("en", "Language of the dialogues."),
     lessons: LanguageModelTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
     """Fine-tune a language model to reply with given words, for graphneg generate key-context and key-sem.
 
-    Every turn is a reply to the ones before it, and so is every right response; the words are its
-    own keywords. Stopped, the same command goes on from the last checkpoint.
+    Every turn counts as a reply to the turns before it, and so does every right response. The words given in
+    training are the keywords of the reply itself. If a run is interrupted, run the same command again to
+    continue from the last checkpoint.
     """
     from graphneg.generators.keywords.requests import train_replies
     from graphneg.shift.keywords import get_extractor
@@ -109,25 +127,35 @@ def keywords(
 
 @dataclass(frozen=True)
 class InfillingTraining(LanguageModelTraining):
-    """How a language model learns to fill blanks."""
+    """Settings for training a language model to fill blanks.
+
+    Attributes:
+        freeze: Prefixes of parameter names that are not trained.
+    """
 
     freeze: Freeze = None
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What the trainer is told."""
+        """The settings as keyword arguments of a training function."""
         return {"frozen": self.freeze or (), **super().arguments}
 
 
 @dataclass(frozen=True)
 class DecoderTraining(InfillingTraining):
-    """How a language model learns to write the texts of graphs."""
+    """Settings for training a language model to write the texts of graphs.
 
-    max_tokens: Annotated[int, shared("Pairs with longer graphs are left out.", min=8)] = 512
+    Attributes:
+        max_tokens: Maximum number of tokens of a pair.
+    """
+
+    max_tokens: Annotated[
+        int, shared("Maximum number of tokens of a pair; longer pairs are left out.", min=8)
+    ] = 512
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What the trainer is told."""
+        """The settings as keyword arguments of a training function."""
         return {"max_tokens": self.max_tokens, **super().arguments}
 
 
@@ -140,8 +168,10 @@ def decoder(
     *,
     model: options.StartModel,
     out: options.OutFolder,
-    gold: bool = option(False, "Learn from graphs that were loaded only, from none of a parser's."),
-    held_out: int = option(200, "Pairs that are measured and not learned; a tenth at most.", min=0),
+    gold: bool = option(False, "Train on loaded graphs only, not on those that a parser made."),
+    held_out: int = option(
+        200, "Number of pairs to hold out and measure; at most a tenth of all pairs.", min=0
+    ),
     parser: options.BackParser = "dependency",
     lessons: DecoderTraining,
     chosen: DialogueOptions,
@@ -149,10 +179,10 @@ def decoder(
 ) -> None:
     """Fine-tune a language model to write the texts of AMR graphs, for --decoder t5.
 
-    A sequence-to-sequence model (T5, BART), whose folder amrlib reads too, or a causal one (GPT-2,
-    Llama). It learns every utterance that has a graph. What is held out is written to held_out.amr in
-    the folder and measured: BLEU, chrF, and Smatch of the texts parsed back. Stopped, the same command
-    goes on from the last checkpoint.
+    The model is sequence-to-sequence (T5, BART; amrlib can read the result, too) or causal (GPT-2, Llama). It
+    is trained on every utterance with a graph. Held-out pairs are written to held_out.amr in the folder and
+    measured: BLEU, chrF, and Smatch of the texts parsed back. If a run is interrupted, run the same command
+    again to continue from the last checkpoint.
     """
     from graphneg.decoders.t5 import T5Decoder
     from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_pairs
@@ -162,11 +192,12 @@ def decoder(
     from graphneg.training.decoder import HELD_OUT, meanings_of, train_decoder
     from graphneg.training.decoder import held_out as divided
 
-    if held_out:  # what measures is looked for before an hour of training
+    if held_out:  # A missing package must not be noticed after an hour of training.
         check_packages()
         get_parser(parser)
     with where.opened(chosen) as graph:
         chosen.require(graph, with_graphs=True)
+        # All graphs are read now, so that the store is not kept open during the training.
         meanings = list(meanings_of(graph.store, chosen.selection, gold_only=gold))
     learned, measured = divided(meanings, held_out, lessons.seed)
     loaded = load_either(model, device=lessons.device, offline=lessons.offline)
@@ -174,9 +205,11 @@ def decoder(
         report = train_decoder(loaded, learned, out, measured=measured, progress=bars, **lessons.arguments)
     left_out = f"; {report.too_long:,} were too long" if report.too_long else ""
     tell_trained(report, out, left_out, report.examples)
+    # Two models in memory at once may be too many for a GPU.
     del loaded
     if measured:
         with working(f"graphneg evaluate decoder {out / HELD_OUT} --model {out} measures it") as bars:
+            # The model was written a moment ago, so nothing has to be downloaded.
             made = T5Decoder(out, device=lessons.device, offline=True)
             with RoundTrip(parser) as trip:
                 scores = evaluate_decoder(made, read_pairs(out / HELD_OUT), trip, progress=bars)
@@ -191,16 +224,19 @@ def infill(
     *,
     model: options.StartModel,
     out: options.OutFolder,
-    held_out: int = option(200, "Texts that are measured and not learned; a tenth at most.", min=0),
+    held_out: int = option(
+        200, "Number of texts to hold out and measure; at most those of a tenth of the dialogues.", min=0
+    ),
     lessons: InfillingTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
     """Fine-tune a language model to fill the blanks of a text, for graphneg generate mask-and-fill.
 
-    Every turn is a reply to the ones before it, and so is every right response; words, phrases and
-    sentences are taken out of them in up to three ways. Perplexity on the blanks of held-out texts is
-    told, and some are shown. Stopped, the same command goes on from the last checkpoint.
+    Every turn counts as a reply to the turns before it, and so does every right response. Up to three
+    training examples are made of each reply, by removing words, phrases and sentences. The perplexity on the
+    blanks of held-out texts is printed, with some examples. If a run is interrupted, run the same command
+    again to continue from the last checkpoint.
     """
     from graphneg.generators.infilling.training import train_infilling
     from graphneg.nn.models import load_either
@@ -236,24 +272,29 @@ def _fine_tune(
 )
 def adapt(
     *,
-    model: str = option(..., "An encoder of BERT's family: a folder or a hub id.", "PATH_OR_ID"),
+    model: str = option(..., "An encoder of the BERT family: a folder or a hub id.", "PATH_OR_ID"),
     out: options.OutFolder,
     files: list[Path] | None = argument(
-        None, "Files of negatives (.jsonl, .parquet); else the store.", "[FILE...]"
+        None,
+        "Files of negatives (.jsonl, .parquet) to train on. Default: the dialogues of the store.",
+        "[FILE...]",
     ),
     held_out: HeldOutContexts = None,
-    epochs: int = option(1, "Passes; each masks other words.", min=1),
-    masked: float = option(0.15, "Share of words to be told.", min=0.01, max=0.9),
-    max_tokens: int = option(256, "Longer contexts lose their first turns.", min=8),
+    epochs: int = option(1, "Number of passes over the data; each pass masks other words.", min=1),
+    masked: float = option(0.15, "Share of words to mask.", min=0.01, max=0.9),
+    max_tokens: int = option(
+        256, "Maximum number of tokens of a pair; a longer context loses its first turns.", min=8
+    ),
     lessons: Training = Training(batch=32),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
     """Post-train an encoder on dialogues: masked words and the next utterance, with speakers.
 
-    Every turn is a reply to the ones before it, and so is every right response; in half of the
-    examples another reply stands in its place. graphneg train ranker --kind sa-bert starts from the
-    folder. Stopped, the same command goes on from the last checkpoint.
+    Every turn counts as a reply to the turns before it, and so does every right response. In half of the
+    examples the reply is replaced by another one. Start graphneg train ranker --kind sa-bert from the
+    resulting folder. If a run is interrupted, run the same command again to continue from the last
+    checkpoint.
     """
     from graphneg.datasets.groups import read_groups
     from graphneg.evaluation.ranking import response_texts
@@ -285,36 +326,49 @@ def ranker(
     files: list[Path] = argument(..., "Files of negatives (.jsonl, .parquet).", "FILE..."),
     model: options.StartEncoder,
     out: options.OutFolder,
-    kind: str = option("cross-encoder", "How the ranker reads.", "cross-encoder|sa-bert|poly-encoder"),
-    codes: int | None = option(None, "Codes of a poly-encoder's context; 0: a bi-encoder.", min=0),
+    kind: str = option("cross-encoder", "Type of the ranker.", "cross-encoder|sa-bert|poly-encoder"),
+    codes: int | None = option(
+        None, "Number of context codes of a poly-encoder; 0 makes a bi-encoder. Default: 16.", min=0
+    ),
     mix: list[str] | None = option(
         None,
-        "So many wrong responses of each context by a recipe, generator or category; "
-        "random is always there. Repeatable; else 2 random ones and 1 of each recipe and generator.",
+        "Number of wrong responses per context from a recipe, a generator or a category; "
+        "random is always available. Repeatable. Default: 2 random ones and 1 of each recipe "
+        "and generator.",
         "NAME=N",
     ),
-    positives: int = option(2, "Right responses of each context, at most.", min=1),
+    positives: int = option(2, "Maximum number of right responses per context.", min=1),
     held_out: HeldOutContexts = None,
     held_out_split: list[str] | None = option(
-        None, "A split of the files whose responses are left out. Repeatable.", "NAME"
+        None, "A split of the files whose responses are not trained on. Repeatable.", "NAME"
     ),
-    epochs: int = option(2, "Passes; each draws other negatives.", min=1),
+    epochs: int = option(
+        2, "Number of passes over the contexts; each pass samples other wrong responses.", min=1
+    ),
     validation: float | None = option(
         None,
-        "Share of the contexts that is held back and says when to stop; the best model is kept.",
+        "Share of the contexts to hold back for early stopping; the model with the lowest "
+        "loss on them is kept. Default: no early stopping.",
         "FRACTION",
     ),
-    patience: int = option(2, "Epochs without a lower loss there, to stop.", min=1),
+    patience: int = option(
+        2, "Number of epochs without a lower validation loss after which the training stops.", min=1
+    ),
     lessons: EncoderTraining = EncoderTraining(batch=32),
 ) -> None:
-    """Train a ranker of responses, on files of negatives.
+    """Train a ranker of responses on files of negatives.
 
-    A cross-encoder reads context and response together; sa-bert is one that also knows the ends of
-    turns and the speakers; a poly-encoder reads responses alone, so that many can be searched.
+    A cross-encoder reads the context and the response together. An sa-bert is a cross-encoder that also reads
+    the ends of turns and the speakers. A poly-encoder reads responses separately, so that many can be
+    searched.
 
-    The right responses are the originals of edited ones, and records with label 1. What a context
-    has too few of is told, never made up for. The folder is one that transformers
-    reads. Stopped, the same command goes on from the last checkpoint.
+    The right responses are the originals of edited ones, and the records with label 1. If a context has too
+    few responses of a kind, the number that is missing is printed; nothing is added in their place. The
+    output is a folder that transformers can load. If a run is interrupted, run the same command again to
+    continue from the last checkpoint. \N{FORM FEED}
+
+    Raises:
+        BadParameter: There is no such kind of ranker, or it has no codes.
     """
     from graphneg.datasets.negative_dataset import NegativeDataset
     from graphneg.datasets.pair_sampler import RANDOM, Mix, shortages
@@ -331,6 +385,7 @@ def ranker(
     if mix:
         amounts = named_amounts(mix, "--mix")
     else:
+        # Without --mix, each source in the files counts equally.
         sources = {answer.source for group in dataset.groups(0) for answer in group.negatives} - {RANDOM}
         amounts = {RANDOM: 2, **dict.fromkeys(sorted(sources), 1)}
     pairs = Pairs(dataset, Mix(positives, amounts), lessons.seed)
@@ -358,8 +413,7 @@ def ranker(
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
-    """Of each source that an epoch misses some of, which contexts or dialogues have too few of it; and what
-    the mix leaves out."""
+    """Note the sources with too few negatives for the mix, and the sources that the mix does not use."""
     for name, amount in sorted(short.responses.items()):
         note(f"{name}: {few[name]} have too few; {amount:,} an epoch are missing")
     for name, amount in sorted(short.unused.items()):
@@ -368,10 +422,18 @@ def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
 
 @dataclass(frozen=True)
 class CoherenceTraining(EncoderTraining):
-    """How an encoder becomes a scorer of coherence."""
+    """Settings for training an encoder as a scorer of coherence.
 
-    batch: Annotated[int, shared("Windows of one step.", min=1)] = 16
-    max_tokens: Annotated[int, shared("Longer dialogues are cut by turns.", min=8)] = 256
+    Attributes:
+        batch: Windows per step.
+        max_tokens: Maximum number of tokens of a window.
+    """
+
+    batch: Annotated[int, shared("Number of windows per training step.", min=1)] = 16
+    max_tokens: Annotated[
+        int,
+        shared("Maximum number of tokens of a window; longer dialogues are divided between turns.", min=8),
+    ] = 256
 
 
 @job(
@@ -382,26 +444,31 @@ class CoherenceTraining(EncoderTraining):
 )
 def coherence(
     *,
-    files: list[Path] = argument(..., "Files of negatives (.jsonl, .parquet), target dialogue.", "FILE..."),
+    files: list[Path] = argument(
+        ..., "Files of negatives with the target dialogue (.jsonl, .parquet).", "FILE..."
+    ),
     model: options.StartEncoder,
     out: options.OutFolder,
     mix: list[str] | None = option(
         None,
-        "So many edited versions of each dialogue by a recipe, generator or category. "
-        "Repeatable; else 1 of each recipe and generator.",
+        "Number of edited versions of each dialogue from a recipe, a generator or a category. "
+        "Repeatable. Default: 1 of each recipe and generator.",
         "NAME=N",
     ),
     held_out: list[Path] | None = option(
-        None, "Ratings (.json) or negatives; no dialogue that shares a turn with them is learned."
+        None,
+        "Ratings (.json) or negatives. Dialogues that share a turn with them are not trained on. Repeatable.",
     ),
-    epochs: int = option(2, "Passes; each draws other versions and windows.", min=1),
+    epochs: int = option(
+        2, "Number of passes over the dialogues; each pass samples other versions and windows.", min=1
+    ),
     lessons: CoherenceTraining,
 ) -> None:
-    """Train an encoder to tell coherent dialogues from edited ones, on files of negatives.
+    """Train an encoder to distinguish coherent dialogues from edited ones, on files of negatives.
 
-    The originals of the negatives are the coherent ones. Dialogues that are longer than a window are
-    cut by turns. The folder is one that transformers reads. Stopped, the same command goes on from the
-    last checkpoint.
+    The originals of the negatives are the coherent dialogues. Dialogues that are longer than a window are
+    divided between turns. The output is a folder that transformers can load. If a run is interrupted, run the
+    same command again to continue from the last checkpoint.
     """
     from graphneg.evaluation.correlation import turn_texts
     from graphneg.scorers.coherence import CoherenceScorer, read_dialogues
@@ -431,9 +498,16 @@ def coherence(
 
 @dataclass(frozen=True)
 class DetectorTraining(EncoderTraining):
-    """How an encoder becomes a detector of contradictions."""
+    """Settings for training an encoder as a detector of contradictions.
 
-    max_tokens: Annotated[int, shared("Of a pair; earlier utterances lose their beginning.", min=8)] = 128
+    Attributes:
+        max_tokens: Maximum number of tokens of a pair.
+    """
+
+    max_tokens: Annotated[
+        int,
+        shared("Maximum number of tokens of a pair; a longer earlier utterance loses its beginning.", min=8),
+    ] = 128
 
 
 @job(
@@ -443,25 +517,31 @@ class DetectorTraining(EncoderTraining):
 def contradiction(
     *,
     model: str = option(
-        ..., "The encoder to start from, or a detector to go on with: folder or hub id.", "PATH_OR_ID"
+        ..., "The encoder to start from, or a detector to continue with: a folder or a hub id.", "PATH_OR_ID"
     ),
     out: options.OutFolder,
     files: list[Path] | None = argument(
-        None, "Labelled responses, JSON lines as Sato et al. publish them.", "[FILE]..."
+        None, "Labelled responses, as JSON lines in the format of Sato et al.", "[FILE]..."
     ),
     made: list[Path] | None = option(
         None, "Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."
     ),
     embedder: options.Embedder = None,
-    held_out: list[Path] | None = option(None, "Labelled responses whose texts are not learned. Repeatable."),
-    epochs: int = option(2, "Passes over the responses.", min=1),
+    held_out: list[Path] | None = option(
+        None, "Labelled responses whose texts are not trained on. Repeatable."
+    ),
+    epochs: int = option(2, "Number of passes over the responses.", min=1),
     lessons: DetectorTraining,
 ) -> None:
-    """Train a detector of contradictions, on labelled responses or on graph-made ones.
+    """Train a detector of contradictions on labelled responses or on graph-made ones.
 
-    It reads a response and an earlier utterance of the same speaker. Trained on graph-made responses
-    first and on labelled ones then (--model takes the first one's folder), it learns most. The folder is
-    one that transformers and sentence-transformers read. Stopped, the same command goes on.
+    The detector reads a response and an earlier utterance of the same speaker. The best results come from two
+    trainings: first on graph-made responses, then on labelled ones, with --model set to the folder of the
+    first. The output is a folder that transformers and sentence-transformers can load. If a run is
+    interrupted, run the same command again to continue. \N{FORM FEED}
+
+    Raises:
+        BadParameter: There are neither labelled responses nor negatives.
     """
     from graphneg.evaluation.cross_validation import tested_texts
     from graphneg.ingest.labelled import read_labelled
@@ -486,6 +566,6 @@ def contradiction(
 
 app = group(
     "train",
-    "Train language models on the loaded dialogues, and rankers on negatives.",
+    "Train language models on the loaded dialogues, and rankers, scorers and detectors on negatives.",
     (lm, counterfactual, keywords, decoder, infill, adapt, ranker, coherence, contradiction),
 )

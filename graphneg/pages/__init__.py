@@ -1,7 +1,7 @@
-"""Pages for people, served from this machine: negatives are judged, looked through and drawn in a browser.
+"""Web pages, served on this machine, to judge negatives, browse them and explore the store.
 
-``graphneg serve`` makes `Pages` of its views, wraps them in a `gate.Gate` and runs them (`app.serve`). A view
-is one module and one class that fits `app.View`; its templates and scripts lie in ``templates/`` and
-``static/``.
-Nothing comes from elsewhere: no script, font or picture of another host.
+``graphneg serve`` creates the views, puts them into `graphneg.pages.app.Pages`, and runs that behind a
+`graphneg.pages.gate.Gate`, which decides who may see the pages. A view is a class in a module of its own that
+implements `graphneg.pages.app.View`. Its templates are in ``templates/`` and its scripts in ``static/``.
+Nothing is loaded from another host: no script, font or image.
 """

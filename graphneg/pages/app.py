@@ -1,7 +1,14 @@
-"""The pages' application: views under one frame, run on a port of this machine.
+"""The web application: several views with a common frame, served on a port of this machine.
 
-In: views (`View`), each with its routes. Out: a Starlette application behind a `Gate`, and a server of it. A
-view answers with `Pages.render`, which fills one of ``templates/`` with everything escaped.
+A view (`View`) has a title for the navigation and routes below its path. `Pages` combines views into a
+Starlette application, renders their templates with all text escaped, and turns errors into pages of one
+line. `serve` runs the application in uvicorn, behind a `Gate`.
+
+Example::
+
+    pages = Pages((NegativesView([open_index("negatives.jsonl")]),))
+    access = Access("127.0.0.1", 8377)
+    serve(pages, access, bound(access.host, access.port))    # until Ctrl-C
 """
 
 from __future__ import annotations
@@ -30,48 +37,74 @@ _UNEXPECTED = "something went wrong here; the terminal of graphneg serve says wh
 
 
 class View(Protocol):
-    """One of the views: what stands in the navigation, and what answers below its path."""
+    """Part of the pages: an entry in the navigation, and the routes below its path."""
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there is nothing to see yet; the pages open with a view that shows something."""
+        """Whether the view has nothing to show; the start page is the first view that is not empty."""
         ...
 
     @property
     def title(self) -> str:
-        """Its name in the navigation: ``Review``."""
+        """The name in the navigation, such as ``Review``."""
         ...
 
     @property
     def path(self) -> str:
-        """Where it begins: ``/review``."""
+        """The path of the view, such as ``/review``."""
         ...
 
     def routes(self, pages: Pages) -> Sequence[BaseRoute]:
-        """Its routes, all of them below its path. Endpoints that are no coroutines run in threads."""
+        """Return the routes of the view, all of them below its path.
+
+        Starlette runs endpoints that are not coroutines in threads.
+
+        Args:
+            pages: The pages, which render templates.
+
+        Returns:
+            The routes.
+        """
         ...
 
     def close(self) -> None:
-        """The server ends: let go of files."""
+        """Close files when the server ends."""
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The views that are served, and what their answers share."""
+    """The views, and what their answers share.
+
+    Attributes:
+        views: The views in the order of the navigation.
+    """
 
     views: tuple[View, ...]
     _templates: Environment = field(default_factory=lambda: _templates(), init=False, repr=False)
 
     def render(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
-        """An answer from a template below ``templates/``, mostly one that extends ``base.html``.
+        """Render a template as an HTML answer.
 
-        It knows ``views``, ``path`` (of the request) and ``values``, and every text in it is escaped.
+        The template knows ``views``, ``path`` (of the request) and ``values``. All text is escaped.
+
+        Args:
+            request: The request to answer.
+            template: The file below ``templates/``; most extend ``base.html``.
+            status: The HTTP status.
+            **values: Values for the template.
+
+        Returns:
+            The answer.
         """
         shown = {"views": self.views, "path": request.url.path, **values}
         return HTMLResponse(self._templates.get_template(template).render(shown), status)
 
     def application(self) -> Starlette:
-        """All routes: the views', styles and scripts, the way in."""
+        """Return the application: the routes of the views, the static files and the login page.
+
+        Returns:
+            The application, without a `Gate` before it.
+        """
         routes: list[BaseRoute] = [
             Route("/", self._first),
             Route(LOGIN, self._login),
@@ -79,6 +112,7 @@ class Pages:
         ]
         for view in self.views:
             routes += view.routes(self)
+        # `Exception` covers bugs, too: the visitor gets a page, and the traceback goes to the terminal.
         faults: Any = {HTTPException: self._refused, GraphnegError: self._refused, Exception: self._refused}
         return Starlette(routes=routes, exception_handlers=faults)
 
@@ -88,6 +122,7 @@ class Pages:
             view.close()
 
     def _first(self, request: Request) -> Response:
+        # A visitor should not start on a page that has nothing to show.
         first = next((view for view in self.views if not view.is_empty), self.views[0])
         return RedirectResponse(first.path, 303)
 
@@ -95,14 +130,16 @@ class Pages:
         return self.render(request, "login.html", views=(), wrong="wrong" in request.query_params)
 
     def _refused(self, request: Request, error: Exception) -> Response:
-        """A page that says in a line what is wrong."""
+        """Answer an error with a page that states it in one line."""
         status, said = 500, _UNEXPECTED
         if isinstance(error, HTTPException):
             status, said = error.status_code, error.detail
         elif isinstance(error, GraphnegError):
+            # An InputError is the visitor's; any other one is likely to be temporary, such as a lost store.
             status, said = (400 if isinstance(error, InputError) else 503), first_line(error)
         answer = self.render(request, "error.html", status, said=said)
         if isinstance(error, BusyError):
+            # Queries of other visitors end within seconds.
             answer.headers["Retry-After"] = "3"
         return answer
 
@@ -111,6 +148,7 @@ def _templates() -> Environment:
     return Environment(
         loader=PackageLoader("graphneg.pages"),
         autoescape=True,
+        # A misspelled name in a template is an error instead of an empty text.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -118,17 +156,34 @@ def _templates() -> Environment:
 
 
 def guarded(pages: Pages, access: Access) -> ASGIApp:
-    """The application as it is served."""
+    """Return the application behind a `Gate`, as it is served.
+
+    Args:
+        pages: The pages.
+        access: Who may see them.
+
+    Returns:
+        The ASGI application.
+    """
     return Gate(pages.application(), access)
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 is any that is free.
+    """Open a socket that listens for visitors.
 
-    Raises `InputError`: the port is in use, or the host is none of this machine's.
+    Args:
+        host: An address or name of this machine.
+        port: The port; 0 uses any free port.
+
+    Returns:
+        The socket.
+
+    Raises:
+        InputError: The port is in use, or the host is not this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
+    # Without this, the port would stay in use for a minute after the pages were closed.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
@@ -142,7 +197,13 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
-    """Serve the pages until Ctrl-C."""
+    """Serve the pages until Ctrl-C.
+
+    Args:
+        pages: The pages; they are closed at the end.
+        access: Who may see them.
+        listening: The socket of `bound`; it is closed at the end.
+    """
     from uvicorn import Config, Server
 
     from graphneg.pages.connections import LimitedProtocol
@@ -153,7 +214,8 @@ def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
         log_level="warning",
         access_log=False,
         server_header=False,
-        # uvicorn believes X-Forwarded-For from this machine: each guess would come from another address.
+        # uvicorn trusts X-Forwarded-For from this machine. With it, each password guess could name another
+        # address, and the limit on guesses per address would not work.
         proxy_headers=False,
         lifespan="off",
         ws="none",

@@ -1,8 +1,16 @@
-"""An AMR graph before and after its edits, laid out in layers for drawing.
+"""Lay out an AMR graph before and after its edits, for a drawing with the differences marked.
 
-In: two graphs. Out: two `Drawing`s with places in pixels, in which what is the same in both is told from what
-is gone, new, or another concept in the same place. Layers go from left to right by depth, leaves have a row
-each, in the written order; a variable's further mentions (reentrancies) are arrows of their own.
+The layers of a drawing go from left to right by depth in the tree. Each leaf has a row of its own, in the
+order of the PENMAN notation; an inner node is centred between its children. A reentrancy (another mention of
+a variable) is an arrow. Nodes and edges are marked as kept, changed (another concept in the same place), gone
+or new. All coordinates are in pixels.
+
+Example:
+    >>> from graphneg.amr.penman import parse_graph
+    >>> old = parse_graph("(l / like-01 :ARG0 (i / i))")
+    >>> new = parse_graph("(h / hate-01 :ARG0 (i / i))")
+    >>> [(node.label, node.state) for node in draw_edited(old, new)[1].nodes]
+    [('hate-01', 'changed'), ('i', 'kept')]
 """
 
 from __future__ import annotations
@@ -16,18 +24,29 @@ from rich.cells import cell_len
 from graphneg.model import AmrGraph, AmrNode
 
 State = Literal["kept", "changed", "gone", "new"]
+"""How a node or an edge compares with the other graph."""
 ROW, HEIGHT, MARGIN = 38.0, 24.0, 8.0
+"""Pixels: the distance of two rows, the height of a box, and the margin of the drawing."""
 LETTER, PADDING, GAP = 7.6, 14.0, 34.0
-"""Pixels: a letter of the drawing's type (monospaced), around a label, beside a role's letters."""
+"""Widths in pixels: of one character (the font is monospaced), of the space in a box, and beside a role."""
 LONGEST = 36
-"""Letters of a label that are drawn."""
+"""Maximum number of characters of a label."""
 HEAD = 4.0
-"""Half the width of an arrow's head."""
+"""Half the width of an arrowhead, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """A box of ``width`` by `HEIGHT` around a label; ``x`` is its left end, ``y`` its middle."""
+    """A box with a label.
+
+    Attributes:
+        x: The left end.
+        y: The vertical centre; the height is `HEIGHT`.
+        width: The width.
+        label: The concept or constant.
+        variable: The variable; empty for a constant.
+        state: How the node compares with the other graph.
+    """
 
     x: float
     y: float
@@ -38,13 +57,22 @@ class DrawnNode:
 
     @property
     def shown(self) -> str:
-        """The label, cut where it is long."""
+        """The label, shortened to `LONGEST` characters."""
         return _shown(self.label)
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnEdge:
-    """A path (SVG) with its role at ``x``, ``y``; ``head`` is the arrow's (SVG points), of a reentrancy."""
+    """A line from one box to another, with the role as a label.
+
+    Attributes:
+        path: The SVG path of the line.
+        role: The role.
+        x: The position of the label.
+        y: The position of the label.
+        head: The SVG points of the arrowhead of a reentrancy; empty for an edge of the tree.
+        state: How the edge compares with the other graph.
+    """
 
     path: str
     role: str
@@ -56,7 +84,15 @@ class DrawnEdge:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What is drawn, on a ground of so many pixels; ``described`` says it in words."""
+    """A drawing of one graph.
+
+    Attributes:
+        width: The width of the drawing.
+        height: The height of the drawing.
+        nodes: The boxes.
+        edges: The lines.
+        described: The edges in words, for readers who cannot see the drawing.
+    """
 
     width: float
     height: float
@@ -66,23 +102,39 @@ class Drawing:
 
 
 def draw_edited(before: AmrGraph, after: AmrGraph) -> tuple[Drawing, Drawing]:
-    """Both graphs, each with what it does not share with the other marked."""
+    """Draw a graph before and after its edits.
+
+    Args:
+        before: The original graph.
+        after: The edited graph.
+
+    Returns:
+        A drawing of each graph. What the graphs do not share is marked.
+    """
     pairs = paired_nodes(before, after)
     back = {new: old for old, new in pairs.items()}
     return _drawn(before, after, pairs, "gone"), _drawn(after, before, back, "new")
 
 
 def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """Nodes of one graph (by number) that stand in the other, from the tops down.
+    """Pair the nodes of a graph with those of its edited version, from the tops down.
 
-    A node's children are paired where variable, concept and role are the same, then where only the role
-    changed, then where another concept stands in the same role. A graph that was wrapped, or unwrapped, is
-    found inside the other.
+    Among the children of paired nodes, those with the same variable, concept and role are paired first, then
+    those whose role changed, then those with another concept in the same role. If one graph was wrapped in a
+    new top, it is found inside the other.
 
-    >>> from graphneg.amr.penman import parse_graph
-    >>> old = parse_graph("(l / like-01 :ARG0 (i / i))")
-    >>> paired_nodes(old, parse_graph("(p / possible-01 :ARG1 (l / like-01 :ARG0 (i / i) :polarity -))"))
-    {0: 1, 1: 2}
+    Args:
+        before: The original graph.
+        after: The edited graph.
+
+    Returns:
+        The node numbers of the edited graph by those of the original.
+
+    Example:
+        >>> from graphneg.amr.penman import parse_graph
+        >>> old = parse_graph("(l / like-01 :ARG0 (i / i))")
+        >>> paired_nodes(old, parse_graph("(p / possible-01 :ARG1 (l / like-01 :ARG0 (i / i) :polarity -))"))
+        {0: 1, 1: 2}
     """
     old, new = _children(before), _children(after)
     found = _starts(before, after)
@@ -92,6 +144,7 @@ def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
         left, right = old[above], new[other]
         for key in (_whole, _named, _role):
             for node in [node for node in left if node.k not in found]:
+                # Two nodes of the original must not be paired with the same node.
                 taken = {*found.values()}
                 twin = next((one for one in right if one.k not in taken and key(one) == key(node)), None)
                 if twin is not None:
@@ -101,11 +154,13 @@ def paired_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
 
 def _starts(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """The top of one graph and its like in the other; both tops, where there is none."""
+    """Pair the top of one graph with the same node in the other; if there is none, pair both tops."""
     tops = before.nodes[0], after.nodes[0]
+    # Wrapped: "I like it" became the argument of possible-01.
     inside = next((node.k for node in after.nodes if _named(node) == _named(tops[0])), None)
     if inside is not None:
         return {0: inside}
+    # Unwrapped: the argument of possible-01 became the top.
     return {next((node.k for node in before.nodes if _named(node) == _named(tops[1])), 0): 0}
 
 
@@ -135,6 +190,7 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     edges: list[DrawnEdge] = []
     for number, (above, role, below) in enumerate(_triples(graph)):
         is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
+        # The edges of the tree come first: one for each node but the top.
         draw = _branch if number < len(graph.nodes) - 1 else _arrow
         edges.append(draw(boxes[above], boxes[below], role, "kept" if is_shared else alone))
     width = max(box.x + box.width for box in boxes) + MARGIN
@@ -143,7 +199,7 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 
 def _triples(graph: AmrGraph) -> list[tuple[int, str, int]]:
-    """The edges of the tree, then those to variables mentioned again."""
+    """Return the edges of the tree, then the reentrancies."""
     tree = [(node.up, node.role or "", node.k) for node in graph.nodes if node.up is not None]
     return [*tree, *((mention.up, mention.role, mention.target) for mention in graph.mentions)]
 
@@ -162,7 +218,7 @@ def _boxes(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 
 def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
-    """The layer and the row of each node: leaves one after the other, others in the middle of theirs."""
+    """Return the layer and the row of each node; an inner node is in the middle of its children."""
     children = _children(graph)
     depths = [0] * len(graph.nodes)
     for node in graph.nodes:
@@ -171,6 +227,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
     leaves = [node.k for node in graph.nodes if not children[node.k]]
     for row, k in enumerate(leaves):
         rows[k] = float(row)
+    # Children have higher numbers than their parent, so their rows are known by now.
     for node in reversed(graph.nodes):
         if children[node.k]:
             ends = [rows[child.k] for child in children[node.k]]
@@ -179,7 +236,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
 
 
 def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
-    """Where each layer begins: behind the widest label and the longest role before it."""
+    """Return the left end of each layer, after the widest label and the longest role before it."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
         widest = max(_width(node.label) for node in graph.nodes if depths[node.k] == depth - 1)
@@ -197,7 +254,7 @@ def _shown(label: str) -> str:
 
 
 def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
-    """From the right end of a box to the left end of the one under it; the role stands before that."""
+    """Draw an edge of the tree, from the right end of a box to the left end of its child."""
     start, end = above.x + above.width, below.x
     bend = start + GAP / 2
     curve = f"C{bend:.0f} {above.y:.0f} {start:.0f} {below.y:.0f} {bend:.0f} {below.y:.0f}"
@@ -205,8 +262,9 @@ def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> Draw
 
 
 def _arrow(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
-    """From one box to another, leaving and arriving upright; from below where they stand in one row."""
+    """Draw a reentrancy, which leaves and reaches the boxes vertically."""
     down = below.y > above.y
+    # Boxes in the same row are connected by an arc below them.
     way = 1 if down or below.y == above.y else -1
     x, y = above.x + above.width / 2, above.y + way * HEIGHT / 2
     to, end = below.x + below.width / 2, below.y + (-way if below.y != above.y else way) * HEIGHT / 2
@@ -219,7 +277,7 @@ def _arrow(above: DrawnNode, below: DrawnNode, role: str, state: State) -> Drawn
 
 
 def _described(graph: AmrGraph) -> str:
-    """Each edge in words: ``like-01 ARG0 i; like-01 polarity -``."""
+    """Describe the edges in words: ``like-01 ARG0 i; like-01 polarity -``."""
     labels = [node.label for node in graph.nodes]
     edges = (f"{labels[above]} {role} {labels[below]}" for above, role, below in _triples(graph))
     return "; ".join(edges) or labels[0]

@@ -1,9 +1,16 @@
-"""Who may see the pages: an ASGI application before all others that checks requests and guards answers.
+"""Access control for the pages: an ASGI application that checks each request before the pages see it.
 
-On loopback, whoever has the address with its random token is let in: the token becomes a cookie and leaves
-the address. Beyond loopback a password is asked for; how often it may be tried is limited (`guesses`), and
-before it was given nothing longer than `LOGIN_BYTES` is read. Requests that name another ``Host``, and writes
-from a page of another origin, are refused, so that no web site reaches the pages through a visitor's browser.
+On the loopback address, a visitor needs the random token in the printed URL. The token becomes a cookie and
+disappears from the URL. On any other address, a visitor needs a password. `guesses` limits how often it may
+be tried, and before the login no form longer than `LOGIN_BYTES` is read. A request with another ``Host``
+header is refused, and so is a write from a page of another origin: otherwise a foreign web site could use the
+visitor's browser to reach the pages.
+
+Example::
+
+    access = Access("127.0.0.1", 8377)
+    access.address                        # http://127.0.0.1:8377/?token=...
+    application = Gate(pages.application(), access)
 """
 
 from __future__ import annotations
@@ -31,21 +38,24 @@ from graphneg.errors import InputError
 from graphneg.pages.guesses import Guesses
 
 TOKEN = "token"
-"""The name of the token in an address."""
+"""The name of the token in a URL."""
 LOGIN = "/login"
+"""The path of the login page."""
 STATIC = "/static/"
-"""What lies below needs no cookie: styles and scripts hold nothing of anybody's data."""
+"""The path below which no cookie is needed: styles and scripts contain no data."""
 MOST_BYTES = 64_000_000
-"""The longest body that is read: a file of judgements."""
+"""Maximum length of a body: a file of judgements."""
 FORM_BYTES = 256_000
-"""The longest form: a comment of 10,000 letters, each of up to twelve bytes as it is sent, and answers."""
+"""Maximum length of a form: answers, and a comment of 10,000 characters, encoded as up to 12 bytes each."""
 LOGIN_BYTES = 4_000
-"""The longest form of somebody who has not logged in."""
+"""Maximum length of a form before the login."""
 FORM_FIELDS = 200
+"""Maximum number of fields of a form."""
 UPLOAD_SECONDS, FORM_SECONDS = 300.0, 20.0
-"""Seconds in which a file or a form must arrive."""
+"""Seconds in which a file, and a form, must arrive."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _READING = ("GET", "HEAD")
+# Only scripts and styles of these pages run, and no other site can show the pages in a frame.
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -61,10 +71,17 @@ _HEADERS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server at this address or name.
+    """Return whether only this machine can reach a server at an address.
 
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("example.org")
-    (True, True, False, False)
+    Args:
+        host: An IP address or a name.
+
+    Returns:
+        True for a loopback address and for ``localhost``.
+
+    Example:
+        >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("example.org")
+        (True, True, False, False)
     """
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
@@ -79,9 +96,13 @@ def _is_address(host: str) -> bool:
 
 @dataclass(frozen=True)
 class Access:
-    """Where the pages are served, and the secrets that open them.
+    """The address of the pages, and the secrets that give access to them.
 
-    ``host`` and ``port`` are the server's; ``password`` is asked for beyond loopback, and there only.
+    Attributes:
+        host: The host that the server listens on.
+        port: The port that the server listens on.
+        password: The password; empty on the loopback address.
+        token: The random secret in the URL (on loopback) and in the cookie.
     """
 
     host: str
@@ -91,20 +112,27 @@ class Access:
 
     @property
     def address(self) -> str:
-        """What a browser opens."""
+        """The URL to open in a browser."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         query = "" if self.password else "?" + urlencode({TOKEN: self.token})
         return f"http://{host}:{self.port}/{query}"
 
     @property
     def cookie(self) -> str:
-        """The cookie's name: servers on other ports of this machine have others."""
+        """The name of the cookie; it contains the port, because browsers share cookies between ports."""
         return f"graphneg_{self.port}"
 
     def knows_host(self, header: str) -> bool:
-        """Whether a ``Host`` header names this server.
+        """Return whether a ``Host`` header names this server.
 
-        Beyond loopback any address of numbers does: a page of another site has a name there.
+        With a password, any IP address is accepted, because the machine may have several. A foreign web site
+        that directs its own name to this machine (DNS rebinding) has a name in the header, not an address.
+
+        Args:
+            header: The value of the header.
+
+        Returns:
+            Whether the header names this server.
         """
         try:
             parts = urlsplit(f"//{header}")
@@ -115,24 +143,44 @@ class Access:
             return False
         if name in _LOOPBACK or name == self.host.lower():
             return True
+        # Without a password the server listens on loopback only, which has no other names.
         return bool(self.password) and (_is_address(name) or name in own_names())
 
     def opens(self, request: Request) -> bool:
-        """Whether the request carries the cookie."""
+        """Return whether a request has the cookie.
+
+        Args:
+            request: The request.
+
+        Returns:
+            Whether it has.
+        """
         return _same(request.cookies.get(self.cookie, ""), self.token)
 
 
 @cache
 def own_names() -> Sequence[str]:
-    """Return the names of this machine, in lower case.
+    """Return the names of this machine in lower case.
 
-    They are looked up once: a name server may take seconds, and anybody can send another ``Host``.
+    They are looked up only once: a name server may take seconds, and any visitor can send an unknown
+    ``Host``.
+
+    Returns:
+        The host name and the fully qualified name.
     """
     return socket.gethostname().lower(), socket.getfqdn().lower()
 
 
 def check_access(host: str, password: str) -> None:
-    """Raises `InputError`: a host beyond loopback without a password, or with one that is soon guessed."""
+    """Check that pages which other machines can reach have a good password.
+
+    Args:
+        host: The host to listen on.
+        password: The password; may be empty on the loopback address.
+
+    Raises:
+        InputError: Other machines can reach the host, and the password is missing or too short.
+    """
     if is_loopback(host):
         return
     if len(password) < 8:
@@ -143,15 +191,21 @@ def check_access(host: str, password: str) -> None:
 
 
 class Gate:
-    """Lets requests through to ``application``, or answers them itself."""
+    """An ASGI application that passes permitted requests to another application.
+
+    Args:
+        application: The pages.
+        access: The address and the secrets.
+    """
 
     def __init__(self, application: ASGIApp, access: Access) -> None:
+        """Initialize the gate in front of an application."""
         self._application = application
         self._access = access
         self._guesses = Guesses()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, with the headers that guard the answer."""
+        """Answer one request, and add security headers to the answer."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
             return
@@ -163,6 +217,7 @@ class Gate:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
+                # The pages contain other people's data: browsers and proxies must not keep them.
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
@@ -170,14 +225,15 @@ class Gate:
         try:
             answer = await self._answer(request)
             await (answer or self._application)(scope, request.receive, guarded)
-        except ClientDisconnect:  # while the body was read: nobody waits for an answer
+        except ClientDisconnect:  # The visitor left while the body was read.
             return
 
     async def _answer(self, request: Request) -> Response | None:
-        """The answer of a request that goes no further."""
+        """Return the answer to a request that is not passed on, or None for one that is."""
         path = request.url.path
         if refusal := self._refusal(request):
             return _plain(refusal, 403)
+        # A token counts only where it can be removed from the URL by a redirect.
         given = request.query_params.get(TOKEN) if request.method in _READING else None
         if self._on_loopback and given:
             return self._let_in(request) if _same(given, self._access.token) else _LOST
@@ -194,18 +250,19 @@ class Gate:
         return not self._access.password
 
     def _refusal(self, request: Request) -> str:
-        """Why the request comes from elsewhere; nothing where it comes from these pages."""
+        """Return why a request comes from elsewhere; empty if it comes from these pages."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self._access.knows_host(host):
             return "another Host than this server's"
+        # Browsers send no Origin with most reads, but always with writes.
         if origin != f"http://{host}" and (origin is not None or request.method not in _READING):
             return "a request from another page than this server's"
         return ""
 
     def _let_in(self, request: Request) -> Response:
-        """To the same page without the token, with the cookie."""
+        """Redirect to the same page without the token, and set the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
-        path = "/" + request.url.path.lstrip("/")  # two slashes would begin the name of another host
+        path = "/" + request.url.path.lstrip("/")  # Two slashes would start the name of another host.
         return self._with_cookie(RedirectResponse(path + (f"?{query}" if query else ""), 303))
 
     def _with_cookie(self, answer: Response) -> Response:
@@ -213,10 +270,17 @@ class Gate:
         return answer
 
     async def _guessed(self, request: Request) -> Response:
-        """Answer a password: to the pages where it is right, back to the question else.
+        """Answer a password: redirect to the pages if it is right, or else back to the login page.
 
         The try is counted before the form is read and the password is compared.
+
+        Returns:
+            The answer.
+
+        Raises:
+            ClientDisconnect: The visitor left.
         """
+        # Comparing first would let an attacker read the answer from its speed or content.
         if wait := self._guesses.seconds_to_wait(request.client.host if request.client else ""):
             seconds = ceil(wait)
             answer = _plain(f"too many tries of a password: go back and try again in {seconds} s", 429)
@@ -236,15 +300,14 @@ class Gate:
 
 
 async def form(request: Request, most: int = FORM_BYTES) -> dict[str, str]:
-    """Read the fields of a form as a browser sends it, the last value of each. Forms here send no files.
+    """Read the fields of a form, as a browser sends one without files.
 
     Args:
         request: The request.
-        most: Bytes that are read.
+        most: Maximum length in bytes.
 
-    Raises:
-        HTTPException: The form is too long (413), or arrives too slowly (408).
-        InputError: It has too many fields.
+    Returns:
+        The values by name; the last one if a name occurs several times.
     """
     sent = await body(request, most, FORM_SECONDS)
     return await run_in_threadpool(_fields, sent)
@@ -263,14 +326,18 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
 
     Args:
         request: The request.
-        most: Bytes that are read; a ``Content-Length`` of more is refused before anything is.
+        most: Maximum length in bytes. If ``Content-Length`` is larger, nothing is read.
         seconds: Seconds in which the body must arrive.
+
+    Returns:
+        The body.
 
     Raises:
         HTTPException: The body is too long (413), or arrives too slowly (408).
     """
     too_long = HTTPException(413, f"more than {most:,} bytes were sent")
     announced = request.headers.get("content-length", "0")
+    # Converting a number of many thousands of digits would take too long.
     if not announced.isdecimal() or len(announced) > 12 or int(announced) > most:
         raise too_long
     parts: list[bytes] = []
@@ -278,6 +345,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
+                # The announced length may be wrong or missing.
                 size += len(part)
                 if size > most:
                     raise too_long
@@ -291,7 +359,8 @@ _KEY = secrets.token_bytes(32)
 
 
 def _same(given: str, secret: str) -> bool:
-    """Return whether two texts are the same, in a time that tells neither their letters nor their length."""
+    """Compare two texts in a time that reveals neither their characters nor their lengths."""
+    # Digests have the same length for all texts, and the random key makes them unpredictable.
     digests = (
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (given, secret)
     )

@@ -1,7 +1,13 @@
-"""The graph: shifts from a topic outwards, all topics at once, named queries and Cypher that only reads.
+"""The view of the shift graph, of named queries and of Cypher queries that only read.
 
-In: an open store. Out: HTML, with drawings as topics and shifts for ``static/drawing.js``; what is drawn also
-stands in lists or tables.
+The view shows the shifts around a topic (a keyword at either end of a shift), all topics at once, and the
+rows of a query as a table. Topics and shifts are also drawn by ``static/drawing.js``; what is drawn is listed
+in words or tables, too. A slow query is stopped after a time limit, and at once if its visitor leaves.
+
+Example:
+    >>> drawn = commonest_drawn([("tea", "coffee", 3), ("tea", "milk", 1)], topics=2)
+    >>> [topic["name"] for topic in drawn["topics"]], drawn["shifts"]
+    (['tea', 'coffee'], [{'from': 0, 'to': 1, 'amount': 3}])
 """
 
 from __future__ import annotations
@@ -32,35 +38,49 @@ from graphneg.store.reopening import ReopenedStore
 from graphneg.store.stopping import GRACE_SECONDS, Cancellation
 
 SHIFTS = 15
-"""Shifts of a topic in each direction, unless more are asked for."""
+"""Default number of shifts of a topic in each direction."""
 HUBS = 60
+"""Number of topics on the start page."""
 PAIRS = 50
+"""Default number of post and reply pairs to show for a shift."""
 ROWS = 500
+"""Maximum number of rows of a query's answer."""
 TOPICS, MOST_SHIFTS = 5_000, 20_000
+"""Numbers for the drawing of all topics: the default number of topics, and the maximum number of shifts."""
 DRAWN = 2_000
+"""Maximum number of rows, and of nodes, to draw for a query's answer."""
 SECONDS = 30.0
-"""Seconds that a query may take."""
+"""Default time limit of a query, in seconds."""
 READ_AT_ONCE = 8
-"""Requests that read the shift graph at once; others wait."""
+"""Number of requests that may read the shift graph at once; others wait."""
 OVERDUE_SECONDS = 2.0
-"""Seconds after its time that a query's visitor waits for the server to stop it."""
+"""Seconds after the time limit for which a visitor waits until the server has stopped the query."""
 CELL = 5_000
-"""Letters of a cell that are shown."""
+"""Maximum number of characters of a cell."""
 Drawn = dict[str, Any]
-"""``{"topics": [{name, amount, side, detail}], "shifts": [{from, to, amount, label}]}``, for a drawing."""
+"""A drawing as JSON.
+
+``{"topics": [{name, amount, side, detail}], "shifts": [{from, to, amount, label}]}``
+"""
 
 
 class GraphView:
-    """Shows a store's shift graph, and answers queries."""
+    """The view that shows the shift graph of a store and answers queries.
+
+    Args:
+        stores: The store; it is opened again if its server has ended.
+        seconds: Time limit of a query.
+    """
 
     title = "Graph"
     path = "/graph"
 
     def __init__(self, stores: ReopenedStore, seconds: float = SECONDS) -> None:
+        """Initialize the view; the store is not read yet."""
         self._stores = stores
         self._seconds = seconds
         self._turns = Turns(seconds)
-        # Own threads: neither slow queries nor a store that is being opened keep other views waiting.
+        # With threads of their own, slow queries and a store that is being opened do not block other views.
         self._asking = ThreadPoolExecutor(PATIENT + QUICK, "graphneg-query")
         self._drawing = ThreadPoolExecutor(READ_AT_ONCE, "graphneg-graph")
         self._edges: Sequence[Edge] = ()
@@ -68,14 +88,21 @@ class GraphView:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the store has no shift graph."""
+        """Whether the store has no shift graph."""
         try:
             return not explore(self._stores.current(), "hubs", {"limit": 1})
-        except GraphnegError:  # the view itself says what is wrong
+        except GraphnegError:  # The view reports the error when it is opened.
             return False
 
     def routes(self, pages: Pages) -> Sequence[Route]:
-        """A topic, the utterances behind a shift, all topics (and their data), queries."""
+        """Return the routes: a topic, the utterances behind a shift, all topics with their data, and queries.
+
+        Args:
+            pages: The pages, which render templates.
+
+        Returns:
+            The routes.
+        """
         self._pages = pages
 
         def read(path: str, answer: Callable[[Request], Response]) -> Route:
@@ -97,7 +124,7 @@ class GraphView:
         return self._stores.current()
 
     def close(self) -> None:
-        """Wait for no query; the store is closed by who has opened it, which ends them."""
+        """Stop the threads without waiting; running queries end when the owner closes the store."""
         for threads in (self._asking, self._drawing):
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -124,24 +151,26 @@ class GraphView:
         return self._pages.render(request, "graph/all.html", topics=topics, **self._start())
 
     def _start(self) -> dict[str, Any]:
-        """Return the topics of the most pairs, and whether the store has dialogues to find topics in."""
+        """Return the topics with the most pairs, and whether the store has dialogues to find topics in."""
         store = self._store
         hubs = explore(store, "hubs", {"limit": HUBS})
         return {"hubs": hubs, "has_dialogues": bool(hubs) or bool(info_of(store).corpora)}
 
     def _all_data(self, request: Request) -> Response:
+        # The first request reads the graph; those that arrive meanwhile wait for it.
         with self._reading:
             self._edges = self._edges or read_edges(self._store)
         return JSONResponse(commonest_drawn(self._edges, whole(request.query_params, "topics", TOPICS)))
 
     async def _queries(self, request: Request) -> Response:
-        """Answer a query, unless the visitor leaves before; then it is stopped on the server."""
+        """Answer a query; if the visitor leaves before, the query is stopped on the server."""
         given = request.query_params
         answer: dict[str, Any] = {"rows": None, "cells": None, "drawn": None}
         fault, status = "", 200
         if given.get("named") or given.get("cypher", "").strip():
             try:
                 answer = await self._in_time(request, given)
+            # `Pages` answers this error with a status and a header that tell the visitor to try again.
             except BusyError:
                 raise
             except GraphnegError as error:
@@ -158,11 +187,11 @@ class GraphView:
         )
 
     async def _in_time(self, request: Request, given: Mapping[str, str]) -> dict[str, Any]:
-        """Return what a template shows of a query's rows.
+        """Return what the template shows of a query's rows.
 
         Raises:
-            BusyError: Too many queries run already.
-            GraphnegError: The query is wrong, or was stopped since its time was up.
+            QueryStopped: The time limit was reached.
+            StoreError: The server has not stopped the query yet.
             ClientDisconnect: The visitor left.
         """
         place = await self._turns.take()
@@ -172,16 +201,18 @@ class GraphView:
         def ask() -> dict[str, Any]:
             try:
                 return _answer(self._asked(given, place.seconds, cancellation))
-            finally:  # only now has the query ended on the server
+            finally:  # Only now has the query ended on the server.
                 loop.call_soon_threadsafe(place.leave)
 
         asked = loop.run_in_executor(self._asking, ask)
         left = asyncio.ensure_future(_until_left(request))
         limit = place.seconds + GRACE_SECONDS + OVERDUE_SECONDS
         try:
+            # Whichever comes first: the answer, the visitor leaving, or the end of the time.
             await asyncio.wait({asked, left}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
                 return await asked
+            # The query still runs: it ends, and leaves its place, when the server has stopped it.
             asked.add_done_callback(_forget)
             cancellation.cancel()
             if left.done():
@@ -194,6 +225,7 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
+        # The query had a quick place.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again when they have ended"
         return f"{said}: ask for less, or serve with a longer --patience"
@@ -205,10 +237,12 @@ class GraphView:
             if name := given.get("named", ""):
                 return explore(store, name, values_of(named_query(name), given), **limits)
             parameters = _parameters(given.get("parameters", ""))
+            # One row more than the page shows: it tells whether there are more.
             return Rows(store.query_read(given["cypher"], parameters, most=ROWS + 1, **limits))
         except QueryStopped:
             raise
         except StoreError as error:
+            # The server of an embedded store may have been stopped by another command.
             if not store.has_ended:
                 raise
             raise StoreError(f"{first_line(error)} (the next request opens the store again)") from error
@@ -221,13 +255,13 @@ async def _until_left(request: Request) -> None:
 
 
 def _forget(asked: asyncio.Future[dict[str, Any]]) -> None:
-    """Take the result of a query that nobody waits for, so that an error of it is not reported as lost."""
+    """Retrieve the error of a query that nobody waits for; asyncio would report it as lost otherwise."""
     if not asked.cancelled():
         asked.exception()
 
 
 def _answer(rows: Rows) -> dict[str, Any]:
-    """What a template shows of rows: their columns, the first ones as texts, and a drawing."""
+    """Return what a template shows of rows: the columns, the first rows as text, and a drawing."""
     cells = [[_cell(written(row[name])) for name in rows.columns] for row in rows[:ROWS]]
     return {"rows": rows, "cells": cells, "drawn": rows_drawn(rows)}
 
@@ -237,9 +271,14 @@ def _cell(text: str) -> str:
 
 
 def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
-    """The parameters of a query as a form gives them; those that are left empty have their defaults.
+    """Return the parameters of a named query from a form; empty fields are left to their defaults.
 
-    Raises `InputError`: a number is none.
+    Args:
+        query: The query.
+        given: The fields of the form.
+
+    Returns:
+        The values by name.
     """
     values: dict[str, Any] = {}
     for parameter in query.parameters:
@@ -250,8 +289,16 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def around_drawn(around: Neighbourhood) -> Drawn:
-    """A topic with what replies come from on its left and what they move on to on its right."""
+    """Draw a topic, with the topics that lead to it on the left and those to which it leads on the right.
+
+    Args:
+        around: The topic and its shifts.
+
+    Returns:
+        The drawing.
+    """
     sides = {shift.focus: -1 for shift in around.comes_from}
+    # A topic on both sides is drawn on the right; the topic itself is in the middle.
     sides |= {shift.perspective: 1 for shift in around.moves_to} | {around.topic: 0}
     edges = [
         (shift.focus, shift.perspective, shift.count) for shift in (*around.moves_to, *around.comes_from)
@@ -260,7 +307,15 @@ def around_drawn(around: Neighbourhood) -> Drawn:
 
 
 def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
-    """The topics of the most pairs, and the most frequent shifts between them, at most `MOST_SHIFTS`."""
+    """Draw the topics with the most pairs, and the most frequent shifts among them.
+
+    Args:
+        edges: All shifts of the graph with their counts.
+        topics: Maximum number of topics.
+
+    Returns:
+        The drawing, with at most `MOST_SHIFTS` shifts.
+    """
     edges = list(edges)
     pairs = Counter[str]()
     for focus, perspective, count in edges:
@@ -273,8 +328,18 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
 
 
 def rows_drawn(rows: Rows) -> Drawn | None:
-    """The nodes and relationships of some rows, or the shifts that they tell of; None where there is nothing
-    to draw. At most `DRAWN` nodes."""
+    """Draw the nodes and relationships in the rows of a query, or the shifts that the rows describe.
+
+    A row describes a shift if it has the columns ``focus`` and ``perspective``, or several if it has
+    ``topics`` and ``counts``.
+
+    Args:
+        rows: The rows.
+
+    Returns:
+        The drawing, of at most `DRAWN` nodes; None if there is nothing to draw.
+    """
+    # `fromkeys` removes duplicates and keeps the order.
     edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _told(row)))
     if edges:
         return _drawn(edges)
@@ -296,7 +361,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
 
 
 def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
-    """The shifts that a row tells of: from its ``focus`` to its ``perspective``, or along its ``topics``."""
+    """Yield the shifts of a row: from ``focus`` to ``perspective``, or along ``topics``."""
     ends, count = (row.get("focus"), row.get("perspective")), row.get("count", 1)
     if all(isinstance(end, str) for end in ends) and isinstance(count, int):
         yield str(ends[0]), str(ends[1]), count
@@ -308,18 +373,26 @@ def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
 
 
 def _name(key: str, known: Mapping[str, Any]) -> str:
-    """What a node is called."""
+    """Return a readable name of a node."""
     return str(known.get("text") or known.get("concept") or known.get("value") or known.get("id") or key)
 
 
 def written(value: Any) -> str:
-    """A value of a row as a text: nodes and relationships as patterns of Cypher, ``(:Term tea)``."""
+    """Format a value of a row as text.
+
+    Args:
+        value: The value.
+
+    Returns:
+        The text. Nodes and relationships look like patterns of Cypher, such as ``(:Term tea)``.
+    """
     if isinstance(value, Node):
         return f"(:{':'.join(sorted(value.labels))} {_name(value.element_id, dict(value.items()))})"
     if isinstance(value, Relationship):
         return f"[:{value.type}]"
     if isinstance(value, Path):
         text, start = written(value.start_node), value.start_node
+        # A relationship may be traversed against its direction.
         for step, end in zip(value.relationships, value.nodes[1:], strict=True):
             before, after = ("-", "->") if step.start_node == start else ("<-", "-")
             text, start = f"{text}{before}{written(step)}{after}{written(end)}", end
@@ -328,7 +401,7 @@ def written(value: Any) -> str:
 
 
 def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
-    """Shifts between topics, which stand in the order of ``sides`` (left -1, right 1), where it is given."""
+    """Draw shifts; ``sides`` orders the topics, each left (-1), in the middle (0) or right (1)."""
     amounts = Counter[str]()
     for focus, perspective, count in edges:
         amounts[focus] += count
@@ -342,10 +415,7 @@ def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Dra
 
 
 def _parameters(text: str) -> dict[str, Any]:
-    """The parameters of a query, from JSON.
-
-    Raises `InputError`: it is no JSON object.
-    """
+    """Parse the parameters of a query, which must be a JSON object."""
     found = _json("parameters", text) if text.strip() else {}
     if not isinstance(found, dict):
         raise InputError('parameters are a JSON object: {"corpus": "everyday"}')

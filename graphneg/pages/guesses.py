@@ -1,14 +1,17 @@
-"""How often a password may be tried: a limit for each address, and one for all addresses together.
+"""Limit how often a password may be tried: per address, and for all addresses together.
 
-Both are token buckets: a number of tries at once, then a steady rate. A try is counted before the password is
-compared, so the right password among a thousand wrong ones is found no faster than the limit. Nobody is made
-to wait with an open connection: who is over the limit is told at once when the next try is allowed.
+Both limits are token buckets: several tries at once, then a constant rate. A try is counted before the
+password is compared, so an attacker with a list of a thousand passwords does not find the right one faster
+than the limit allows. A try over the limit is answered at once with the seconds to wait; it does not keep a
+connection open.
 
-One address uses at most a tenth of what all together have. A flood from one address, or from a few, therefore
-keeps nobody out who comes from another one::
+One address can use at most a tenth of the total rate. Therefore a flood from one address, or from a few,
+does not lock out visitors from other addresses.
+
+Example::
 
     guesses = Guesses()
-    guesses.seconds_to_wait("192.0.2.7")    # 0.0: try now
+    guesses.seconds_to_wait("192.0.2.7")    # 0.0: the try is allowed
 """
 
 from __future__ import annotations
@@ -19,60 +22,86 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 MOST_ADDRESSES = 10_000
-"""Addresses that are remembered. Beyond them the limit for all together is the only one that counts."""
+"""Maximum number of addresses to remember. With more, only the limit for all addresses is certain to hold."""
 IPV6_NETWORK = 64
-"""Bits of an IPv6 address that tell visitors apart: one visitor has all addresses below them."""
+"""Number of leading bits of an IPv6 address that identify a visitor: one visitor has a whole network."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """``burst`` tries at once, then ``per_second``."""
+    """The rate of a token bucket.
+
+    Attributes:
+        burst: Number of tries that are allowed at once.
+        per_second: Number of tries per second after that.
+    """
 
     burst: float
     per_second: float
 
 
 OF_ONE = Rate(5, 0.2)
+"""The limit for one address."""
 OF_ALL = Rate(20, 2.0)
+"""The limit for all addresses together."""
 
 
 @dataclass(slots=True)
 class Bucket:
-    """The tries that are left, at a time."""
+    """A token bucket.
+
+    Attributes:
+        rate: The rate at which it is refilled.
+        left: Number of tries that are left, with fractions.
+        at: The time of that number, in seconds.
+    """
 
     rate: Rate
     left: float
     at: float
 
     def refill(self, now: float) -> None:
-        """Add the tries of the time that has passed."""
+        """Add the tries for the time that has passed.
+
+        Args:
+            now: The current time, in seconds.
+        """
         self.left = min(self.rate.burst, self.left + (now - self.at) * self.rate.per_second)
         self.at = now
 
     @property
     def seconds_to_wait(self) -> float:
-        """Seconds until there is a whole try; 0 where there is one."""
+        """Seconds until one try is allowed; 0 if one is allowed now."""
         return max(0.0, (1 - self.left) / self.rate.per_second)
 
 
 class Guesses:
-    """Counts tries. Used from one thread."""
+    """A counter of tries. It must be used from one thread.
+
+    Args:
+        clock: Returns the current time in seconds.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Initialize the counter with full buckets."""
         self._clock = clock
         self._all = Bucket(OF_ALL, OF_ALL.burst, clock())
         self._by_address: dict[str, Bucket] = {}
 
     def seconds_to_wait(self, address: str) -> float:
-        """Count a try from an address, if one is allowed now.
+        """Count a try, if one is allowed now.
+
+        Args:
+            address: The IP address of the visitor.
 
         Returns:
-            0 where the try is allowed and was counted, else the seconds until one may be.
+            0 if the try is allowed (it is then counted), or else the seconds until one is allowed.
         """
         now = self._clock()
         own = self._bucket(address_key(address), now)
         for bucket in (self._all, own):
             bucket.refill(now)
+        # Neither bucket is charged for a try that is refused: waiting visitors do not wait longer.
         if wait := max(self._all.seconds_to_wait, own.seconds_to_wait):
             return wait
         self._all.left -= 1
@@ -85,7 +114,7 @@ class Guesses:
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
     def _forget(self, now: float) -> None:
-        """Forget addresses that have all their tries again; where there are none, the one known longest."""
+        """Forget addresses that have all tries again; if there are none, forget the least recent one."""
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {
             key: bucket for key, bucket in self._by_address.items() if now - bucket.at < full_after
@@ -95,10 +124,18 @@ class Guesses:
 
 
 def address_key(address: str) -> str:
-    """Return what tells a visitor's address from those of others.
+    """Return the part of an IP address that distinguishes visitors.
 
-    >>> address_key("2001:db8::1:2:3:4"), address_key("::ffff:192.0.2.7"), address_key("192.0.2.7")
-    ('2001:db8::/64', '192.0.2.7', '192.0.2.7')
+    Args:
+        address: The address.
+
+    Returns:
+        An IPv4 address as it is, also if it is written as IPv6; the /64 network of an IPv6 address. Text that
+        is not an address is returned unchanged.
+
+    Example:
+        >>> address_key("2001:db8::1:2:3:4"), address_key("::ffff:192.0.2.7"), address_key("192.0.2.7")
+        ('2001:db8::/64', '192.0.2.7', '192.0.2.7')
     """
     try:
         known = ipaddress.ip_address(address.partition("%")[0])
@@ -106,6 +143,7 @@ def address_key(address: str) -> str:
         return address
     if isinstance(known, ipaddress.IPv4Address):
         return str(known)
+    # A server that listens on IPv6 sees IPv4 visitors as ::ffff:192.0.2.7.
     if known.ipv4_mapped:
         return str(known.ipv4_mapped)
     return str(ipaddress.ip_network((known, IPV6_NETWORK), strict=False))

@@ -1,9 +1,17 @@
-"""An index beside a file of negatives: what is looked for in it, without the whole of it in memory.
+"""An index of a file of negatives: filter, sort and page through a large file without reading it into memory.
 
-In: a file of negatives. Out: `NegativesIndex`, a SQLite file beside it that holds each record with its labels
-(which transform, of which corpus), its scores, its edits and the words of its dialogue. It gives records
-under a `Filter`, page by page, and says how scores are spread. It is made once, appears whole or not at all,
-and is made anew where the file has changed. ``clash`` and ``fit`` are those that ``graphneg select`` goes by.
+`open_index` creates a SQLite database beside the file. It contains each record with its labels (such as
+transform and corpus), scores, edits and the words of its dialogue. `NegativesIndex` returns the records that
+match a `Filter`, page by page, and the distribution of each score. The index is written to a temporary file
+first, so that it appears only when it is complete, and it is written again if the file of negatives has
+changed. The scores ``clash`` and ``fit`` are added as ``graphneg select`` computes them.
+
+Example::
+
+    index = open_index("negatives.jsonl")
+    asked = Filter(labels={"transform": "negate"}, ranges={"clash": (0.5, None)})
+    index.count(asked)                                   # number of records of negate with clash >= 0.5
+    index.page(asked, 0, 50, "clash", descending=True)   # the first 50, the highest clash first
 """
 
 from __future__ import annotations
@@ -35,13 +43,17 @@ from graphneg.records.runs import atomic_file
 from graphneg.records.scores import measured
 
 LAYOUT = "1"
-"""Of an index; one of another layout is made anew."""
+"""Version of the database schema; an index with another version is written again."""
 STEPS = 100
+"""Number of intervals between the thresholds of a `Spread`."""
 LABELS = ("corpus", "split", "transform", "category", "generator")
+"""The kinds of labels."""
 OFFERED = 200
-"""So many labels of a kind are offered, the commonest."""
+"""Maximum number of labels of a kind to offer; the most frequent ones are offered."""
 BATCH = 2_000
+"""Number of records to insert at a time."""
 SCORE = "score"
+"""The kind under which the names of scores are stored, beside the kinds of labels."""
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = re.compile(r"[^\s()]+")
 _TABLES = """
@@ -64,8 +76,13 @@ CREATE INDEX by_score ON scores (name, value, n);
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which negatives: by label (kind to value), by words of context or response, by ranges of scores (a
-    lowest and a highest value, either may be None)."""
+    """A selection of records; all its conditions must hold.
+
+    Attributes:
+        labels: The label that a record must have, by kind.
+        text: Words that must occur in the context or the response, as prefixes.
+        ranges: The lowest and highest value of a score; None for no limit.
+    """
 
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     text: str = ""
@@ -76,10 +93,16 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a score is spread over wrong responses, at `STEPS` + 1 thresholds from the lowest to the highest.
+    """The distribution of a score over wrong responses.
 
-    ``below`` and ``above`` count, by threshold, those that score less and more; ``amount`` counts all that
-    have the score, ``wrong`` all wrong responses.
+    Attributes:
+        score: The name of the score.
+        thresholds: `STEPS` + 1 thresholds from the lowest value to the highest; from 0 to 1 if all values are
+            in that range.
+        below: For each threshold, the number of responses with a lower score.
+        above: For each threshold, the number of responses with a higher score.
+        amount: Number of wrong responses that have the score.
+        wrong: Number of wrong responses.
     """
 
     score: str
@@ -90,47 +113,76 @@ class Spread:
     wrong: int
 
     def share_below(self, value: float) -> float:
-        """The share of those with the score that score less than the threshold next below ``value``."""
+        """Return the share of responses with a lower score.
+
+        Args:
+            value: A value of the score; it is rounded down to a threshold.
+
+        Returns:
+            The share, from 0 to 1, of the responses that have the score.
+        """
         at = max(0, bisect_right(self.thresholds, value) - 1)
         return self.below[at] / max(1, self.amount)
 
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """A negative with its number in the file, from 1. Among its scores are ``clash`` and ``fit``."""
+    """A record with its number.
+
+    Attributes:
+        n: The number in the file, from 1.
+        negative: The record; its scores include ``clash`` and ``fit``.
+    """
 
     n: int
     negative: Negative
 
 
 class NegativesIndex:
-    """Looks things up in an index. Calls may come from several threads."""
+    """An open index. Its methods may be called from several threads.
+
+    Args:
+        source: The file of negatives.
+        path: The file of the index.
+    """
 
     def __init__(self, source: Path, path: Path) -> None:
+        """Initialize the index, and read the number of records."""
         self.source = source
         self._path = path
         self._state = _state(source)
         with self._open() as index:
             self.total = int(_fact(index, "total"))
-            """How many records there are."""
+            """Number of records."""
 
     @property
     def is_stale(self) -> bool:
-        """Whether the file has changed since it was opened."""
+        """Whether the file of negatives has changed since the index was opened."""
         try:
             return _state(self.source) != self._state
         except InputError:
             return True
 
     def labels(self, kind: str) -> list[tuple[str, int]]:
-        """The labels of a kind (one of `LABELS`), each with how many records have it, the commonest first."""
+        """Return the labels of a kind.
+
+        Args:
+            kind: One of `LABELS`.
+
+        Returns:
+            The labels with the number of records that have each, the most frequent first.
+        """
         return self._rows(
             "SELECT value, amount FROM names WHERE kind = ? ORDER BY amount DESC, value LIMIT ?",
             [kind, OFFERED],
         )
 
     def spreads(self) -> list[Spread]:
-        """How each score is spread, by name."""
+        """Return the distribution of each score.
+
+        Returns:
+            The distributions, by name of the score.
+        """
         rows = self._rows("SELECT score, spread FROM spreads ORDER BY score")
         with self._readable():
             return [
@@ -138,7 +190,14 @@ class NegativesIndex:
             ]
 
     def count(self, asked: Filter) -> int:
-        """How many records there are of these."""
+        """Count the records that match a filter.
+
+        Args:
+            asked: The filter.
+
+        Returns:
+            The number of records.
+        """
         if asked == Filter():
             return self.total
         where, values = _where(asked)
@@ -147,11 +206,22 @@ class NegativesIndex:
     def page(
         self, asked: Filter, start: int, amount: int, order: str = "", *, descending: bool = False
     ) -> list[Numbered]:
-        """So many records from the ``start``-th on (from 0), in the file's order or by a score; those that
-        have none come last."""
+        """Return some of the records that match a filter.
+
+        Args:
+            asked: The filter.
+            start: Number of records to skip.
+            amount: Maximum number of records.
+            order: The score to sort by; records without it come last. Empty for the order of the file.
+            descending: Whether to reverse the order.
+
+        Returns:
+            The records.
+        """
         where, values = _where(asked)
         way = "DESC" if descending else "ASC"
         if order:
+            # `IS NULL` sorts records without the score to the end, in both directions.
             query = f"""SELECT negatives.n FROM negatives
                 LEFT JOIN scores ON scores.n = negatives.n
                     AND scores.name = (SELECT name FROM names WHERE kind = '{SCORE}' AND value = ?)
@@ -163,9 +233,16 @@ class NegativesIndex:
         return self._numbered(query, [*values, amount, start])
 
     def at(self, n: int) -> Negative:
-        """The record of that number.
+        """Return a record by its number.
 
-        Raises `InputError`: there is none.
+        Args:
+            n: The number in the file, from 1.
+
+        Returns:
+            The record.
+
+        Raises:
+            InputError: There is no such record.
         """
         found = self._numbered("SELECT n FROM negatives WHERE n = ?", [n])
         if not found:
@@ -173,24 +250,47 @@ class NegativesIndex:
         return found[0].negative
 
     def same_edit(self, n: int, amount: int) -> tuple[int, list[Numbered]]:
-        """Others that an edit of the same transform, from the same concept to the same, made: how many, and
-        the first ones."""
+        """Return other records with the same edit: the same transform, and the same concept before and after.
+
+        Args:
+            n: The number of the record to compare with.
+            amount: Maximum number of records to return.
+
+        Returns:
+            The number of such records, and the first of them.
+        """
         return self._others(
             "SELECT n FROM edits WHERE edit IN (SELECT edit FROM edits WHERE n = ?)", n, amount
         )
 
     def same_dialogue(self, n: int, amount: int) -> tuple[int, list[Numbered]]:
-        """Others of the same dialogue: how many, and the first ones."""
+        """Return other records of the same dialogue.
+
+        Args:
+            n: The number of the record to compare with.
+            amount: Maximum number of records to return.
+
+        Returns:
+            The number of such records, and the first of them.
+        """
         query = "SELECT n FROM negatives WHERE dialogue = (SELECT dialogue FROM negatives WHERE n = ?)"
         return self._others(query, n, amount)
 
     def kept(self, least: Mapping[str, float], most: Mapping[str, float]) -> tuple[int, int]:
-        """How many wrong responses have no score below its ``least`` and none above its ``most``, and how
-        many there are. One without the score is kept."""
+        """Count the wrong responses whose scores are within limits. One that lacks a score is kept.
+
+        Args:
+            least: The lowest value that is kept, by score.
+            most: The highest value that is kept, by score.
+
+        Returns:
+            The number of wrong responses that are kept, and the number of all.
+        """
         lost: list[str] = []
         values: list[Any] = []
         for limits, sign in ((least, "<"), (most, ">")):
             for score, limit in limits.items():
+                # Selecting the losses keeps the records that lack the score.
                 lost.append(f"{_of_score(sign)}")
                 values += [score, limit]
         where = " AND ".join(["is_wrong", *(f"n NOT IN ({query})" for query in lost)])
@@ -204,7 +304,8 @@ class NegativesIndex:
         return count, self._numbered(query, [n, n, amount])
 
     def _numbered(self, query: str, values: Sequence[Any]) -> list[Numbered]:
-        """The records whose numbers a query gives, in its order. They are read after it has sorted."""
+        """Return the records that a query selects, in its order; only these are decompressed."""
+        # Sorting whole records would make SQLite move megabytes; numbers are small.
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
@@ -225,7 +326,7 @@ class NegativesIndex:
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Raise what a damaged index leads to as an `InputError`."""
+        """Turn the errors that a damaged index causes into `InputError`."""
         damage = (
             sqlite3.Error,
             zlib.error,
@@ -244,11 +345,16 @@ class NegativesIndex:
 
 
 def open_index(source: str | Path, progress: Progress | None = None) -> NegativesIndex:
-    """The index of a file of negatives (.jsonl, .parquet), made where there is none that is up to date.
+    """Open the index of a file of negatives, and create it if it is missing or out of date.
 
-    It stands beside the file, hidden; where that folder can't be written, among the user's caches.
+    The index is a hidden file in the same folder, or in the user's cache if the folder cannot be written to.
 
-    Raises `InputError`: a record can't be read (the message says where), or the index can't be written.
+    Args:
+        source: The file (.jsonl, .parquet).
+        progress: Reports the progress of the creation.
+
+    Returns:
+        The index.
     """
     source = Path(source).resolve()
     path = _place(source)
@@ -259,13 +365,25 @@ def open_index(source: str | Path, progress: Progress | None = None) -> Negative
 
 
 def write_index(path: Path, state: str, negatives: Iterable[Negative], progress: Progress, name: str) -> None:
-    """Write an index of negatives; ``state`` tells what they were made of, ``name`` what is worked at."""
+    """Write an index of negatives.
+
+    Args:
+        path: The file to write.
+        state: A text that identifies the content of the source; see `_state`.
+        negatives: The records.
+        progress: Reports the number of records.
+        name: The name of the source, for the progress bar.
+
+    Raises:
+        InputError: The index cannot be written.
+    """
     progress.start(f"index of {name}", None, "negatives")
     with atomic_file(path) as unfinished:
         unfinished.unlink(missing_ok=True)
         try:
-            create_private(unfinished)  # it holds what the file holds, whoever may read that
+            create_private(unfinished)  # The source may be closed to other users.
             with closing(sqlite3.connect(unfinished)) as index:
+                # No journal is needed: an unfinished index is never used.
                 index.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
                 _fill(index, negatives, progress)
                 index.execute("INSERT INTO facts VALUES ('state', ?)", [state])
@@ -280,6 +398,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
     amounts = Counter[int]()
     total = 0
 
+    # Labels and scores are stored once and referred to by number.
     def named(kind: str, value: str) -> int:
         name = names.setdefault((kind, value), len(names) + 1)
         amounts[name] += 1
@@ -304,6 +423,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
         )
         total += len(rows)
         progress.advance(len(rows))
+    # Indexes are faster to build after the inserts than during them.
     index.executescript(_INDEXES)
     index.executemany(
         "INSERT INTO names VALUES (?, ?, ?, ?)",
@@ -317,12 +437,13 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
 
 
 def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
-    """The fields of a `Spread`, counted in one pass over the values in their order."""
+    """Return the fields of a `Spread`, counted in one pass over the sorted values."""
     of_wrong = "FROM scores JOIN negatives USING (n) WHERE is_wrong AND name = ?"
     low, high, amount = index.execute(
         f"SELECT min(value), max(value), count(*) {of_wrong}", [name]
     ).fetchone()
     wrong = index.execute("SELECT count(*) FROM negatives WHERE is_wrong").fetchone()[0]
+    # Scores within [0, 1] share one scale, so that their histograms can be compared.
     low, high = (0.0, 1.0) if low is None or 0 <= low <= high <= 1 else (low, high)
     thresholds = [round(low + (high - low) * step / STEPS, 4) for step in range(STEPS + 1)]
     below, above = [0] * (STEPS + 2), [0] * (STEPS + 2)
@@ -339,7 +460,7 @@ def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
 
 
 def _scored(negative: Negative) -> Negative:
-    """With the scores that ``graphneg select`` would find; of a graph that can't be read, with its own."""
+    """Add the scores that ``graphneg select`` would compute; keep the record if its graph cannot be read."""
     try:
         return replace(negative, scores=measured(negative))
     except GraphnegError:
@@ -361,8 +482,10 @@ def _labels(negative: Negative) -> set[tuple[str, str]]:
 
 
 def _edits(negative: Negative) -> set[str]:
-    """For each edit: its transform, and the concepts that head what stood there and what stands there now.
-    The edit of a generator is its whole response."""
+    """Return a key for each edit: the transform, and the top concepts before and after.
+
+    For a generator, which replaces the whole response, the key contains the texts.
+    """
     return {
         "\n".join([edit["transform"] or "", *(_head(edit[side] or "") for side in ("before", "after"))])
         for edit in negative.edits
@@ -370,7 +493,7 @@ def _edits(negative: Negative) -> set[str]:
 
 
 def _head(fragment: str) -> str:
-    """The concept that heads a fragment of a graph; a text, whole.
+    """Return the top concept of a fragment of a graph; return other text unchanged.
 
     >>> _head("(like-01 :polarity - :ARG0 i)"), _head("i"), _head("Tea, please.")
     ('like-01', 'i', 'Tea, please.')
@@ -384,7 +507,7 @@ def _words(negative: Negative) -> str:
 
 
 def _where(asked: Filter) -> tuple[str, list[Any]]:
-    """A condition on the table of negatives, and its values."""
+    """Return a filter as an SQL condition on the table of negatives, with its values."""
     parts: list[str] = ["1"]
     values: list[Any] = []
     for kind, value in asked.labels.items():
@@ -393,6 +516,7 @@ def _where(asked: Filter) -> tuple[str, list[Any]]:
         values += [kind, value]
     if asked.text.strip():
         parts.append("negatives.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        # Quoted words with * are prefixes; unquoted ones could be operators of the FTS5 query language.
         values.append(" ".join(f'"{word}"*' for word in _WORD.findall(asked.text)) or '""')
     for score, limits in asked.ranges.items():
         for sign, limit in zip((">=", "<="), limits, strict=True):
@@ -411,13 +535,14 @@ def _of_score(sign: str) -> str:
 
 def _place(source: Path) -> Path:
     beside = source.with_name(f".{source.name}.index.sqlite")
+    # A corpus may be in a folder that only its owner can write to.
     if os.access(source.parent, os.W_OK):
         return beside
     return cache_folder("indexes") / f"{fingerprint(str(source))}.sqlite"
 
 
 def _state(source: Path) -> str:
-    """Tells one state of a file from another, and one layout of an index."""
+    """Return a text that changes with the content of the file, the schema and the version of graphneg."""
     try:
         known = source.stat()
         return f"{LAYOUT} {__version__} {known.st_size} {known.st_mtime_ns} {files_digest([source])}"
@@ -431,6 +556,7 @@ def _is_current(path: Path, state: str) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
             return _fact(index, "state") == state
+    # A damaged index is written again.
     except sqlite3.Error:
         return False
 

@@ -1,6 +1,12 @@
-"""Negatives: a table to filter and sort, a page for each, and what a threshold of a score would keep.
+"""The view of negatives: a table to filter and sort, a page for each negative, and histograms of scores.
 
-In: the indexes of files. Out: HTML. A table's state is all in its address, so it can be kept and shared.
+The records come from `graphneg.pages.index`. The state of a table (filter, order, page) is in its URL, so
+that it can be bookmarked and shared. A slider on a histogram shows how many negatives a threshold of a score
+would keep, and the page shows the options of ``graphneg select`` that apply it.
+
+Example::
+
+    /negatives?file=0&transform=negate&least.clash=0.5&sort=clash&way=down
 """
 
 from __future__ import annotations
@@ -34,19 +40,27 @@ from graphneg.records.scores import CLASH, FIT
 from graphneg.scorers.choosing import ANSWERS, UNFIT, UNRELATED
 
 Side = tuple[str, str, Drawing | None]
-"""``before`` or ``after``, a graph's notation, and its drawing where it can be read."""
+"""``before`` or ``after``, the graph in PENMAN notation, and its drawing if it can be parsed."""
 ROWS = 50
+"""Number of rows of a page."""
 NEIGHBOURS = 8
+"""Number of related negatives to show for a negative."""
 BARS = 50
+"""Number of bars of a histogram."""
 LEAST, MOST = "least", "most"
+"""Prefixes of the limits in a URL, such as ``least.clash=0.5``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What a score means, and how ``graphneg select`` takes a threshold of it.
+    """What a score means, and how ``graphneg select`` applies a threshold to it.
 
-    ``side`` is the one of which there is one; ``model`` is what ``options`` need beside them; ``refusal`` is
-    why select leaves out what is beyond the threshold.
+    Attributes:
+        meaning: What the score measures.
+        side: Whether the threshold is the lowest (``least``) or the highest value that is kept (``most``).
+        options: The option of ``graphneg select``, without the value.
+        model: Another option that it requires.
+        refusal: Why select leaves out records beyond the threshold.
     """
 
     meaning: str
@@ -77,12 +91,20 @@ THRESHOLDS: Mapping[str, Threshold] = {
         *(MOST, "--backward-threshold ", "--model MODEL", "its context is unlikely"),
     ),
 }
+"""The scores that ``graphneg select`` can apply a threshold to."""
 UNKNOWN = Threshold("a score of the generator", LEAST)
+"""The entry for any other score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a histogram, in hundredths of its width and height."""
+    """A bar of a histogram, in percent of the histogram's width and height.
+
+    Attributes:
+        left: The left end.
+        top: The distance from the top of the histogram.
+        height: The height.
+    """
 
     left: float
     top: float
@@ -91,7 +113,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """A score's bars, and what its slider needs; ``summary`` says it in words."""
+    """The histogram of a score.
+
+    Attributes:
+        spread: The distribution.
+        threshold: What the score means.
+        bars: The bars from left to right.
+        summary: The range and the median in words.
+    """
 
     spread: Spread
     threshold: Threshold
@@ -101,7 +130,15 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A negative in a table: each edited turn in pieces, else the response whole."""
+    """A negative in a table.
+
+    Attributes:
+        n: The number in the file, from 1.
+        negative: The record.
+        pieces: For each edited turn its name, and the pieces of its text before and after. If no turn was
+            edited word by word, the whole response.
+        before: The turn before the first of them.
+    """
 
     n: int
     negative: Negative
@@ -110,16 +147,28 @@ class Row:
 
 
 class NegativesView:
-    """Shows indexed files of negatives."""
+    """The view of one or more indexed files of negatives.
+
+    Args:
+        indexes: The indexes of the files.
+    """
 
     title = "Negatives"
     path = "/negatives"
 
     def __init__(self, indexes: Sequence[NegativesIndex]) -> None:
+        """Initialize the view."""
         self._indexes = indexes
 
     def routes(self, pages: Pages) -> Sequence[Route]:
-        """The table, what thresholds keep (JSON), and one negative."""
+        """Return the routes: the table, the counts for thresholds (JSON), and one negative.
+
+        Args:
+            pages: The pages, which render templates.
+
+        Returns:
+            The routes.
+        """
         self._pages = pages
         return [
             Route(self.path, self._table),
@@ -129,13 +178,14 @@ class NegativesView:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no file has a negative."""
+        """Whether no file contains a negative."""
         return not any(index.total for index in self._indexes)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: an index keeps no file open."""
 
     def _index(self, number: int) -> NegativesIndex:
+        # The URL may be from an earlier run with other files.
         if number >= len(self._indexes):
             raise HTTPException(404, f"there is no file {number}; there are {len(self._indexes)}")
         return self._indexes[number]
@@ -154,6 +204,7 @@ class NegativesView:
         rows = [_row(one) for one in index.page(asked, start, ROWS, order, descending=descending)]
 
         def address(**changes: Any) -> str:
+            # Another filter or order starts at the first page again.
             changed = {**{name: value for name, value in state.items() if name != "start"}, **changes}
             return f"{self.path}?{urlencode({name: value for name, value in changed.items() if value != ''})}"
 
@@ -217,11 +268,7 @@ _IN_PATH = (("file", "file"), ("n", "negative"))
 
 
 def _filter(state: Mapping[str, str], scores: Sequence[str]) -> Filter:
-    """Return what a table's address asks for: ``corpus=``, ``text=``, ``least.clash=``, ``most.clash=``.
-
-    Raises:
-        InputError: A limit is no number, or of no score of the file.
-    """
+    """Return the filter in the URL of a table: ``corpus=``, ``text=``, ``least.clash=``, ``most.clash=``."""
     ranges: dict[str, tuple[float | None, float | None]] = {}
     for name in state:
         side, _, score = name.partition(".")
@@ -237,6 +284,7 @@ def _row(one: Numbered) -> Row:
     edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
     pieces = [(f"turn {turn}", _pieces(negative, turn, change)) for turn, change in edited]
     last = len(changes) - 1
+    # Nothing was edited word by word, so the row shows the response as a whole.
     if not edited:
         pieces = [(f"turn {last}", [(False, negative.response, negative.response)])]
     first = edited[0][0] if edited else last
@@ -244,22 +292,24 @@ def _row(one: Numbered) -> Row:
 
 
 def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple[bool, str, str]]:
-    """What an edit changed in a turn; nothing where it is as it was, or is another text altogether."""
+    """Return how the words of a turn changed; empty if they did not, or if the text is a new one."""
+    # A generator writes a whole response: comparing its words with the original means nothing.
     is_written = turn == len(negative.context) and not negative.amr
     return () if not change.is_edited or is_written else list(changed_words(change.old, change.text))
 
 
 def _graphs(turn: str, graphs: Mapping[str, str | None], id: str) -> tuple[str, Sequence[Side]]:
-    """A turn and its graph on either side."""
+    """Return a turn with its graph before and after."""
     texts = [graphs[side] or "" for side in ("before", "after")]
     drawings: Sequence[Drawing | None] = (None, None)
+    # A graph that cannot be parsed is shown as text only.
     with suppress(GraphnegError):
         drawings = draw_edited(*(parse_graph(text, id) for text in texts))
     return turn, list(zip(("before", "after"), texts, drawings, strict=True))
 
 
 def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float, Threshold, float]]:
-    """Each score's name and value, what it means, and the share of wrong responses that score less."""
+    """Return the name, value and meaning of each score, and the share of wrong responses that score less."""
     spreads = {spread.score: spread for spread in index.spreads()}
     return [
         (name, value, THRESHOLDS.get(name, UNKNOWN), spreads[name].share_below(value))
@@ -269,12 +319,14 @@ def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float,
 
 def _histogram(spread: Spread) -> Histogram:
     step = (len(spread.thresholds) - 1) // BARS
+    # The last bar includes the highest value, which no threshold is above.
     edges = [*spread.below[:-1:step], spread.amount]
     amounts = [after - before for before, after in pairwise(edges)]
     most = max(*amounts, 1)
     width = 100 / len(amounts)
     heights = [round(100 * amount / most, 2) for amount in amounts]
     bars = (Bar(round(width * at, 2), 100 - height, height) for at, height in enumerate(heights))
+    # The median: the first threshold with at least half of the values below it.
     middle = next(
         (t for t, below in zip(spread.thresholds, spread.below, strict=True) if 2 * below >= spread.amount),
         spread.thresholds[-1],
@@ -291,7 +343,7 @@ def _summaries() -> Mapping[str, str]:
 
 
 def _shown(path: Path) -> str:
-    """As a user in the same folder would name it."""
+    """Return the path relative to the current folder, as a user would type it."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:

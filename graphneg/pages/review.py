@@ -1,8 +1,9 @@
-"""The view in which people judge negatives, one after another, and see what came of it.
+"""The view in which people judge negatives, and the results.
 
-An annotator has an address of their own, ``/review/by/NAME``, which shows what they judge next: closed and
-opened again, in another browser or after a crash, it goes on where it was. Each answer is on disk before the
-page that follows is sent. Nothing on these pages tells where an item comes from; results are on others.
+Each annotator has a URL, ``/review/by/NAME``, which always shows the next item to judge. The annotator can
+therefore close the browser, or use another one, and continue. Each answer is written to disk before the next
+page is sent. The pages for annotators do not show which source an item comes from; other pages show the
+results by source, and the items on which annotators disagree.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ from graphneg.pages.gate import body, form
 from graphneg.pages.turns import BusyError
 
 FILES_AT_ONCE = 2
-"""Files that are taken in at once: each is held in memory."""
+"""Maximum number of uploaded files to process at once, since each is held in memory."""
 _ANSWER = "answer."
-"""What stands before the name of a question in the fields of a form."""
+"""Prefix of a question's name in the fields of a form."""
 _FILES: Mapping[str, Callable[[Results], str]] = {
     "judgements.csv": csv_of,
     "judgements.jsonl": jsonl_of,
@@ -51,16 +52,22 @@ _FILES: Mapping[str, Callable[[Results], str]] = {
     "label-studio.xml": lambda results: label_studio_config(results.set),
     "labels.jsonl": labels_of,
 }
-"""What can be taken away."""
+"""The files that can be downloaded, with the function that writes each."""
 
 
 class ReviewView:
-    """Judging, results, disagreements. ``opened`` gives the judgements when somebody first asks for them."""
+    """The view for judging, with pages for results and disagreements.
+
+    Args:
+        opened: Opens the judgements; it is called at the first request, since it may have to sample the
+            items.
+    """
 
     title = "Review"
     path = "/review"
 
     def __init__(self, opened: Callable[[], Judgements]) -> None:
+        """Initialize the view; the judgements are not opened yet."""
         self._opened = opened
         self._judgements: Judgements | None = None
         self._opening = threading.Lock()
@@ -68,12 +75,13 @@ class ReviewView:
 
     @property
     def is_empty(self) -> bool:
-        """Return False: a review is not drawn without items."""
+        """Always False, since a review has items from the start."""
         return False
 
     @property
     def judged(self) -> Judgements:
-        """The open judgements."""
+        """The judgements, opened at the first use."""
+        # Two requests may arrive before the items are sampled.
         with self._opening:
             if self._judgements is None:
                 self._judgements = self._opened()
@@ -85,7 +93,14 @@ class ReviewView:
             self._judgements.close()
 
     def routes(self, pages: Pages) -> Sequence[BaseRoute]:
-        """The view's routes."""
+        """Return the routes of the view.
+
+        Args:
+            pages: The pages, which render templates.
+
+        Returns:
+            The routes.
+        """
 
         def read(path: str, answer: Callable[[Pages, Request], Response]) -> Route:
             def endpoint(request: Request) -> Response:
@@ -95,6 +110,7 @@ class ReviewView:
 
         def write(path: str, answer: Callable[[Request, dict[str, str]], Response]) -> Route:
             async def endpoint(request: Request) -> Response:
+                # Writing to SQLite blocks.
                 return await run_in_threadpool(answer, request, await form(request))
 
             return Route(self.path + path, endpoint, methods=["POST"])
@@ -134,7 +150,7 @@ class ReviewView:
         return pages.render(request, "review/item.html", **shown, **values)
 
     def _answered(self, request: Request, fields: dict[str, str]) -> Response:
-        """Keep an answer, a skip or an undo; only then the next item is sent."""
+        """Store an answer, a skip or an undo, then redirect to the next item."""
         judged, annotator = self.judged, check_annotator(request.path_params["annotator"])
         action = fields.get("action")
         if action == "undo":
@@ -163,8 +179,9 @@ class ReviewView:
         return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
     async def _imported(self, request: Request) -> Response:
-        """Keep the judgements of a file that is sent as it is; ``name`` says its form by the suffix."""
+        """Store the judgements of an uploaded file; the suffix of ``name`` is its format."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
+        # Visitors who wait would each hold an open connection and a file.
         if self._sending.locked():
             raise BusyError("other files are being taken in: try again in a few seconds")
         async with self._sending:
@@ -183,12 +200,14 @@ class ReviewView:
             try:
                 found = read_judgements(self.judged.set, path, annotator or READER)
             except InputError as error:
+                # The visitor knows the name of the uploaded file, not that of the temporary one.
                 raise InputError(str(error).replace(str(path), name)) from error
         return self.judged.put(found)
 
     def _disagreement(self, pages: Pages, request: Request) -> Response:
         results = self._by_rule(request)
         rows = results.disagreements
+        # Rows that the adjudicator has decided can be opened again, but are not offered.
         left = [row for row in rows if row not in results.decided]
         asked = whole(request.query_params, "row", 0, least=0)
         row = asked if asked in rows else next(iter(left), None)

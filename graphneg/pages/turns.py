@@ -1,9 +1,10 @@
-"""How many queries of visitors run at once, so that slow ones never keep out quick ones.
+"""Limit how many queries of visitors run at once, without letting slow queries block quick ones.
 
 There are two kinds of places. A query in a *patient* place may take all the time that the pages allow. When
-these are taken, the next queries get a *quick* place, where they are stopped after `QUICK_SECONDS`. So nine
-slow queries at once leave room for ``RETURN 1`` within two seconds. Who finds no place in that time is told
-to try again.
+all patient places are taken, further queries get a *quick* place, in which they are stopped after
+`QUICK_SECONDS`. Slow queries therefore never occupy all places for longer than that, and a query like
+``RETURN 1`` soon gets a place. A query that gets none within `WAIT_SECONDS` is refused, and the visitor is
+asked to try again.
 """
 
 from __future__ import annotations
@@ -14,45 +15,59 @@ from dataclasses import dataclass
 from graphneg.errors import GraphnegError
 
 PATIENT, QUICK = 3, 3
-"""Places of each kind."""
+"""Number of places of each kind."""
 QUICK_SECONDS = 2.0
-"""Seconds that a query in a quick place may take."""
+"""Maximum number of seconds for a query in a quick place."""
 WAIT_SECONDS = 3.0
-"""Seconds that a query waits for a place: longer than those in quick places run."""
+"""Seconds that a query waits for a place: more than `QUICK_SECONDS`, so that a quick place becomes free."""
 _POLL_SECONDS = 0.05
 
 
 class BusyError(GraphnegError):
-    """Too much is asked at once; the same request may work in some seconds."""
+    """Too many requests are running; the same request may succeed a few seconds later."""
 
 
 @dataclass
 class Place:
-    """A kind of place: how many seconds a query there may take, and how many places are left."""
+    """A kind of place.
+
+    Attributes:
+        seconds: Maximum number of seconds for a query.
+        free: Number of places that are free.
+    """
 
     seconds: float
     free: int
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Return the place."""
         self.free += 1
 
 
 class Turns:
-    """Hands out places. Used from one event loop."""
+    """The places for queries. It must be used from one event loop.
+
+    Args:
+        seconds: Maximum number of seconds for a query in a patient place.
+    """
 
     def __init__(self, seconds: float) -> None:
+        """Initialize with all places free."""
         self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> Place:
-        """Take a place; leave it when the query has ended on the server.
+        """Take a place, waiting for one if necessary.
+
+        Returns:
+            The place. Call its `leave` when the query has ended on the server.
 
         Raises:
-            BusyError: None was free for `WAIT_SECONDS`.
+            BusyError: No place became free within `WAIT_SECONDS`.
         """
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
+            # Patient places come first: a query may as well have the longer time.
             for place in self._places:
                 if place.free:
                     place.free -= 1

@@ -150,6 +150,20 @@ class TestCommands:
         assert brew.help == "Make tea.\n\nThe water is hot."
         assert "cook brew --kind black" in brew.examples
 
+    def test_help_ends_at_a_form_feed(self) -> None:
+        @command()
+        def pour() -> None:
+            """Pour.
+
+            Into a cup.
+            \f
+
+            Raises:
+                InputError: There is no cup.
+            """
+
+        assert pour.help == "Pour.\n\nInto a cup."
+
     def test_data_that_a_job_cannot_use_are_wrong_usage(self) -> None:
         for dropped, status in ((spill, 2), (drop, 1)):
             with pytest.raises(InputError) as raised:

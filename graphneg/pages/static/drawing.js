@@ -1,14 +1,14 @@
-// A graph on a canvas: pans, zooms, and tells what was clicked.
-// A graph is {topics: [{name, amount, side?}], shifts: [{from, to, amount}]}; from and to are places in topics.
+// Draws a graph on a canvas that can be panned and zoomed, and reports clicks on topics and shifts.
+// A graph is {topics: [{name, amount, side?}], shifts: [{from, to, amount}]}; from and to are indices of topics.
 "use strict";
 
-const FINE = 400; // up to so many shifts each is an arrow with its count; more are plain lines
-const ROUGH = 2500; // so many of the commonest shifts are drawn while the layout settles
-const BESIDE = 0.25; // a picture of many reaches so far beyond the view, as a share of it
-const STILL_MS = 140; // after this long without a move, a picture is taken anew
-const LABELS = 120;
-const ROOMY = 40; // up to so many topics all have their names
-const REACH = 8; // pixels around the pointer in which a click finds something
+const FINE = 400; // with at most this many shifts, each is an arrow; with more, shifts are plain lines
+const ROUGH = 2500; // number of the most frequent shifts to draw while the layout settles
+const BESIDE = 0.25; // margin of a cached picture on each side, as a share of the view
+const STILL_MS = 140; // milliseconds without a movement after which the cached picture is drawn again
+const LABELS = 120; // maximum number of names
+const ROOMY = 40; // with at most this many topics, all names are drawn
+const REACH = 8; // pixels around the pointer within which a click hits a topic or shift
 
 class GraphDrawing {
   constructor(canvas, { onTopic, onShift }) {
@@ -19,8 +19,8 @@ class GraphDrawing {
     this.graph = { topics: [], shifts: [] };
     this.places = new Float32Array(0);
     this.view = { x: 0, y: 0, scale: 1 };
-    this.fitted = true; // until the reader moves the view, it shows the whole
-    this.frames = []; // how long the last frames took to draw, in milliseconds
+    this.fitted = true; // the view shows the whole graph until the visitor moves it
+    this.frames = []; // milliseconds that the last frames took to draw
     this.worker = new Worker(canvas.dataset.layout);
     this.worker.onmessage = ({ data }) => this.#placed(data);
     new ResizeObserver(() => this.#resize()).observe(canvas);
@@ -29,7 +29,7 @@ class GraphDrawing {
     this.#paint();
   }
 
-  // Show a graph; topics that were shown stay about where they are.
+  // Show a graph. Topics that were shown before stay near their places.
   show(graph) {
     const known = new Map(this.graph.topics.map((topic, i) => [topic.name, i]));
     const places = new Float32Array(2 * graph.topics.length).fill(NaN);
@@ -46,7 +46,7 @@ class GraphDrawing {
     this.pairs = new Set(this.shifts.map((shift) => `${shift.from} ${shift.to}`));
     this.settled = false;
     this.picture = null;
-    const sided = graph.topics.some((topic) => topic.side === -1); // foci on the left
+    const sided = graph.topics.some((topic) => topic.side === -1); // foci are on the left
     this.worker.postMessage({
       topics: graph.topics.length,
       edges: graph.shifts.flatMap((shift) => [shift.from, shift.to]),
@@ -56,7 +56,7 @@ class GraphDrawing {
   }
 
   #placed({ places, done }) {
-    if (places.length !== 2 * this.graph.topics.length) return; // of the graph before
+    if (places.length !== 2 * this.graph.topics.length) return; // a late message about the previous graph
     this.places = places;
     this.settled = done;
     this.canvas.dataset.settled = String(done);
@@ -64,7 +64,7 @@ class GraphDrawing {
     this.#draw();
   }
 
-  // Move and scale the view so that all is in it.
+  // Move and scale the view to show the whole graph.
   fit() {
     this.fitted = true;
     let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
@@ -142,7 +142,8 @@ class GraphDrawing {
       this.#render(context, view, canvas.clientWidth, canvas.clientHeight);
       return;
     }
-    // Of many shifts a picture is taken at rest, larger than the view, and moved and scaled until the next rest.
+    // Drawing many shifts is slow. A picture larger than the view is drawn once, then moved and scaled with the
+    // view until the visitor stops moving it.
     if (!this.moving || !this.picture) this.#takePicture(ratio);
     const { image, of, margin } = this.picture;
     const scale = view.scale / of.scale;
@@ -173,7 +174,7 @@ class GraphDrawing {
     this.#labels(at, seen);
   }
 
-  // Many shifts: three bundles of lines by their counts, one stroke each.
+  // Draw many shifts as lines in three widths by their counts, with one stroke per width.
   #lines(at, seen) {
     const context = this.pen;
     const shown = this.#isBusy ? this.shifts.slice(0, ROUGH) : this.shifts;
@@ -214,8 +215,8 @@ class GraphDrawing {
     if (this.shifts.length <= 80) this.#text(shift.label || shift.amount.toLocaleString("en"), curve.mx, curve.my, "11px");
   }
 
-  // A cubic curve from the edge of one dot to the edge of the other, bent aside where one leads back; a loop
-  // above its topic.
+  // Return a cubic curve from the edge of one dot to the edge of the other. It is bent if there is a shift in the
+  // opposite direction. A shift from a topic to itself is a loop above the topic.
   #curve({ from, to }, at) {
     const [x, y] = at(from);
     const [tx, ty] = at(to);
@@ -255,12 +256,12 @@ class GraphDrawing {
     }
   }
 
-  // Of many shifts less is drawn while the layout settles.
+  // With many shifts, fewer are drawn while the layout settles.
   get #isBusy() { return !this.#isFine && !this.settled; }
 
   get #isFine() { return this.shifts.length <= FINE; }
 
-  // The names of the largest topics in view that leave each other room.
+  // Draw the names of the largest topics in view, except names that would overlap.
   #labels(at, seen) {
     const taken = new Set();
     let left = this.#isBusy ? LABELS / 3 : LABELS;
@@ -291,7 +292,7 @@ class GraphDrawing {
     context.fillText(text, x, y);
   }
 
-  // What is at a place of the canvas: {topic} or {shift} or nothing.
+  // Return what is at a position of the canvas: {topic}, {shift} or nothing.
   find(x, y) {
     const at = (i) => [this.view.x + this.view.scale * this.places[2 * i], this.view.y + this.view.scale * this.places[2 * i + 1]];
     let [best, nearest] = [null, Infinity];

@@ -1,7 +1,8 @@
-// The drawing of a graph's page: a click on a topic goes on from there, one on a shift shows the utterances.
+// The drawing on the pages of the graph: a click on a topic shows its shifts, too; a click on a shift shows the
+// utterances behind it.
 "use strict";
 
-const GROWN = 300; // so many topics stay in a drawing that grows; then it begins anew
+const GROWN = 300; // maximum number of topics in a drawing that grows; beyond it, only the new topic is drawn
 const canvas = document.querySelector("canvas[data-layout]");
 const page = (path, values) => `${path}?${new URLSearchParams(values)}`;
 let drawing = null;
@@ -14,7 +15,7 @@ async function parsed(address) {
 
 const graphOf = (root) => JSON.parse(root.getElementById("graph").textContent);
 
-// What is drawn and what comes to it, each topic and shift once.
+// Merge the current graph with a new one; each topic and shift occurs once.
 function merged(before, after) {
   const topics = after.topics.map((topic) => ({ ...topic }));
   const names = new Map(topics.map((topic, i) => [topic.name, i]));
@@ -55,7 +56,7 @@ async function showBehind(address) {
   place.focus({ preventScroll: true });
 }
 
-// A node of a query's result has no page: what it holds is shown.
+// A node in the result of a query has no page of its own: its properties are shown instead.
 function onTopic(topic) {
   if (topic.detail !== undefined) document.getElementById("behind").textContent = topic.detail;
   else if (document.getElementById("lists")) goTo(page("/graph", { topic: topic.name }));

@@ -1,11 +1,11 @@
-// Lays a graph out by forces, in a worker, so that the page never waits for it.
-// In: {topics: how many, edges: [from, to, ...], sides: [-1 | 0 | 1, ...] or null, places: [x, y, ...] or null}.
-// Out, again and again while it settles: {places: Float32Array of x, y, ..., done}.
+// Computes a force-directed layout in a worker, so that the page stays responsive.
+// Message in: {topics: number, edges: [from, to, ...], sides: [-1 | 0 | 1, ...] or null, places: [x, y, ...] or null}.
+// Messages out, until the layout has settled: {places: Float32Array of x, y, ..., done}.
 "use strict";
 for (const part of ["dispatch", "quadtree", "timer", "force"]) importScripts(`vendor/d3/d3-${part}.min.js`);
 
-const TOLD = 100; // milliseconds between two reports
-const SPREAD = 240; // how far a topic's foci and perspectives are drawn to their side
+const TOLD = 100; // milliseconds between two messages
+const SPREAD = 240; // horizontal distance to which foci and perspectives are pulled from the topic
 let turn = 0;
 
 onmessage = ({ data }) => {

@@ -1,4 +1,4 @@
-// Sliders over the histograms of scores: what a threshold keeps, and the command that keeps it.
+// Sliders on the histograms of scores: how many negatives a threshold keeps, and the command that applies it.
 "use strict";
 
 const section = document.getElementById("thresholds");
@@ -31,7 +31,7 @@ function show(figure) {
 
 const isSet = ({ side, slider }) => slider.value !== (side === "least" ? slider.min : slider.max);
 
-// Thresholds of a model of perplexities are a run of their own, on what the others keep.
+// Thresholds on perplexities need a second run of graphneg select, on the output of the first.
 function commands(chosen) {
   const start = section.dataset.command;
   const byModel = (model) => chosen.filter((figure) => figure.options && (figure.model === "--model MODEL") === model);

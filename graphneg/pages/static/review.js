@@ -1,4 +1,4 @@
-// Judging by keyboard, and answers that are sent without leaving the page: what could not be saved stays on it.
+// Judging by keyboard. Answers are sent without leaving the page, so that an answer that could not be saved stays.
 "use strict";
 
 const main = document.getElementById("main");
@@ -19,7 +19,7 @@ function say(text) {
   said.hidden = !text;
 }
 
-// The page that a server's answer holds takes the place of this one's content.
+// Replace the content of the page by that of the page which the server sent.
 function show(html, address) {
   const read = new DOMParser().parseFromString(html, "text/html");
   const open = document.getElementById("guidelines")?.open;
@@ -65,7 +65,7 @@ function choose(key) {
   return true;
 }
 
-// Once every question is answered the form is sent.
+// Send the form when every question is answered.
 function finish() {
   markActive();
   const form = judging();
@@ -97,7 +97,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("click", (event) => {
-  // detail is 0 where arrow keys move among answers: nothing is sent then
+  // detail is 0 if the arrow keys caused the event: moving among the answers must not send the form
   if (event.detail && event.target.closest("form.judging .answer")) setTimeout(finish);
 });
 document.addEventListener("change", markActive);
