@@ -355,7 +355,7 @@ def stopped(process: int, name: str = "Java") -> str:
 def turn(directory: Path) -> Generator[None]:
     """Wait for this process's turn to write, and hold it; raise `StoreError` if the lock is unusable."""
     try:
-        lock = open(directory / WRITERS, "ab", opener=found)
+        lock = open(directory / WRITERS, "ab", opener=found)  # noqa: SIM115
     except UnsafeFileError as error:
         raise refusal(error) from error
     except OSError as error:
