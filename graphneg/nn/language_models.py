@@ -389,7 +389,6 @@ class CausalLM(LanguageModel):
         Returns:
             The new tokens of each source.
         """
-        # A beam search reorders the key-value cache, so a cache that was filled beforehand is not shared.
         if settings.get("num_beams", 1) > 1:
             rows = padded([[*shown, *source] for source in batch], self._pad, "left", self.device)
         else:
@@ -431,7 +430,7 @@ class CausalLM(LanguageModel):
         return {**rows, **as_cache(self.model, past)}
 
     def _keys_of(self, shown: tuple[int, ...]) -> Any:
-        """Return the key-value cache of the shown tokens, kept from the last call; None if nothing is shown."""
+        """Return the key-value cache of the shown tokens, kept from the last call; None without any."""
         import torch
 
         if shown and self._shown[0] != shown:

@@ -479,13 +479,10 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
 
     Args:
         path: The file.
-        error_type: The class of the error that is raised.
+        error_type: The class of the error that is raised if the file cannot be read or holds something else.
 
     Returns:
         The object; an empty one if there is no file.
-
-    Raises:
-        error_type: The file cannot be read, or holds something else.
     """
     try:
         content = json.loads(path.read_bytes())
@@ -501,7 +498,7 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
 
 
 def _located(model: str | Path, offline: bool, tokenizer_only: bool = False) -> Path:
-    """Return the folder of a model; raise `DecoderError` with the address of amrlib's models if it is missing."""
+    """Return the folder of a model, or raise a `DecoderError` that says where amrlib's models are."""
     try:
         return locate(model, offline=offline, tokenizer_only=tokenizer_only)
     except ModelError as error:
