@@ -5,7 +5,7 @@ Torch is not needed.
 Example:
     The words closest to "tea" in the vectors that graphneg ships::
 
-        StaticVectors("glove-50d").neighbours("tea", 3)
+        StaticVectors("glove-50d").neighbours("tea", 2)   # [('coffee', 0.808...), ('drinks', 0.771...)]
 """
 
 from __future__ import annotations
