@@ -91,11 +91,16 @@ class Answers:
         with self._using():
             create_folder(path.parent)
             create_private(path)
+            # Threads share the connection. The lock lets one of them use it at a time.
             self._file = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
             self._share()
+            # In WAL mode, NORMAL loses nothing if a process is killed. Only a power failure can lose the last
+            # answers.
             self._file.execute("PRAGMA synchronous = NORMAL")
             version = self._checked_format()
             with self._file:
+                # A TEMP table exists for this connection only, so answers with a problem disappear when the
+                # file is closed.
                 for table in ("TABLE IF NOT EXISTS final_answers", "TEMP TABLE problem_answers"):
                     self._file.execute(f"CREATE {table} (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID")
                 if version < FORMAT:
@@ -162,6 +167,7 @@ class Answers:
             key: The key of the answer.
             answer: The answer.
         """
+        # A prompt that was refused would be refused again, so this answer is final, too.
         is_final = answer.problem in ("", "not-accepted")
         table = "final_answers" if is_final else "problem_answers"
         with self._using(), self._lock, self._file:

@@ -108,6 +108,8 @@ class TorchBackend(Backend):
         import torch
         from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
+        # GPT-2 and Llama have no padding token. The end token will do, since the attention mask excludes
+        # padding.
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         source = ModelSource(folder, None)
@@ -123,14 +125,34 @@ class TorchBackend(Backend):
         self._ends = self._lm.end_tokens(None)
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
-        """Return the best texts of each graph. See `Backend.beams`."""
+        """Return the best texts of each graph. See `Backend.beams`.
+
+        Args:
+            batch: The tokens of each graph, with its end token.
+            width: Number of beams and of texts per graph.
+            longest: Maximum number of tokens of a text.
+
+        Returns:
+            The texts of each graph, the best one first.
+        """
         outputs = self._generate(batch, longest, (), num_beams=width, num_return_sequences=width)
         return [outputs[start : start + width] for start in range(0, len(outputs), width)]
 
     def draws(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
-        """Sample one text for each graph. See `Backend.draws`."""
+        """Sample one text for each graph. See `Backend.draws`.
+
+        Args:
+            batch: The tokens of each graph, with its end token.
+            sampling: The sampling parameters.
+            seeds: The seed of each graph.
+            longest: Maximum number of tokens of a text.
+
+        Returns:
+            A list with one text for each graph.
+        """
+        # Greedy search over logits with Gumbel noise is sampling; see `graphneg.nn.generation`.
         outputs = self._generate(batch, longest, processors(sampling, seeds), num_beams=1)
         return [[output] for output in outputs]
 
@@ -174,6 +196,7 @@ class CTranslate2Backend(Backend):
         import ctranslate2
 
         converted = folder.path if folder.converted else convert(folder, tokenizer)
+        # "cuda:1" is the device "cuda" with the index 1.
         kind, _, number = device.partition(":")
         try:
             self._translator = ctranslate2.Translator(
@@ -191,6 +214,7 @@ class CTranslate2Backend(Backend):
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
         results = self._translator.translate_batch(
             source,
+            # 0 means no limit. By default, inputs are cut off at 1,024 tokens without a warning.
             max_input_length=0,
             max_decoding_length=longest,
             return_end_token=True,
@@ -212,6 +236,7 @@ class CTranslate2Backend(Backend):
             ],
             max_input_length=0,
         )
+        # The scores include the end token, as those of the other backend do.
         return [-sum(one.log_probs) / len(one.log_probs) for one in results]
 
 
@@ -235,6 +260,8 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
     cache = folder.path
     if folder.from_hub or not os.access(cache, os.W_OK):
+        # Two models may have folders of the same name, so the name of the cache folder depends on the whole
+        # path.
         name = hashlib.sha256(str(cache.resolve()).encode()).hexdigest()[:16]
         cache = cache_folder("models", name)
     target = cache / f"{_CONVERTED}-{version}"

@@ -83,6 +83,7 @@ def in_batches(
         else:
             size = len(batch) // 2
             _log.warning("out of memory with %d items in a batch; going on with %d", len(batch), size)
+            # Run the same items again in smaller batches.
             continue
         start += len(batch)
 
@@ -136,6 +137,7 @@ def if_memory_suffices(
     Returns:
         The result of each item; None for an item that does not fit into memory alone.
     """
+    # The index breaks ties, so the batches do not depend on anything but the items.
     order = sorted(range(len(items)), key=lambda index: (-length(items[index]), index))
     results = dict(in_batches(order, size, lambda batch: run([items[i] for i in batch])))
     return [results[index] for index in range(len(items))]
@@ -159,6 +161,7 @@ def _run_if_memory_suffices(
     # alive.
     import torch
 
+    # Free tensors in reference cycles, and then return the cached memory to the device.
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

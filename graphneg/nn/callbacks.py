@@ -55,6 +55,7 @@ class StepCallback(TrainerCallback):
         """
         self._progress.advance(1)
         if self._stopping:
+            # With the checkpoint, the same call can resume the run later.
             control.should_save = control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:

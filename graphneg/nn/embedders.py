@@ -154,12 +154,16 @@ class Encoder:
         if find_spec("sentence_transformers") is None:
             raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
         folder = locate(model, offline=offline)
+        # A folder with modules.json is a sentence-transformers model, which defines its own pooling. Any
+        # other folder must hold an encoder, since mean pooling makes little sense for a model that generates
+        # text.
         modules = folder / "modules.json"
         for kind in () if modules.is_file() else read_config(folder, "encoder").get("architectures") or ():
             if str(kind).endswith(_GENERATES):
                 raise ModelError(f"{folder}: {kind} generates text; an embedder needs an encoder")
         from sentence_transformers import SentenceTransformer
 
+        # It warns about each model for which it has to add mean pooling.
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         with reading(folder, "encoder"):
             self._model = SentenceTransformer(str(folder), device=device, local_files_only=True).eval()
@@ -172,7 +176,14 @@ class Encoder:
         self.name = model_name(Path(model).name, files)
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Return a vector for each text. See `Embedder.embed`."""
+        """Return a vector for each text. See `Embedder.embed`.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            A float32 array of shape (texts, dimensions) with rows of length 1.
+        """
         return self._model.encode(
             list(texts),
             batch_size=self._batch,
@@ -214,6 +225,7 @@ class CachedEmbedder:
             path = Path(cache).expanduser()
             create_private(path)
             self._file = sqlite3.connect(path, timeout=60, check_same_thread=False)
+            # Several models share the file.
             with self._file:
                 self._file.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
@@ -223,10 +235,18 @@ class CachedEmbedder:
             raise InputError(f"{cache}: can't be used as a cache of vectors: {error}") from error
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Return a vector for each text. See `Embedder.embed`."""
+        """Return a vector for each text. See `Embedder.embed`.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            A float32 array of shape (texts, dimensions) with rows of length 1 or zero.
+        """
         import numpy
 
         with self._lock:
+            # Only the embedder knows how many dimensions an empty array has.
             if not texts:
                 return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
@@ -234,6 +254,7 @@ class CachedEmbedder:
             if self._file:  # The file holds digests of texts, not the texts.
                 keys = {_digest(text): text for text in unique if text not in vectors}
                 digests = iter(keys)
+                # SQLite limits the number of placeholders in a query.
                 while some := list(islice(digests, 500)):
                     marks = ",".join("?" * len(some))
                     query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
@@ -256,4 +277,5 @@ class CachedEmbedder:
 
 
 def _digest(text: str) -> bytes:
+    # "surrogatepass", because texts with a broken encoding need a digest, too.
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -35,8 +35,10 @@ def new_classifier(
     folder = locate(model, offline=offline)
     from transformers import AutoModelForSequenceClassification, set_seed
 
+    # The weights of the new head are random.
     set_seed(seed)
     with reading(folder, "encoder"):
+        # One output: the score of a pair of texts.
         config = config_of(folder, dropout, num_labels=1)
         network: Any = AutoModelForSequenceClassification.from_pretrained(
             folder, config=config, local_files_only=True, dtype="float32"
@@ -74,6 +76,7 @@ def load_encoder(folder: Path, dropout: float | None = None) -> Any:
     from transformers import AutoModel
 
     config = config_of(folder, dropout)
+    # Some checkpoints are stored in 16 bits; training needs 32.
     return AutoModel.from_pretrained(folder, config=config, local_files_only=True, dtype="float32")
 
 
@@ -124,6 +127,7 @@ def freeze(network: Any, starts: Collection[str]) -> None:
     """
     for start in starts:
         named = network.named_parameters()
+        # The dot keeps "layer.1" from matching in the middle of a name, as in "sublayer.1".
         parameters = [some for name, some in named if name.startswith(start) or f".{start}" in name]
         if not parameters:
             raise InputError(f"no parameter's name begins with {start!r}")
@@ -141,6 +145,7 @@ def positions(model: Any) -> int:
         The number of positions; 2**20 if the configuration has no limit.
     """
     most = getattr(model.config, "max_position_embeddings", None)
+    # T5, for example, has relative positions and no limit.
     if not isinstance(most, int) or most <= 0:
         return 1 << 20
     # In RoBERTa and MPNet, the first positions are reserved for padding: 514 positions hold 512 tokens.

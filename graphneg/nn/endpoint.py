@@ -114,6 +114,7 @@ class Endpoint:
         with self._lock:
             loop, client, self._loop, self._client = self._loop, self._client, None, None
         if loop is not None:
+            # The client belongs to the event loop, so it has to be closed there.
             if client is not None:
                 asyncio.run_coroutine_threadsafe(client.aclose(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
@@ -133,6 +134,7 @@ class Endpoint:
         import httpx
 
         if self._client is None:
+            # No timeout here: it would only limit each single read. asyncio limits the whole request below.
             self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, limits=httpx.Limits())
         # Ask for uncompressed answers: a few kilobytes can unpack to gigabytes in one step.
         headers = {"Accept-Encoding": "identity", "Authorization": f"Bearer {_value_of(KEY) or 'none'}"}
@@ -198,6 +200,7 @@ def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Request
     except RequestError:
         told = content.decode("utf-8", "replace")
     # OpenAI and vLLM send {"error": {"message": ...}}, FastAPI {"detail": ...}, Ollama {"error": "..."}.
+    # Unwrap the message as long as it is inside of another object.
     while isinstance(told, dict) and (inner := _first(told, "error", "message", "detail")):
         code = told.get("code")
         if isinstance(inner, dict):
@@ -225,6 +228,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 def _line(text: str) -> str:
     """Return the first line of a message, without the API key and shortened for a terminal."""
     text = next(iter(text.strip().splitlines()), "")
+    # Some servers repeat a wrong key in their message.
     if key := os.environ.get(KEY):
         text = text.replace(key, "***")
     return text if len(text) <= _MOST_OF_MESSAGE else f"{text[:_MOST_OF_MESSAGE]}…"

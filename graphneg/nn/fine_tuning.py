@@ -106,6 +106,7 @@ def fine_tune(
         raise InputError(
             f"none of {len(examples)} examples can be learned: their targets are empty or too long"
         )
+    # Everything that changes the result: a call with other facts must not resume this run.
     facts = [
         str(model.path), model.direction, seed, longest, sorted(arguments.items()), sorted(frozen),
         [(example.source, example.target) for example in examples],
@@ -117,6 +118,7 @@ def fine_tune(
         progress=progress,
     )  # fmt: skip
     held_out, _ = _items(model, validation, limit)
+    # Validation examples for which memory does not suffice have no loss.
     losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
     mean = sum(losses) / len(losses) if losses else None
     return TrainingReport(
@@ -152,6 +154,7 @@ def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tup
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
         room = limit - len(target)
         if example.target.strip() and room > 0:
+            # A target that leaves no room for at least one token of a source cannot be learned.
             shortened += len(source) > room
             # A source that is too long loses its beginning, since its end comes directly before the target.
             kept.append(Request(number, source[-room:], target))

@@ -121,6 +121,7 @@ def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
         return []
     from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper
 
+    # As in transformers, top-k and top-p apply to the logits after the temperature.
     chain: list[Any] = [TemperatureLogitsWarper(float(search.temperature))]
     if search.top_k:
         chain.append(TopKLogitsWarper(search.top_k))
@@ -156,13 +157,16 @@ class Nucleus:
         """
         import torch
 
+        # The normalizer covers the whole vocabulary, so the shares of the first tokens are exact.
         total = scores.logsumexp(-1, keepdim=True)
         size = min(512, scores.shape[-1])
         values = scores.topk(size, -1).values
         shares = (values - total).exp()
         if bool((shares.sum(-1) < self._top_p).any()):
+            # A flat distribution: the first tokens do not reach `top_p` together.
             values = scores.sort(-1, descending=True).values
             shares = (values - total).exp()
+        # A token stays if the tokens before it do not reach `top_p`. So the first token always stays.
         before = shares.cumsum(-1) - shares
         inside = (before < self._top_p).sum(-1, keepdim=True).clamp(min=1)
         return scores.masked_fill(scores < values.gather(-1, inside - 1), -torch.inf)
@@ -195,6 +199,7 @@ class GumbelNoise:
         Returns:
             Logits of the same shape.
         """
+        # Noise is drawn on the CPU, so that it is the same on every device.
         return scores + self.draw(scores.shape[-1]).to(scores.device)
 
     def draw(self, size: int) -> Any:
@@ -238,7 +243,9 @@ def posterior(logits: Any, observed: Any, noise: Any) -> Any:
     import torch
 
     chosen = observed[:, None]
+    # The maximum of logits + noise: Gumbel noise, shifted by the logsumexp.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
+    # Truncated Gumbel variables: -log(exp(-maximum) + exp(-value)) is always below the maximum.
     below = -torch.logaddexp(-highest, -(logits + noise))
     values = below.scatter(-1, chosen, highest)
     return torch.where(logits == -torch.inf, noise, values - logits)
@@ -265,6 +272,7 @@ def generate(
     import torch
     from transformers import LogitsProcessorList, StoppingCriteriaList
 
+    # The model keeps its own settings. Those about sampling would distort the search, so they are reset.
     config = copy.deepcopy(model.generation_config)
     plain = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "max_length": None, "num_return_sequences": 1}
     config.update(**{**plain, "do_sample": False, "early_stopping": False, **settings})
@@ -298,6 +306,7 @@ class CausalSteps:
         self._model = model
         self._last = None if longest is None else longest - 1
         self._mask = rows["attention_mask"]
+        # Rows are padded on the left, so positions are counted from the first real token.
         self._positions = (self._mask.cumsum(-1) - 1).clamp(min=0)
         self._past: Any = None
         self.logits: Any = None
@@ -344,12 +353,17 @@ class Seq2SeqSteps:
         with torch.inference_mode():
             self._states = model.get_encoder()(input_ids=rows["input_ids"], attention_mask=self._mask)
         start = model.generation_config.decoder_start_token_id
+        # Older models have it in their configuration only.
         if start is None:
             start = model.config.decoder_start_token_id
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
 
     def take(self, tokens: Any) -> None:
-        """Append a token to each item. See `CausalSteps.take`."""
+        """Append a token to each item, and compute the logits of the next one.
+
+        Args:
+            tokens: Int64 tensor of shape (items,).
+        """
         read = {"attention_mask": self._mask, "decoder_input_ids": tokens[:, None]}
         self._past, self.logits = _step(self._model, self._past, {"encoder_outputs": self._states, **read})
 
@@ -420,6 +434,7 @@ class KeywordBias:
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength
+            # The text should not end while a keyword is missing.
             if tokens:
                 biased[row, list(self.ends)] -= strength
         return biased
@@ -429,6 +444,7 @@ class KeywordBias:
         if keyword not in self._tokens:
             tokenizer = self.model.tokenizer
             self._tokens[keyword] = [
+                # With a space: inside of a sentence, "tea" is often another token than at its beginning.
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
                 for form in forms_of(keyword)
             ]
@@ -462,12 +478,14 @@ class TokenWeights:
         for row, weights in enumerate(self.sequences):
             text = input_ids[row, self.start :].tolist() if weights else []
             added = [
+                # To multiply a probability by a weight, add the logarithm of the weight to the logit.
                 (last, log(weight) if weight else -inf)
                 for (*before, last), weight in weights
                 if text[len(text) - len(before) :] == before
             ]
             if added:
                 tokens, terms = zip(*added, strict=True)
+                # If a token ends several sequences, index_add_ adds all of their weights.
                 weighted[row].index_add_(0, input_ids.new_tensor(tokens), scores.new_tensor(terms))
         return weighted
 
@@ -508,6 +526,7 @@ class TextEnd:
         for row, tokens in enumerate(input_ids):
             written = tokens[self.start :].tolist()
             is_over = self.is_over[row]
+            # A row that has ended is padded until the others end, so its text must not be checked again.
             if self.lengths[row] is None and is_over is not None and is_over(self.decode(written)):
                 self.lengths[row] = len(written)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
@@ -533,6 +552,7 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         size = len(word)
         if not word or any(text[at : at + size] == word for at in range(len(text) - size + 1)):
             continue
+        # The longest beginning of the word with which the text ends.
         begun = next((n for n in range(size - 1, 0, -1) if text[-n:] == word[:n]), 0)
         needed.append(word[begun])
     return needed

@@ -92,6 +92,7 @@ class LanguageModel(ABC):
         """The maximum number of tokens that the model reads at once; None if there is no limit."""
         config = self.model.config
         limits = [
+            # GPT-2 calls the limit n_positions.
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]
@@ -220,9 +221,11 @@ class LanguageModel(ABC):
         Returns:
             The text.
         """
+        # A backward model generates the last token first.
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
         marks = dict(zip(self.tokenizer.convert_tokens_to_ids(list(kept)), kept, strict=True)) if kept else {}
         pieces: list[str] = []
+        # Decode ordinary tokens in runs: single tokens may be parts of a character.
         for mark, run in groupby(ordered, marks.get):
             plain = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
             pieces.append(mark or self.tokenizer.decode(list(run), **plain))
@@ -234,6 +237,7 @@ class LanguageModel(ABC):
         Args:
             folder: The folder to write to.
         """
+        # A model that is loaded again must read in the same direction.
         setattr(self.model.config, DIRECTION, self.direction)
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
@@ -273,6 +277,7 @@ class LanguageModel(ABC):
         """Shorten a source and a target to what the model can read."""
         limit = self.longest
         if limit is not None and len(source) + len(target) > limit:
+            # Keep room for one token of the source, from which the first token of the target is predicted.
             if len(target) >= limit:
                 _log.warning("text %d has %d tokens; the first %d count", number, len(target), limit - 1)
                 target = target[: limit - 1]
@@ -292,6 +297,7 @@ class LanguageModel(ABC):
         Returns:
             The end tokens, and all tokens that contain the character.
         """
+        # Llama 3, for example, has several end tokens.
         known = self.model.generation_config.eos_token_id
         own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}
         if end is None:
@@ -328,7 +334,14 @@ class CausalLM(LanguageModel):
         return tokens or [self.tokenizer.eos_token_id if begin is None else begin]
 
     def target_tokens(self, text: str) -> list[int]:
-        """Tokenize a target, with its end token. See `LanguageModel.target_tokens`."""
+        """Tokenize a target, with its end token. See `LanguageModel.target_tokens`.
+
+        Args:
+            text: The target.
+
+        Returns:
+            Its tokens.
+        """
         return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
 
     def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
@@ -336,6 +349,7 @@ class CausalLM(LanguageModel):
         import torch
         from torch.nn.functional import cross_entropy
 
+        # In a causal model, padding on the right does not affect the tokens before it.
         rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
         losses: list[list[float]] = []
         with torch.inference_mode():
@@ -408,6 +422,7 @@ class CausalLM(LanguageModel):
         before = torch.tensor(shown, dtype=torch.long, device=self.device).expand(len(distinct), -1)
         ids = torch.cat([before, read["input_ids"]], 1)
         mask = torch.cat([torch.ones_like(before), read["attention_mask"]], 1)
+        # The model extends the cache in place, so each call needs a copy.
         past = copy.deepcopy(self._keys_of(shown))
         if past is not None:
             past.batch_repeat_interleave(len(distinct))
@@ -422,6 +437,7 @@ class CausalLM(LanguageModel):
                     **as_cache(self.model, past),
                     use_cache=True,
                 ).past_key_values
+        # From distinct sources back to the rows of the batch.
         which = torch.tensor([distinct.index(tuple(source)) for source in batch], device=self.device)
         rows = {"input_ids": ids[which], "attention_mask": mask[which]}
         if past is None:
@@ -444,14 +460,30 @@ class Seq2SeqLM(LanguageModel):
     """A sequence-to-sequence model such as BART or T5. `graphneg.nn.models.load_seq2seq` loads one."""
 
     def source_tokens(self, text: str) -> list[int]:
-        """Tokenize a source. See `LanguageModel.source_tokens`."""
+        """Tokenize a source. See `LanguageModel.source_tokens`.
+
+        Args:
+            text: The source.
+
+        Returns:
+            Its tokens.
+        """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
+        # The encoder must read at least one token.
         return tokens or [self.tokenizer.eos_token_id]
 
     def target_tokens(self, text: str) -> list[int]:
-        """Tokenize a target, with its end token. See `LanguageModel.target_tokens`."""
+        """Tokenize a target, with its end token. See `LanguageModel.target_tokens`.
+
+        Args:
+            text: The target.
+
+        Returns:
+            Its tokens.
+        """
         tokens = self.tokenizer(text_target=text, verbose=False)["input_ids"]
         end = self.tokenizer.eos_token_id
+        # Some tokenizers add the end token themselves.
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
     def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
@@ -482,7 +514,17 @@ class Seq2SeqLM(LanguageModel):
     def generated(
         self, batch: Sequence[Tokens], chain: list[Any], *, shown: Tokens = (), **settings: Any
     ) -> list[list[int]]:
-        """Generate tokens. See `LanguageModel.generated`."""
+        """Generate tokens. See `LanguageModel.generated`.
+
+        Args:
+            batch: The tokens of each source.
+            chain: Logits processors.
+            shown: Tokens that precede each source.
+            **settings: Generation settings.
+
+        Returns:
+            The new tokens of each source.
+        """
         rows = padded([[*shown, *source] for source in batch], self._pad, "right", self.device)
         sequences = generate(self.model, rows, chain, **settings)
         return [sequence[self.text_start(batch) :] for sequence in sequences]
@@ -500,6 +542,7 @@ def collated(model: LanguageModel, items: Sequence[Request]) -> Mapping[str, Any
         is a source and its target, and only the target has labels. For a sequence-to-sequence model, the rows
         are the sources, and the labels are the targets.
     """
+    # On the CPU: the trainer moves batches to its device.
     pad = model.tokenizer.pad_token_id
     if isinstance(model, CausalLM):
         rows = padded([[*item.source, *item.target] for item in items], pad, "right", "cpu")

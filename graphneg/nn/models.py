@@ -98,6 +98,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
         except Exception as error:
             why = f"the hub can't be reached ({first_line(error)})"
     try:
+        # Use what was downloaded before.
         return Path(snapshot_download(id, local_files_only=True))
     except (LocalEntryNotFoundError, OSError) as error:
         raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
@@ -295,6 +296,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     tokenizer = _from_pretrained(transformers.AutoTokenizer, source)
     if tokenizer.eos_token_id is None:
         raise ModelError(f"{source.path}: its tokenizer has no end-of-text token, so texts would never end")
+    # GPT-2 and Llama have no padding token.
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model = load_weights(source, getattr(transformers, auto), kind, dtype=torch.float32)
@@ -334,6 +336,7 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
     # The progress bar of GGUF files has no switch.
     with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():
         model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
+    # transformers would fill missing weights with random numbers.
     if report["missing_keys"]:
         names = sorted(report["missing_keys"])
         raise ModelError(
@@ -365,6 +368,7 @@ def on_device(model: Any, device: str) -> Any:
     """
     try:
         return model.eval().to(choose_device(device))
+    # A torch without CUDA raises AssertionError.
     except (RuntimeError, AssertionError) as error:
         raise ModelError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
 
@@ -412,6 +416,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
     """
     path = _located(model, offline)
     meta = read_json(path / "amrlib_meta.json", DecoderError)
+    # amrlib calls its decoders "gtos" (graph to sentence) and its parsers "stog".
     if meta.get("model_type", "gtos") != "gtos":
         raise DecoderError(
             f"{path}: an amrlib model of type {meta['model_type']!r} parses text; a decoder needs a generate "
@@ -428,6 +433,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         tokenizer=tokenizer_source(path, task),
         max_input=task.get("max_in_len") or positions,
         max_output=task.get("max_out_len"),
+        # CTranslate2 writes model.bin and a config.json without "architectures".
         converted=(path / "model.bin").is_file() and "architectures" not in config,
         from_hub=not Path(model).expanduser().is_dir(),
         causal=any(name.endswith(_CAUSAL_CLASSES) for name in saved),

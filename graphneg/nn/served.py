@@ -174,8 +174,10 @@ class ServedWriter:
         answer = self._answer_to(request)
         if answer.problem:
             first = answer.problem
+            # A prompt that was refused once would be refused again.
             if first != "not-accepted":
                 again = self._answer_to(longer(request, answer))
+                # A server may refuse the higher token limit. The first answer is kept then.
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1
@@ -229,6 +231,7 @@ class ServedWriter:
             chat = {"messages": [{"role": "user", "content": text}]}
             said = chat if self.route == "chat" else {"prompt": text}
             for draw in range(n):
+                # The user's own parameters come last, so they may replace the seed.
                 own = {"seed": item_seed(seed, prompt.id or prompt.text, draw), **self.serving.parameters}
                 body = {"model": self.name, **said, **asked, **own}
                 # Two servers may run different models under the same name, so the key contains the address.
@@ -325,6 +328,7 @@ class ServedWriter:
             raise ModelError(
                 f"{url}: has no model {self.name!r}, or no route {self.route} ({error})"
             ) from None
+        # OpenAI reports an empty account with the status of a rate limit, but waiting does not help.
         if status == 429 and error.code == "insufficient_quota":
             raise StoppedError(f"{url}: nothing is left to spend there ({error}); what was answered is kept")
         # Newer models of OpenAI refuse "max_tokens" and name "max_completion_tokens" in their message.
@@ -332,6 +336,7 @@ class ServedWriter:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
+            # The server has accepted other prompts, so the content of this one is the reason.
             if self._met:
                 return True
             raise ModelError(f"{url}: does not accept what it is asked ({error})") from None
@@ -339,6 +344,7 @@ class ServedWriter:
         # server.
         if status and status not in (408, 409, 425, 429) and status < 500:
             raise ModelError(f"{url}: answers with status {status} ({error})") from None
+        # A server that has never answered is given up early: its address or the model is probably wrong.
         if not self._met and status != 429 and attempt >= _FIRST_ATTEMPTS:
             if status >= 500:
                 what = (
@@ -359,6 +365,8 @@ class ServedWriter:
     def _wait(self, error: RequestError, attempt: int, request: Request) -> None:
         """Wait before the next attempt; if the server limits the rate, let all requests wait."""
         seconds = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1))
+        # Rate limits concern all requests. Never wait longer than a minute at once, whatever the server asks
+        # for.
         if error.retry_after is not None or error.status == 429:
             self._pause.extend(min(error.retry_after or seconds, 2 * _LONGEST_WAIT))
             return
@@ -422,6 +430,7 @@ class CountingWriter:
         requests = self._writer.requests(prompts, n, seed, stop, constraints, settings)
         here = self._writer.known(requests)
         for request in requests:
+            # A repeated request is answered from the file, so it counts once.
             if request.key in here or request.key in self._seen:
                 continue
             self._seen.add(request.key)

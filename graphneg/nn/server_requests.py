@@ -82,6 +82,7 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
     drawn = {"temperature": 0.0}
     if isinstance(search, Sampling):
         drawn = {"temperature": search.temperature, "top_p": search.top_p}
+        # OpenAI's API has no top_k. Local servers accept it, so it is sent only if it is set.
         drawn |= {"top_k": search.top_k} if search.top_k else {}
     told = {"logprobs": True if settings.logprobs else None, "stop": list(stop) or None}
     wanted = {name: value for name, value in told.items() if value is not None}
@@ -113,6 +114,7 @@ def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, b
     answer = Answer(
         text,
         ending != "length",
+        # The log-probabilities include those of the thinking, so they do not fit the remaining text.
         None if has_thought else logprobs,
         request.tokens_in if counted_in is None else counted_in,
         tokens_of(written or "") if counted_out is None else counted_out,
@@ -134,6 +136,7 @@ def read_answer(content: Any, route: Route, request: Request) -> tuple[Answer, b
 
 def _count(tokens: Any) -> int | None:
     """Return a token count; None if the value is impossible."""
+    # True is an int in Python.
     if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= _MOST_TOKENS:
         return tokens
     return None
@@ -164,6 +167,7 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
     ('', True, True)
     """
     closing = list(_CLOSES.finditer(text))
+    # The answer follows the last closing tag, unless it opens a new block of thinking there.
     if closing and not _OPENS.match(text[closing[-1].end() :]):
         return text[closing[-1].end() :].lstrip(), False, True
     if closing or _OPENS.match(text):
@@ -235,6 +239,7 @@ def _logprobs(tokens: Any) -> tuple[float, ...] | None:
         return None
     if not isinstance(tokens, list):
         raise TypeError
+    # The chat API sends objects, the completion API numbers.
     values = [one["logprob"] if isinstance(one, dict) else one for one in cast("list[Any]", tokens)]
     if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
         return None

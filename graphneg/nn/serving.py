@@ -244,9 +244,12 @@ class Spending:
         with self._settled:
             while True:
                 most = estimate * self._factor
+                # Count all requests on their way at their highest cost, so that the limit holds even if all
+                # are expensive.
                 if limit is None or self.spent + sum(self._awaited) + most <= limit:
                     self._awaited.append(most)
                     return Reserved(estimate, most)
+                # Nothing that could turn out cheaper than reserved is left to wait for.
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, one more may cost {most:.2g}; "

@@ -82,7 +82,9 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         "output_dir": str(checkpoints),
         "seed": seed,
         "data_seed": seed,
+        # graphneg shows its own progress.
         "disable_tqdm": True,
+        # The collators read rows that the models do not know.
         "remove_unused_columns": False,
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
@@ -162,6 +164,7 @@ class Run:
         Raises:
             InputError: The folder cannot be created.
         """
+        # The checkpoints belong to this run: resume it.
         if self.note.state == "same":
             return
         if self.checkpoints.exists():
@@ -220,6 +223,7 @@ def _model_config(folder: Path) -> dict[str, Any]:
 def _remove_model(folder: Path) -> None:
     """Remove the files of a model, including a second encoder for responses, and no other files."""
     noted: Any = _model_config(folder).get("graphneg")
+    # A bi-encoder with separate towers keeps its encoder of responses in a folder of its own.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
     for part in (folder / _TOWER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():
@@ -306,7 +310,9 @@ def fit(
         raise
     model.eval()
     learner.save(run.folder)
+    # The model has been saved, so the checkpoints are not needed any more.
     shutil.rmtree(run.checkpoints)
+    # The trainer counts a fraction of an epoch if it was stopped early.
     share = float(done.metrics.get("epoch", 0)) / (float(settings.num_train_epochs) or 1)
     return Trained(run.folder, int(done.global_step), float(done.training_loss), share)
 
@@ -369,6 +375,7 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     of_pairs = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
     right = targets > 0.5
+    # rivals[i, j] is True if pair j is a wrong one of the same group as the right pair i.
     rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
     has_rivals = rivals.any(dim=1)
     if not has_rivals.any():
@@ -376,6 +383,7 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     own = logits[right][has_rivals]
     others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
     of_lists = (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
+    # The mean is that of this batch. Scale it to the pairs of the whole step.
     return of_pairs + of_lists * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 
@@ -389,4 +397,5 @@ def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
     Returns:
         The number of pairs.
     """
+    # The trainer counts labels over all columns.
     return len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]

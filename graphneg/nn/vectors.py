@@ -63,6 +63,7 @@ class StaticVectors:
             raise ModelError(f"{source}: no word vectors can be read from it: {reason}") from error
         if not self.words or len(self.words) != len(self.vectors):
             raise ModelError(f"{source}: {len(self.words)} words and {len(self.vectors)} vectors are in it")
+        # Reversed, so that the first vector of a repeated word is used.
         self._indices = {word: at for at, word in reversed(list(enumerate(self.words)))}
         self.name = model_name(source.name, files)
 
@@ -71,7 +72,14 @@ class StaticVectors:
         return word in self._indices
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Return a vector for each text. See `graphneg.nn.embedders.Embedder.embed`."""
+        """Return a vector for each text. See `graphneg.nn.embedders.Embedder.embed`.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            A float32 array of shape (texts, dimensions). A row is zero if no word of its text is known.
+        """
         import numpy
 
         means = numpy.zeros((len(texts), self.vectors.shape[1]), dtype=numpy.float32)
@@ -100,6 +108,7 @@ class StaticVectors:
         at = self._indices.get(word)
         if at is None or k < 1:
             return []
+        # The word itself is among its neighbours.
         scores, indices = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
         pairs = zip(indices[0].tolist(), scores[0].tolist(), strict=True)
         return [(self.words[index], score) for index, score in pairs if index != at][:k]
@@ -138,10 +147,13 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     width = 0
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
         lines = enumerate(file, 1)
+        # Convert the lines in chunks: the strings of a whole file take several times the memory of its
+        # vectors.
         while chunk := list(islice(lines, 10_000)):
             rows: list[list[str]] = []
             for number, line in chunk:
                 word, *numbers = line.rstrip().split(" ")
+                # fastText writes the numbers of words and dimensions into the first line.
                 if number == 1 and len(numbers) == 1:
                     continue
                 width = width or len(numbers)

@@ -122,6 +122,7 @@ class Constraints:
         >>> Constraints(("tea",), sentence_words=2).cut("Hello there. I like tea. And you?")
         ('Hello there. I like tea.', True)
         """
+        # A period may be inside of an abbreviation, so each candidate is checked with `complete`.
         ends = (found.end() for found in _MARKS.finditer(text)) if self.sentence_words else ()
         found = next((text[:end] for end in ends if self.complete(text[:end])), None)
         return (text, False) if found is None else (found, True)
@@ -340,6 +341,7 @@ class LocalWriter:
         held, search, model = per_prompt(constraints, prompts), settings.search, self.model
         if isinstance(search, Beams) and n > search.width:
             raise InputError(f"{n} texts of each prompt: {search.width} beams find no more than these")
+        # A longer stop string may be spread over several tokens, so it cannot end a text by its tokens.
         ends = [model.end_tokens(None), *(model.end_tokens(mark) for mark in stop if len(mark) == 1)]
         shown = self._tokens(settings.shown) if settings.shown and self.route == "completion" else []
         asked = _Asked(settings, n, stop, frozenset[int]().union(*ends), shown)
@@ -348,6 +350,7 @@ class LocalWriter:
             for number, (prompt, tokens) in enumerate(
                 zip(prompts, self._sources(prompts, asked), strict=True)
             )
+            # A beam search finds all texts of a prompt in a single row.
             for draw in range(1 if isinstance(search, Beams) else n)
         ]
         run, what = partial(self._run, asked=asked), f"{self.name}: a prompt"
@@ -415,6 +418,7 @@ class LocalWriter:
         items: list[Request] = []
         for number, tokens in enumerate(sequences):
             end = over.lengths[number] if watched else None
+            # Include the end token, whose log-probability counts.
             if end is None:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in asked.ends), None)
             text, stopped = cut(text_of(tokens[:end]).strip(), asked.stop)
@@ -443,6 +447,7 @@ class LocalWriter:
         return [
             (tokens, weight)
             for word, weight in weights.items()
+            # A text may begin with "The", and contain " the" after another word: these are different tokens.
             for form in dict.fromkeys((word, word.capitalize()))
             for written in (form, f" {form}")
             if (tokens := tokenizer(written, add_special_tokens=False)["input_ids"])

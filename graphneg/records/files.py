@@ -154,10 +154,12 @@ def _checked(values: object, where: str) -> Record:
     try:
         record: Record = msgspec.to_builtins(msgspec.convert(values, _Shape))
     except (msgspec.ValidationError, TypeError) as error:
+        # msgspec's messages end with a path, such as "- at `$.edits[0].turn`".
         reason, _, path = str(error).partition(" - at ")
         field = path.replace("`", "").replace("$.", "")
         raise InputError(f"{where}{f', {field}' if field else ''}: {reason}") from error
     _refuse_unwritable(record, where)
+    # Turns are keys of a JSON object, so they are strings: "10" comes after "9".
     record["amr"] = {turn: record["amr"][turn] for turn in sorted(record["amr"], key=int)}
     record["scores"] = dict(sorted(record["scores"].items()))
     return record
@@ -166,6 +168,7 @@ def _checked(values: object, where: str) -> Record:
 def _refuse_unwritable(value: Any, where: str) -> None:
     """Refuse values that Python can hold and no file can: halves of surrogate pairs, NaN and infinity."""
     if isinstance(value, str):
+        # isascii is fast, and most texts are ASCII.
         if not value.isascii() and _SURROGATE.search(value):
             raise InputError(
                 f"{where}: half of a surrogate pair, which no file can hold; repair the input's encoding"
@@ -340,6 +343,7 @@ def write_rows(negatives: Iterable[Negative], path: Path) -> int:
     import pyarrow.parquet as pq
 
     count = 0
+    # Row groups have a fixed size, so the bytes do not depend on how the negatives arrive.
     with pq.ParquetWriter(path, schema(), compression="zstd") as writer:
         for batch in row_batches(negatives):
             writer.write_batch(batch)
@@ -378,6 +382,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
     """
     import pyarrow.parquet as pq
 
+    # A Parquet file is read from its end, which is not possible with a pipe.
     with open_input(path, pipes=False) as stored:
         try:
             file = pq.ParquetFile(stored)
@@ -478,6 +483,7 @@ def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.DataFrame.from_records([to_record(negative) for negative in negatives], columns=list(FIELDS))
+    # Without any row, pandas would choose the type object.
     return table.astype({"turn": "int64", "label": "int64", "seed": "int64"})
 
 

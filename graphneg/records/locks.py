@@ -63,6 +63,7 @@ def create_exclusively(path: Path) -> BinaryIO:
     Returns:
         The open file.
     """
+    # O_EXCL fails for any existing name, including that of a link.
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOT_THROUGH | _FLAGS, 0o666), "r+b")
 
 
@@ -71,6 +72,7 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
     try:
         opened = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | _NOT_THROUGH | _FLAGS)
     except OSError as error:
+        # ELOOP and EMLINK: a link. ENXIO: a pipe or a socket. EISDIR: a folder.
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.EMLINK):
             raise foreign(path) from error
         raise
@@ -145,6 +147,7 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
     lock = _acquired(path, file)
     with lock:
         held = Held(secrets.token_hex(8), _noted_token(lock))
+        # The lock was free and had a token, so its holder was killed.
         if held.stale:
             _remove_scratch(path.parent, held.stale)
         if _is_marked(lock):
@@ -171,6 +174,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 lock.flush()
             except FileExistsError:
                 continue
+        # An empty file may be the lock file of a run that has not written its mark yet.
         if not (_is_marked(lock) or os.fstat(lock.fileno()).st_size == 0):
             lock.close()
             raise foreign(file)

@@ -190,6 +190,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
+            # Note a new part at once. If this run is killed now, the next one knows whose part it is.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
             self._held = stack.pop_all()
@@ -229,6 +230,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """
         self._dialogues, self._notes, self._last = dialogues, notes or {}, last
         with self._writing():
+            # First the data, then the note: a note must not promise more than the part holds.
             self._open.flush()
             os.fsync(self._open.fileno())
             self._note.write(
@@ -304,6 +306,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         try:
             yield
         except (OSError, InputError) as error:
+            # A wrong record is the caller's mistake. Only failures of the disk are explained here.
             if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
                 raise
             kept = "what was made up to the last checkpoint is kept"
@@ -320,6 +323,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             facts = {name: getattr(before, name) for name in _FinishedFacts.__struct_fields__}
             part = self._path.with_name(before.part)
             file = open_regular(part, writable=True)
+            # Drop what was written after the last checkpoint.
             file.truncate(before.offset)
             file.seek(before.offset)
             return part, file, Resumed(**facts)
@@ -492,6 +496,7 @@ class NegativeStream(ABC):
         """
         from graphneg.records.shards import RECORDS, Header
 
+        # Each machine may have its store in another place.
         settings = {name: value for name, value in self.settings().items() if name != "store"}
         return Header(str(self.shard), RECORDS, settings, content or self.shared_content())
 
@@ -598,6 +603,7 @@ class NegativeStream(ABC):
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)
             done = self.resumed.is_complete
+            # A complete file of the same run needs no work.
             for finished in () if done else self.run(self.resumed.dialogues, writer.written):
                 for negative in finished.negatives:
                     writer.write(negative)

@@ -96,6 +96,8 @@ def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> Non
         fingerprint: The fingerprint of the run.
         **facts: Further facts, as JSON values.
     """
+    # The note comes first. A note without a file does no harm, but a file without a note would look like
+    # somebody else's.
     _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 
@@ -132,6 +134,7 @@ def _taken(path: Path, which: str = "") -> InputError:
     error = InputError(
         f"{path}: there is such a file already{which}; name another one, or overwrite it (--overwrite)"
     )
+    # The exit status of wrong usage.
     error.status = 2
     return error
 
@@ -225,6 +228,7 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
         try:
             unfinished.rename(path)
         except OSError:
+            # If the folder exists, another process was faster, and its folder is as good.
             if not path.is_dir():
                 raise
     finally:
@@ -249,6 +253,7 @@ def replace(finished: Path, path: Path) -> None:
         finished: The file under its temporary name.
         path: The final name.
     """
+    # Sync the content, then the name. Otherwise a power failure could leave an empty file of this name.
     with open(finished, "rb") as file:
         os.fsync(file.fileno())
     os.replace(finished, path)
@@ -305,6 +310,7 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign(path) from error
+    # Valid JSON, but not a note of graphneg.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign(path)
     return cast("dict[str, Any]", noted)

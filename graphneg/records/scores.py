@@ -37,6 +37,7 @@ def measured(negative: Negative) -> dict[str, float]:
     """
     scores = {**negative.scores, CLASH: clash((turn["text"] for turn in negative.context), negative.response)}
     edited = negative.amr.get(str(negative.turn))
+    # Without an edited graph of the response, there is no fit to compute.
     if edited is not None and edited["after"]:
         scores[FIT] = fit(parse_graph(edited["after"], negative.id))
     return scores
@@ -56,6 +57,7 @@ def clash(context: Iterable[str], response: str) -> float:
     0.6666666666666666
     """
     own = content_lemmas(response)
+    # Lemmas are compared: "cats" in the context matches "cat" in the response.
     said = frozenset[str]().union(*map(_lemmas, context))
     return sum(word in said for word in own) / max(1, len(own))
 
@@ -91,6 +93,7 @@ def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
 def _is_taken(predicate: str, role: str, noun: str) -> bool | None:
     """Return whether a predicate takes a noun in a role; None if nothing is known, or it is not a noun."""
     sort, seen = sort_of(noun), takes(predicate, role)
+    # "eat pizza" fits if "eat" was seen with "bread", since both nouns are food.
     return None if sort is None or not seen else sort in seen or lexeme(noun) in seen
 
 

@@ -110,6 +110,7 @@ def open_shard(out: str | Path, header: Header, made_of: str, *, overwrite: bool
     """
     run = fingerprint(asdict(header))
     writer = ResumableWriter(out, run, made_of, overwrite=overwrite, shard=header.part)
+    # A resumed file already has its header.
     if not (writer.resumed.is_complete or writer.resumed.dialogues):
         writer.write_line(_json(asdict(header)))
     return writer
@@ -128,6 +129,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
+            # All items of a dialogue share a place, so they form one line.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))
@@ -180,12 +182,14 @@ class ShardFile:
 
     def __post_init__(self) -> None:
         """Read the header."""
+        # A part, or a note without its file, belongs to a run that has not finished.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is not finished; run its command again")
         with open_input(self.path, pipes=False) as file:
             first = next(numbered_lines(file, self.path), (1, b""))[1]
         try:
             self.header = parse_typed(first, Header, f"{self.path}, line 1")
+            # Parse the shard: a header with "17/16" is refused.
             _ = self.header.part
         except InputError as error:
             raise InputError(
@@ -203,6 +207,7 @@ class ShardFile:
         digest, last = hashlib.sha256(), b""
         with open_input(self.path, pipes=False) as file:
             for _, line in numbered_lines(file, self.path):
+                # Each line is digested when the next one is read, so that the last line is left out.
                 digest.update(last)
                 last = line
         try:
@@ -227,6 +232,7 @@ class ShardFile:
                 if number == 1:
                     continue
                 where = f"{self.path}, line {number}"
+                # Lines of items are JSON arrays. An object is the last line.
                 if line.startswith(b"{"):
                     end = parse_typed(line, _End, where)
                     if (end.places, end.items) == (places, items) and not file.read(1):

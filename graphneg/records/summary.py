@@ -78,6 +78,7 @@ class Summary:
             negative: The negative.
         """
         self.negatives += 1
+        # Several edits by the same transform count once.
         made_by = {(str(edit["transform"]), str(edit["category"])) for edit in negative.edits}
         self.transforms.update(sorted(made_by))
         for before, after in edited_texts(negative):
@@ -87,6 +88,7 @@ class Summary:
             self._texts += 1
             self._words_before += len(words_before)
             self._words_after += len(words_after)
+            # Two texts without words are equal.
             self._overlap += len(both) / len(either) if either else 1.0
 
     def skip(self, reason: str, id: str) -> None:
@@ -217,6 +219,7 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
         before = [str(turn["text"]) for turn in negative.original["context"]]
         after = [turn["text"] for turn in negative.context]
         if len(before) != len(after):
+            # If turns were removed, the turns before and after do not correspond.
             pairs.append((" ".join(before), " ".join(after)))
         else:
             pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]

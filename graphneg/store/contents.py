@@ -61,6 +61,7 @@ def shared_digest(store: Store, selection: Selection) -> str:
         digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
     amounts = Counter[str]()
     for row in store.read(cypher_text("read/amounts")):
+        # A kind can have several rows: graphs of variants are subtracted from all graphs.
         amounts[row["kind"]] += row["amount"]
     return fingerprint([digest, amounts])
 
@@ -103,6 +104,7 @@ def _digest(
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])
     digest = hashlib.sha256()
+    # The next pages are read while this one is hashed.
     for encoded in ahead(lambda page: b"\n".join(rows(store, page)), pages, READ_AHEAD):
         digest.update(encoded)
     words = [

@@ -150,6 +150,7 @@ def count_dialogues(store: Store, selection: Selection) -> int:
     """
     count = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
     count = count if selection.limit is None else min(count, selection.limit)
+    # Each of N shards has about one N-th of the dialogues, rounded up.
     return count if selection.shard is None else -(-count // selection.shard.amount)
 
 
@@ -180,6 +181,8 @@ def dialogue_ids(
         # With a limit, the shard is a part of the first `limit` dialogues, so counting starts at the first
         # one.
         whole, start = replace(selection, shard=None), after if selection.limit is None else ""
+        # Whether a dialogue belongs to a shard is decided by a hash of its id, which the server cannot
+        # compute.
         ids = dialogue_ids(store, whole, after=start, statement=statement, page=page)
         yield from islice(filter(shard.holds, ids), 0 if start else skip, None)
         return
@@ -200,6 +203,7 @@ def _pages(
         limit = page if left is None else min(page, left)
         rows = store.read(cypher_text(statement), after=after, limit=limit, **selection.conditions())
         yield rows
+        # A short page is the last one.
         if len(rows) < limit:
             return
         after = rows[-1]["order"]
@@ -310,6 +314,7 @@ def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredRes
     return {
         row["id"]: sorted(
             (StoredResponse(*response) for response in row["responses"]),
+            # By length first, because "d#3/r10" would come before "d#3/r9" otherwise.
             key=lambda response: (response.turn, len(response.id), response.id),
         )
         for row in store.read(cypher_text("read/responses"), ids=list(ids))
@@ -351,6 +356,7 @@ class GraphCache:
         needed = sorted(set(ids))
         with self._lock:
             kept = {id: self._graphs[id] for id in needed if id in self._graphs}
+        # A graph whose current digest is unknown counts as unchanged.
         graphs = {id: graph for id, (graph, digest) in kept.items() if digest == digests.get(id, digest)}
         missing = [id for id in needed if id not in graphs]
         graphs |= {graph.id: graph for graph in read_graphs(self._store, missing)} if missing else {}
@@ -359,6 +365,7 @@ class GraphCache:
                 raise StoreError(f"graph {id} is not in the store (any more)")
         with self._lock:
             for id, graph in graphs.items():
+                # Insert each graph anew, so that the graphs that were used last are dropped last.
                 before = self._graphs.pop(id, None)
                 self._nodes += len(graph.nodes) - (len(before[0].nodes) if before else 0)
                 self._graphs[id] = (graph, digests.get(id))
@@ -388,6 +395,7 @@ def read_graphs(store: Reads, ids: Sequence[str]) -> Iterator[AmrGraph]:
         nodes[id].append(row)
     for id, rows in nodes.items():
         rows.sort(key=itemgetter(0))
+        # Columns 10 and 11 are the first and the last token of the node's span.
         spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
         ordered = sorted(mentions[id], key=itemgetter(0, 2)) if id in mentions else ()
         yield AmrGraph(id, tuple(map(_node, rows)), tuple(ordered), (), spans)

@@ -88,6 +88,7 @@ def refusal(error: UnsafeFileError) -> StoreError:
     """
     problem = str(error.strerror)
     advice = "remove it, or get the store again from its source"
+    # A copy belongs to the user and has one name.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
     return StoreError(
@@ -129,6 +130,7 @@ def _check_schema(path: Path) -> None:
     """Refuse a schema with keys that are not on the lists above."""
     schema = _read_object(path)
     for key, value in schema.items():
+        # An empty entry holds no code.
         if key not in _SCHEMA_DATA and value:
             name = _first_name(value)
             what = f"the {_ONES.get(key, key)}{name}"
@@ -218,6 +220,7 @@ def _read_object(path: Path) -> dict[str, Any]:
     """Read a JSON object from a file; return an empty map if there is no file."""
     try:
         with open(path, "rb", opener=found) as file:
+            # One byte more than allowed, to notice a file that is too large.
             text = file.read(LARGEST_JSON + 1)
     except FileNotFoundError:
         return {}

@@ -61,6 +61,7 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
     if rows[0]["imported"]:
         _finish_import(store)
     found = rows[0]["version"]
+    # A version that is not a number was written by something else. It counts as too old.
     known = found if isinstance(found, int) else 0
     if known == SCHEMA_VERSION or (upgrading and OLDEST_UPGRADABLE <= known < SCHEMA_VERSION):
         return
@@ -108,6 +109,7 @@ def apply_schema(store: Store) -> None:
     Args:
         store: An open store.
     """
+    # Each statement has a transaction of its own: Neo4j does not mix changes of the schema with other writes.
     for statement in statements(cypher_text("schema")):
         _write(store, statement)
 
@@ -220,6 +222,7 @@ def credentials(username: str | None = None, password: str | None = None) -> Aut
     """
     username = username or os.environ.get("NEO4J_USERNAME")
     password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
+    # "neo4j" is the first user of a new server.
     return basic_auth(username or "neo4j", password or "") if username or password else None
 
 
@@ -238,6 +241,7 @@ def check_target(target: str) -> None:
     """
     is_address = ADDRESS.match(target)
     if is_address or (MEANT_AS_ADDRESS.fullmatch(target) and not os.path.lexists(target)):
+        # This comes first, because the other message would repeat the password.
         if "@" in target:
             raise StoreError(
                 "leave user name and password out of the address: write it as neo4j://HOST:PORT, and "
@@ -330,6 +334,7 @@ def open_temporary() -> Store:
     directory = Path(tempfile.mkdtemp(prefix="graphneg-store-"))
     try:
         return open_embedded(directory, is_temporary=True)
+    # Ctrl-C, too, must not leave the directory behind.
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise
@@ -424,6 +429,7 @@ def server_version(agent: str, uri: str) -> str:
     Raises:
         StoreError: The server is older than Neo4j 5.26, or not compatible with Neo4j.
     """
+    # A compatible server answers like "Neo4j/5.26.0 compatible (NAME VERSION)".
     found = re.match(r"Neo4j/v?(\d+)\.(\d+)(\S*)(?: compatible \((.+)\))?", agent)
     if not found:
         raise StoreError(f"{uri} is {agent}: graphneg needs Neo4j 5.26 or newer")

@@ -126,7 +126,9 @@ class NamedQuery:
                 fits, kind = isinstance(value, str) or (value is None and not parameter.required), "a text"
             else:
                 kind = "a whole number, 0 or more"
+                # True is an int in Python, but not a whole number to a user.
                 fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            # A default needs no check.
             if name in given and not fits:
                 raise InputError(f"{name!r} of the query {self.name} is {kind}, not {value!r}")
         return values
@@ -278,6 +280,7 @@ def near_topics(store: Store, text: str) -> list[str]:
 
     words = text.lower().split()
     topic = " ".join(words)
+    # A topic of several words has a form for each combination of their lemmas.
     forms = [" ".join(form) for form in islice(product(*map(sorted, map(lemmas, words))), MOST_FORMS)]
     rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX], lemmas=forms)
     found = sorted(row["topic"] for row in rows)
@@ -380,6 +383,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Relationship):
         return {"type": value.type, **dict(value.items())}
     if isinstance(value, Path):
+        # A path alternates between nodes and relationships, and begins and ends with a node.
         pairs = zip(value.nodes, (*value.relationships, None), strict=True)
         return [_plain(part) for part in chain.from_iterable(pairs) if part]
     if isinstance(value, list | tuple):
@@ -417,6 +421,8 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
     elif isinstance(value, Relationship):
         ends = [node for node in (value.start_node, value.end_node) if node is not None]
         for node in ends:
+            # Do not replace a node that was added with its properties: the end of a relationship may have
+            # none.
             if _key(node) not in graph:
                 _add(graph, node)
         graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))

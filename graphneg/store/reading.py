@@ -126,6 +126,7 @@ class PlanCheck:
         mode, query = _mode_and_query(text)
         if query not in self._passed and query not in shipped_texts():
             _check_plan(transaction, query)
+            # A program can send any number of different texts.
             if len(self._passed) >= _MOST_PASSED:
                 self._passed.clear()
             self._passed.add(query)
@@ -184,6 +185,7 @@ _REFUSED = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.Acc
 @contextmanager
 def only_reading(text: str) -> Generator[None]:
     """Raise `OnlyReading` with a clear message if the server refuses the query in the block as a write."""
+    # Refuse an obvious write without asking the server.
     if write_clause(text):
         raise _would_write(text)
     try:
@@ -252,6 +254,7 @@ def write_clause(query: str) -> str | None:
     tokens = [token for token in _TOKEN.finditer(query) if token.lastgroup != "skip"]
     words = ["", *("'" if token.lastgroup == "quoted" else token[0].upper() for token in tokens), ""]
     for before, word, after in zip(words, words[1:], words[2:], strict=False):
+        # In "RETURN set" the word follows RETURN, and in "set = 1" it precedes "=". Both are names.
         if word in _WRITE_WORDS and before not in _BEFORE_NAME and after not in _AFTER_NAME:
             return word
     return None

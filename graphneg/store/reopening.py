@@ -56,6 +56,7 @@ class ReopenedStore:
         if not self._opening.acquire(timeout=WAIT_SECONDS):
             raise StoreError("the store is being opened again: try again in a few seconds")
         try:
+            # Another thread may have opened the store while this one waited.
             if self._store.has_ended:
                 self._replace()
             return self._store

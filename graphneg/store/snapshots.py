@@ -59,6 +59,7 @@ class StoredSnapshot:
         if part != COPIES:
             self.require(SENTENCES if part == ANSWERED else part)
         found = store.read(cypher_text("snapshot/rows"), part=part)
+        # The rows of a part are stored in several nodes, as JSON.
         return [row for some in found for row in json.loads(some["rows"])]
 
     def require(self, part: str) -> None:
@@ -131,5 +132,6 @@ def check_selection(snapshot: StoredSnapshot | None, selection: Selection) -> No
     else:
         return
     error = InputError(reason)
+    # The exit status of wrong usage.
     error.status = 2
     raise error

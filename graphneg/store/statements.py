@@ -63,6 +63,7 @@ def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
     lines: list[str] = []
     for line in takewhile(lambda line: line.startswith("//"), text.splitlines()):
         content = line.removeprefix("//").removeprefix(" ")
+        # An indented line continues the previous one.
         if content.startswith(" ") and lines:
             lines[-1] += f" {content.strip()}"
         else:
@@ -120,6 +121,7 @@ def in_transactions(
     size = 0
     for item in items:
         own = rows(item)
+        # A single item with too many rows still needs a group.
         if group and size + own > most:
             yield group
             group, size = [], 0
@@ -236,6 +238,7 @@ class Sent:
         """Yield the first rows; refuse rows that are too large together."""
         size = 0
         for number, record in enumerate(islice(self._result, most), 1):
+            # Check the size while rows arrive, before the whole result is in memory.
             size += sum(map(_size, record.values()))
             if size > MOST_RESULT_SIZE:
                 raise StoreError(
