@@ -2,6 +2,14 @@
 
 This is the only module in ``nn`` that imports transformers at its top, so it must be imported inside of
 functions.
+
+Example:
+    Train with a progress display::
+
+        steps = StepCallback(progress)
+        trainer = Trainer(model=model, args=arguments, train_dataset=rows, callbacks=[steps])
+        with steps.listening():
+            trainer.train()
 """
 
 from __future__ import annotations

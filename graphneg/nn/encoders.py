@@ -2,6 +2,12 @@
 
 `new_classifier` adds a new head to an encoder, `load_classifier` loads a trained classifier, and `freeze`
 excludes parameters from training.
+
+Example:
+    Train only the upper layers of a new classifier::
+
+        network, tokenizer = new_classifier("distilroberta-base", seed=0)
+        freeze(network, ["embeddings", "layer.0"])
 """
 
 from __future__ import annotations

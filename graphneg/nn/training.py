@@ -6,6 +6,12 @@ call with other data or settings is refused. The checkpoints are removed when th
 
 The losses for pairs of a context and a response are here, too: `weighted_cross_entropy` looks at each pair
 alone, and `pairs_and_lists` also compares each right pair with the wrong pairs of its group.
+
+Example:
+    Train a model whose ``save`` method writes it to a folder::
+
+        run = open_run("my-model", facts=[settings, examples])
+        trained = fit(run, learner, rows, collate, seed=0, arguments={"num_train_epochs": 3})
 """
 
 from __future__ import annotations

@@ -3,6 +3,11 @@
 All formats hold the fields of the JSON form, which `negative_to_json` writes. Long runs write with a
 `ResumableWriter`, which can go on after an interruption. pandas, pyarrow and datasets are imported only by
 the functions that need them.
+
+Example:
+    Convert a file from JSON Lines to a data frame::
+
+        to_pandas(read_jsonl("negatives.jsonl"))
 """
 
 from __future__ import annotations

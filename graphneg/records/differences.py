@@ -75,8 +75,8 @@ def changed_words(before: str, after: str) -> Iterator[tuple[bool, str, str]]:
 
     >>> list(changed_words("I like slow tea.", "I like tea."))
     [(False, 'I like', 'I like'), (True, 'slow', ''), (False, 'tea.', 'tea.')]
-    >>> list(changed_words("No, it belongs to the library.", "The band took it to Rome."))
-    [(True, 'No, it belongs to the library.', 'The band took it to Rome.')]
+    >>> list(changed_words("No, it belongs to the library.", "The band took them to Rome."))
+    [(True, 'No, it belongs to the library.', 'The band took them to Rome.')]
     """
     old, new = before.split(), after.split()
     matcher = SequenceMatcher(None, old, new, autojunk=False)

@@ -7,7 +7,7 @@ server: it retries transactions where a retry can help, and it turns each error 
 Queries fall into two groups:
 
 - Queries that graphneg ships are trusted. `Store.read`, `Store.stream` and `Store.write` run them.
-- Queries from users, web pages and transform files are not trusted. `Store.query_read` runs them, and the
+- Queries from users, web pages and transform files are untrusted. `Store.query_read` runs them, and the
   server refuses to write (see `graphneg.store.reading`).
 
 Example:
@@ -341,7 +341,7 @@ class Store(AbstractContextManager["Store"]):
         database: The name of the database; None for the default database of the user.
         description: The store as messages name it, such as ``embedded store at /data/store``.
         resources: Everything that `close` closes.
-        reader: Checks and runs queries that are not trusted.
+        reader: Checks and runs untrusted queries.
         trouble: Looks for a visible failure of the server.
         turn: Returns a context manager that is held during each write transaction. Embedded servers use it to
             let one process write at a time.
@@ -363,7 +363,7 @@ class Store(AbstractContextManager["Store"]):
         """Initialize the store with an open driver."""
         self.description = description
         self.reader = reader
-        """Checks queries that are not trusted, and holds the driver that runs them."""
+        """Checks untrusted queries, and holds the driver that runs them."""
         self._trouble = trouble
         self._turn = turn
         self._server = server
@@ -468,7 +468,7 @@ class Store(AbstractContextManager["Store"]):
         seconds: float | None = None,
         cancellation: Cancellation | None = None,
     ) -> EagerResult:
-        """Run a query that is not trusted. The server refuses anything but reading.
+        """Run an untrusted query. The server refuses anything but reading.
 
         A query that would write, load a file or call an administration command raises `OnlyReading`. A query
         that was stopped raises `QueryStopped`.

@@ -13,6 +13,11 @@ A file ``NAME.cypher`` begins with comment lines, such as::
 The first line holds the name and a summary. Each parameter has a line; the value in parentheses is its
 default, as JSON, and a parameter without a default is required. ``Columns:`` describes the result. An
 indented line continues the previous one.
+
+Example:
+    Show the three topics with the most shifts as a data frame::
+
+        explore(store, "hubs", {"limit": 3}).to_pandas()
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Make sure that queries that are not trusted only read.
+"""Run untrusted queries in such a way that they can only read.
 
-Such queries come from users, web pages and transform files. The text of a query does not reveal whether it
-writes: in ``WITH 1 AS as CREATE (:Term)`` the clause ``CREATE`` looks like a name. So the server has to
+Untrusted queries come from users, web pages and transform files. The text of a query does not reveal whether
+it writes: in ``WITH 1 AS as CREATE (:Term)`` the clause ``CREATE`` looks like a name. So the server has to
 decide, in one of three ways:
 
 - The embedded server runs the query with an account that may only read records.
@@ -11,6 +11,12 @@ decide, in one of three ways:
   only read.
 
 `write_clause` looks at the text. It only decides how early a refusal comes and how it is worded.
+
+Example:
+    `graphneg.store.connection.Store.query_read` refuses a query that writes::
+
+        store.query_read("CREATE (:Term)")
+        # OnlyReading: this query would write (CREATE), and only reading is allowed here
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ from graphneg.store.statements import as_literal, shipped_texts
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The way in which a server runs queries that are not trusted.
+    """The way in which a server runs untrusted queries.
 
     Attributes:
         driver: The driver that runs them, with an account that may only read if the server has one.

@@ -4,6 +4,12 @@ A store may hold only a shard of a corpus, while some negatives need other dialo
 a graft. A snapshot holds what was counted over the whole corpus, so that a shard gives the same negatives as
 the store with everything. `graphneg.snapshots` makes snapshots and loads them; `stored_snapshot` returns the
 one in a store, or None if the store holds the whole corpus.
+
+Example:
+    Read the shifts of the whole corpus in the store of a shard::
+
+        snapshot = stored_snapshot(store)
+        rows = snapshot.rows(store, SHIFTS)
 """
 
 from __future__ import annotations

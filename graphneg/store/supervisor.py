@@ -71,7 +71,7 @@ ROOT = "server"
 OWNER = "root"
 """The server's account with all rights."""
 READER = "reader"
-"""The server's account for queries that are not trusted."""
+"""The server's account for untrusted queries."""
 GROUPS: dict[str, Any] = {
     "admin": {
         "access": ["updateSecurity", "updateSchema", "updateDatabaseSettings"],
