@@ -320,6 +320,7 @@ class CausalSteps:
         """
         import torch
 
+        # Items that have ended continue, too, because all rows have the same length.
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._positions = (self._positions[:, -1:] + 1).clamp(max=self._last)
         self._run(tokens[:, None])
@@ -374,6 +375,7 @@ def _step(model: Any, past: Any, read: Mapping[str, Any]) -> tuple[Any, Any]:
 
     with torch.inference_mode():
         output = model(**read, **as_cache(model, past), use_cache=True)
+    # The last position predicts the next token. 64 bits match the noise of `posterior`.
     return output.past_key_values, output.logits[:, -1].double()
 
 
@@ -476,6 +478,7 @@ class TokenWeights:
         """
         weighted = scores.clone()
         for row, weights in enumerate(self.sequences):
+            # Rows without weights need no list of tokens.
             text = input_ids[row, self.start :].tolist() if weights else []
             added = [
                 # To multiply a probability by a weight, add the logarithm of the weight to the logit.

@@ -267,6 +267,7 @@ class LanguageModel(ABC):
         items: list[Request] = []
         for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
             item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))
+            # A text without words has no tokens to score.
             if item.target and text.strip():
                 items.append(item)
         results = longest_first(items, _length, self.batch_size, run, f"{self.path}: a text")
@@ -330,6 +331,8 @@ class CausalLM(LanguageModel):
             token.
         """
         tokens = self.ordered(self.tokenizer(text, verbose=False)["input_ids"]) if text else []
+        # Some tokenizers have no token for the beginning of a text. Their end token separates texts, so it
+        # serves.
         begin = self.tokenizer.bos_token_id
         return tokens or [self.tokenizer.eos_token_id if begin is None else begin]
 
@@ -416,6 +419,7 @@ class CausalLM(LanguageModel):
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
+        # The rows have nothing in common.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)
@@ -425,6 +429,7 @@ class CausalLM(LanguageModel):
         # The model extends the cache in place, so each call needs a copy.
         past = copy.deepcopy(self._keys_of(shown))
         if past is not None:
+            # The shown tokens precede each of the distinct sources.
             past.batch_repeat_interleave(len(distinct))
         # Leave the last token of each source unread, since generation must start with at least one token.
         unread = slice(len(shown), -1)
@@ -433,6 +438,7 @@ class CausalLM(LanguageModel):
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
+                    # The positions must skip the padding between the shown tokens and the source.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,
@@ -449,6 +455,7 @@ class CausalLM(LanguageModel):
         """Return the key-value cache of the shown tokens, kept from the last call; None without any."""
         import torch
 
+        # Only the last cache is kept, since it can be large.
         if shown and self._shown[0] != shown:
             with torch.inference_mode():
                 read = torch.tensor([shown], device=self.device)

@@ -92,6 +92,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
                 endings = {Path(file.rfilename).suffix for file in siblings}
                 patterns += [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
             return Path(snapshot_download(id, allow_patterns=patterns))
+        # The hub has answered: the model does not exist, or the user has no access to it.
         except HfHubHTTPError as error:
             raise ModelError(f"model {id} can't be fetched ({first_line(error)}); {how}") from error
         # The errors of the HTTP client differ between versions of huggingface_hub.
@@ -251,6 +252,7 @@ def load_either(
         The model.
     """
     source = _find(model, gguf_file, offline)
+    # GGUF files hold causal models. The files are on this machine by now, so nothing is downloaded again.
     if source.gguf_file is None and bool(getattr(_config(source), "is_encoder_decoder", False)):
         return load_seq2seq(source.folder, device=device, offline=True)
     return load_causal(source.folder, gguf_file=source.gguf_file, device=device, offline=True)

@@ -88,6 +88,7 @@ class Serving:
             )
         try:
             parts = urlsplit(self.url)
+            # Reading the port raises ValueError if it is not a number.
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:  # Such as http://[::1 and http://localhost:eight.
             raise InputError("base_url is no address; one is http://localhost:8000/v1") from None
@@ -171,6 +172,7 @@ def tokens_of(text: str) -> int:
     Returns:
         One token for every four bytes, and some for the frame of the text.
     """
+    # Bytes, because characters outside of the Latin script take more tokens.
     return len(text.encode()) // BYTES_OF_TOKEN + _TOKENS_AROUND
 
 
@@ -183,6 +185,7 @@ class Pause:
 
     def wait(self) -> None:
         """Wait until the pause is over."""
+        # Another thread may extend the pause in the meantime.
         while (left := self._until - time.monotonic()) > 0:
             time.sleep(left)
 
@@ -243,6 +246,7 @@ class Spending:
         estimate, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
         with self._settled:
             while True:
+                # Earlier answers may have cost more than their estimates.
                 most = estimate * self._factor
                 # Count all requests on their way at their highest cost, so that the limit holds even if all
                 # are expensive.

@@ -131,6 +131,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
             count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
             raise ValueError(f"{count} are in it, not one")
         words = parquet.read_table(index[0]).column(0).to_pylist()
+        # Memory-mapped: only the parts of the array that are used are read.
         return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
     if path.suffix == ".npz":
         with numpy.load(path) as arrays:
@@ -171,6 +172,7 @@ def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
     import numpy
 
     lengths: numpy.ndarray[Any, Any] = numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    # Divide rows of zeros by 1.
     return (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
 
 

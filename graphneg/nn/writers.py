@@ -357,6 +357,7 @@ class LocalWriter:
         rows = iter(longest_first(draws, lambda draw: len(draw.tokens), model.batch_size, run, what))
         if isinstance(search, Beams):
             return list(rows)
+        # Each sampled row has one text. Join the n rows of a prompt.
         return [[text for texts in islice(rows, n) for text in texts] for _ in prompts]
 
     def _sources(self, prompts: Sequence[Prompt], asked: _Asked) -> list[list[int]]:
@@ -369,12 +370,14 @@ class LocalWriter:
             read = [self._tokens(asked.settings.shown + prompt.text) for prompt in prompts]
         if self.model.longest is None:
             return read
+        # The model reads the shown tokens, the prompt and the new tokens together.
         room = self.model.longest - len(asked.shown) - asked.settings.max_new_tokens
         if room < 1:
             what = "the examples" if asked.shown else f"{asked.settings.max_new_tokens} new ones"
             raise ModelError(f"{self.name}: reads {self.model.longest} tokens, too few for {what}")
         if short := sum(len(tokens) > room for tokens in read):
             _log.warning("%d of %d prompts were too long and lost their beginning", short, len(read))
+        # Keep the end of a prompt, which comes directly before the text.
         return [tokens[-room:] for tokens in read]
 
     def _tokens(self, text: str) -> list[int]:
@@ -382,10 +385,12 @@ class LocalWriter:
         if self.route == "completion":
             return self.model.source_tokens(text)
         try:
+            # With add_generation_prompt, the template ends where the assistant's answer begins.
             said = [{"role": "user", "content": text}]
             whole = self.model.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # A template may raise anything.
             raise ModelError(f"{self.name}: its chat template fails ({first_line(error)})") from error
+        # The template already contains the special tokens.
         return self._plain_tokens(whole)
 
     def _plain_tokens(self, text: str) -> list[int]:
@@ -397,6 +402,7 @@ class LocalWriter:
         model, search, sources = self.model, asked.settings.search, [draw.tokens for draw in batch]
         beams, each = (search.width, asked.n) if isinstance(search, Beams) else (1, 1)
         start = model.text_start(sources, asked.shown)
+        # A beam search has a row for each beam.
         held = [draw.constraints for draw in batch for _ in range(beams)]
         text_of = partial(model.raw_text, kept=asked.settings.kept)
         over = TextEnd(
@@ -406,6 +412,8 @@ class LocalWriter:
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
+            # Constraints come before temperature and noise, so that they change the probabilities of the
+            # search.
             [*self._held(held, start, asked.ends), *processors(search, [draw.seed for draw in batch])],
             shown=asked.shown,
             stops=[over] if watched else [],
@@ -435,6 +443,7 @@ class LocalWriter:
         """Return the logits processors that implement constraints."""
         chain: list[Any] = []
         if pull := max(one.pull for one in held):
+            # Constraints without a pull do not ask for their words during generation.
             words = [one.words if one.pull else () for one in held]
             chain.append(KeywordBias(self.model, words, says, strength=pull, ends=sorted(ends), start=start))
         if any(one.weights for one in held):

@@ -101,6 +101,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     turn: _Int64
     context: list[_Turn]
     response: str
+    # Records of older versions do not have it.
     speaker: str = ""
     label: _Int64
     original: _Original
@@ -142,6 +143,7 @@ def from_record(record: object, where: str = "record") -> Negative:
         The negative.
     """
     values = _checked(record, where)
+    # None means that the context was not edited.
     if values["original"]["context"] is not None:
         values["original"]["context"] = tuple(values["original"]["context"])
     for name in ("context", "categories", "edits"):
@@ -302,6 +304,7 @@ def schema() -> Any:
         "amr": pa.list_(pa.struct({"turn": number, "before": text, "after": text})),
         "scores": pa.list_(pa.struct({"name": text, "value": pa.float64()})),
     }
+    # All other fields are text.
     return pa.schema([(name, types.get(name, text)) for name in FIELDS])
 
 

@@ -193,6 +193,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             # Note a new part at once. If this run is killed now, the next one knows whose part it is.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
+            # Everything has succeeded, so the lock is kept until `close`.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
@@ -272,6 +273,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                         f"{self._part}: changed by another program while the run wrote it; run the command "
                         "again"
                     )
+                # A Parquet file cannot be continued after an interruption, so it is made from the lines at
+                # the end.
                 if self._path.suffix == ".parquet":
                     with replacing(self._path, self._token) as converted_file:
                         write_rows(read_jsonl(self._part), converted_file)
@@ -512,6 +515,7 @@ class NegativeStream(ABC):
         from graphneg.records.shards import ShardBatch
 
         for finished in self.run(skip, tuple[Negative, ...]):
+            # Without places, the natural order of the dialogue ids decides.
             at = finished.places or [natural_order(negative.dialogue) for negative in finished.negatives]
             items = [(place, to_record(one)) for place, one in zip(at, finished.negatives, strict=True)]
             yield ShardBatch(finished.dialogues, items, finished.last)
@@ -538,6 +542,7 @@ class NegativeStream(ABC):
         header = self.shard_header()
         with open_shard(out, header, self.made_of(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
+            # The counts continue where the last checkpoint left them.
             self.summary = Summary.from_state(self.resumed.notes.get("summary", {}))
             batches = self.run_shard(self.resumed.dialogues)
             noted = (batch._replace(notes={"summary": self.summary.state()}) for batch in batches)
@@ -597,6 +602,7 @@ class NegativeStream(ABC):
             return self.summary
         if path is None or path.suffix != suffix:
             raise InputError(f"{out}: name a file that ends {suffix}")
+        # Different shards must not resume each other.
         settings = self.settings() if self.shard is None else [self.settings(), str(self.shard)]
         settings = fingerprint(settings)
         with ResumableWriter(out, settings, self.made_of(), overwrite=overwrite) as writer:

@@ -51,6 +51,7 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
     """
     path = Path(out)
     folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+    # The checks go from the name to the file, so that the first reason is the one to fix first.
     for is_fault, reason in (
         (path.suffix not in suffixes, f"{suffix} says no format; use {' or '.join(suffixes)}{instead}"),
         (not folder.exists(), f"the folder {folder} does not exist; make it first"),
@@ -156,6 +157,7 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
     Returns:
         An error that says why, and what to do if the disk is full.
     """
+    # An `InputError` of a nested write has the failure of the disk as its cause.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     room = "; make room, then run the same command again"
@@ -221,6 +223,7 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
         OSError: The folder cannot be renamed.
     """
     path = Path(path)
+    # Two processes may fill the same folder at once, so each uses a random name.
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     unfinished.mkdir(parents=True)
     try:

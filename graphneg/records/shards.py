@@ -76,6 +76,7 @@ class Header:
     @property
     def common(self) -> dict[str, Any]:
         """What all shards of a result have in common, as JSON values."""
+        # Through JSON, because tuples in these settings are lists in a header that was read.
         facts = json.loads(json.dumps(asdict(self), default=str))
         return {"amount": self.part.amount, **{name: facts[name] for name in facts if name != "shard"}}
 
@@ -158,6 +159,7 @@ def numbered(
     Returns:
         The place of each group in its file, and the group.
     """
+    # The places count all groups, so that shards agree on them.
     return (
         (place, group)
         for place, group in enumerate(groups)
@@ -281,6 +283,7 @@ def _check_alike(first: ShardFile, other: ShardFile) -> None:
     """Refuse two shards with different versions, settings or content."""
     one, two = first.header.common, other.header.common
     both = f"{first.path} and {other.path} don't belong together: "
+    # The most general difference comes first: another version can have other settings, too.
     for name in ("version", "kind", "amount"):
         if one[name] != two[name]:
             said = _MEANT.get(name, name + " {} and {}")

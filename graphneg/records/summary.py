@@ -153,6 +153,7 @@ class Summary:
             add(f"  {transform} ({category})", count, self.negatives)
         table.add_section()
         add("skipped", self.skipped.total())
+        # The most frequent reasons come first.
         for code, count in sorted(self.skipped.items(), key=lambda item: (-item[1], item[0])):
             add(f"  {code}", count, self.skipped.total(), next(iter(self.examples[code]), ""))
         table.add_section()
@@ -197,6 +198,7 @@ class Summary:
             summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
             summary.skipped.update(state["skipped"])
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
+            # Notes of older versions may lack it.
             for name, (count, met) in state.get("wished", {}).items():
                 summary.wished[name], summary.met[name] = count, met
             summary.graphs, summary.well_formed = state["graphs"]

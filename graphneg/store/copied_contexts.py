@@ -101,10 +101,12 @@ def copied_contexts(store: Store) -> CopiedContexts:
                 for id, turn in places
             }
         )
+    # First pass: compute the signatures of all contexts.
     signatures = _Signatures()
     for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):
         signatures.add(dialogue, answers)
     wanted = signatures.meeting()
+    # Second pass: group the contexts that may be copies by their words.
     classes: dict[tuple[int, int], _Class] = {}
     for dialogue, answers in _answered(store, iter(sorted(wanted))):
         for turn, context in _growing(dialogue, answers):
@@ -148,6 +150,7 @@ class _Growing:
     def add(self, text: str) -> None:
         """Append a turn."""
         self.last = word_hashes(text)
+        # Each word counts once, so repeated words do not change the sum.
         self._sum += _sum_of(self.last - self.whole.words)
         self.whole.add(self.last)
 
@@ -237,6 +240,7 @@ def _growing(
         while held is not None and held.turn < turn:
             context.add(held.text)
             held = next(said, None)
+        # A last turn without words cannot be compared.
         if context.last:
             yield turn, context
 
@@ -252,6 +256,7 @@ def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
+                # Two classes can share several bands. They are compared once.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

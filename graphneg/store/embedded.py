@@ -149,6 +149,8 @@ def _prepare(directory: Path, engine_version: str) -> None:
         if os.path.lexists(directory / MARK):
             _check_mark(directory, engine_version)
         else:
+            # Files of graphneg may be left over. Anything else means that the directory is used for something
+            # else.
             names = [entry.name for entry in directory.iterdir()] if directory.exists() else []
             others = [name for name in names if not name.startswith(OWN_NAMES + FORMER_NAMES)]
             if others:
@@ -156,6 +158,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
                     f"{directory} is not a graphneg store (it holds {printable(min(others))} and no {MARK}): "
                     "name a store, or a directory that is empty or new"
                 )
+            # Dialogues may be private, so only the user may read the directory.
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             directory.chmod(0o700)
         _write_mark(directory, engine_version)
@@ -191,6 +194,7 @@ def _check_mark(directory: Path, engine_version: str) -> None:
             "open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
+    # A release reads the files of older releases, but not those of newer ones.
     if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
         by = f"{shown(mark.get('engine'))} {shown(written)}"
         raise StoreError(
@@ -213,6 +217,7 @@ def _write_mark(directory: Path, engine_version: str) -> None:
     scratch = directory / f"{MARK}.{secrets.token_hex(4)}"
     with open(scratch, "x", encoding="utf-8", opener=found) as file:
         file.write(json.dumps(mark, indent=1) + "\n")
+        # Sync the content before the rename. Otherwise a power failure could leave an empty file.
         file.flush()
         os.fsync(file.fileno())
     scratch.replace(target)
@@ -233,6 +238,7 @@ def read_endpoint(directory: Path) -> Endpoint | None:
             return None
         content = json.loads((run / supervisor.ENDPOINT).read_text(encoding="utf-8"))
         needed = {name: content[name] for name in Endpoint._fields if name not in Endpoint._field_defaults}
+        # The files of older versions lack the fields that have defaults.
         added = {name: content[name] for name in Endpoint._field_defaults if name in content}
         return Endpoint(**needed, **added)
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
@@ -547,6 +553,7 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
             if starting is not None and starting.poll() is not None:
                 # EXIT_BUSY is no failure: another process has started the server meanwhile.
                 ended += starting.returncode != supervisor.EXIT_BUSY
+                # An exception ended the supervisor. The last line of its traceback says why.
                 if starting.returncode == 1:
                     errors.seek(0)
                     lines = errors.read().decode(errors="replace").strip().splitlines()
@@ -618,6 +625,7 @@ def _start_supervisor(
         start_new_session=True,
     )
     assert process.stdin
+    # If the supervisor has failed already, its exit status tells more than a broken pipe.
     with contextlib.suppress(BrokenPipeError), process.stdin as stdin:
         stdin.write(json.dumps(order).encode())
     # The supervisor may outlive this use of the store. A thread waits for it, so that it does not become a
@@ -662,6 +670,7 @@ def served_directories() -> list[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
+                # The working directory of a supervisor is the store directory.
                 found.append((process / "cwd").readlink())
     return sorted(found)
 

@@ -291,6 +291,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
             reader = Reader(account or driver, leave_to_account if account else refuse_all)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, upgrading)
+        # Everything has succeeded: from now on, closing the store closes the drivers.
         resources.push(opened.pop_all())
         return store
 
@@ -368,6 +369,7 @@ def open_embedded(
             # This driver connects on its first query, so it costs nothing if no untrusted query is run.
             account = basic_auth(supervisor.READER, membership.reader_password)
             reader = Reader(opened.enter_context(connect(uri, account)), leave_to_account)
+            # The port opens before the database exists, so wait for the first answer.
             if _answers(driver, membership):
                 resources, description = ExitStack(), f"embedded store at {directory}"
                 store = Store(
@@ -381,6 +383,7 @@ def open_embedded(
                     server=membership,
                 )
                 ensure_schema(store, upgrading)
+                # Everything has succeeded: from now on, closing the store leaves the server.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {reason_of_end(directory)}")

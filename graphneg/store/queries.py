@@ -195,6 +195,7 @@ def parse_query(name: str, text: str) -> NamedQuery:
     for match in filter(None, map(_PARAMETER.match, lines)):
         key, default, meaning = match.groups()
         try:
+            # Defaults are JSON, so that 20 is a number and "tea" is a text.
             value = None if default is None else json.loads(default)
         except json.JSONDecodeError as error:
             raise InputError(f"{name}.cypher: the default of ${key} is not JSON: {default}") from error
@@ -264,6 +265,7 @@ def _near_frames(frame: str) -> list[str]:
     """Return the first frames of the same lemma."""
     from graphneg.english.propbank import load_frames
 
+    # "give-01" and "give-up-07" have different lemmas.
     lemma = re.sub(r"-\d+$", "", frame)
     return sorted(known for known in load_frames().frames if known.rpartition("-")[0] == lemma)[:NEAR]
 
@@ -335,6 +337,7 @@ class Rows(list[dict[str, Any]]):
 
     def __init__(self, result: EagerResult) -> None:
         """Initialize from a result."""
+        # A result without rows has columns, too.
         self.columns: list[str] = list(result.keys)
         self.summary = result.summary
         super().__init__({key: record[key] for key in self.columns} for record in result.records)
@@ -414,6 +417,7 @@ def shown(value: Any) -> str:
     if isinstance(bare, str):
         return bare
     try:
+        # Dates and points have no JSON form.
         return json.dumps(bare, ensure_ascii=False, default=str)
     except RecursionError as error:
         raise InputError(_TOO_DEEP) from error

@@ -96,6 +96,7 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
     if not found:
         return None
     facts = json.loads(found[0]["facts"])
+    # JSON has only text keys, so the pairs of corpus and split are stored as lists.
     dialogues = {(corpus, split): amount for corpus, split, amount in facts["dialogues"]}
     return StoredSnapshot(found[0]["digest"], tuple(facts["parts"]), dialogues, facts["utterances"])
 

@@ -96,6 +96,7 @@ def stoppable(
     timer = None
     if seconds is not None:
         timer = threading.Timer(seconds, watch.stop, [f"no answer in {seconds:g} s"])
+        # A timer must not keep the program from ending.
         timer.daemon = True
         timer.start()
     try:
@@ -154,6 +155,7 @@ class _Watch:
         until = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < until:
             with self._terminating:
+                # The query has ended, or is being stopped for another reason.
                 if self._has_ended.is_set() or (self.reason and self.reason != reason):
                     return
                 self.reason = reason
