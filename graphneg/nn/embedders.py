@@ -155,8 +155,7 @@ class Encoder:
             raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
         folder = locate(model, offline=offline)
         # A folder with modules.json is a sentence-transformers model, which defines its own pooling. Any
-        # other folder must hold an encoder, since mean pooling makes little sense for a model that generates
-        # text.
+        # other folder has to hold an encoder.
         modules = folder / "modules.json"
         for kind in () if modules.is_file() else read_config(folder, "encoder").get("architectures") or ():
             if str(kind).endswith(_GENERATES):

@@ -44,7 +44,7 @@ _DEFAULTS: Mapping[str, Any] = {
     "save_steps": 200,
     "save_total_limit": 1,
 }
-"""Training arguments that differ from those of transformers."""
+"""The default training arguments. Checkpoints are frequent, so that little is lost if a run is stopped."""
 _CONFIG = "config.json"
 _MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")

@@ -456,7 +456,7 @@ class NegativeStream(ABC):
         return self._made
 
     def __bool__(self) -> bool:
-        """Return True, so that an unused stream is not counted as empty."""
+        """Return True, because `bool` would otherwise call `__len__`, which fails before the first use."""
         return True
 
     @abstractmethod

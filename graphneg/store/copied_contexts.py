@@ -174,7 +174,7 @@ def _sum_of(words: Iterable[int]) -> int:
 
 
 class _Signatures:
-    """The signature bands of all contexts, in arrays, since a corpus has millions of contexts."""
+    """The signature bands of all contexts, in arrays, since a corpus can have millions of contexts."""
 
     def __init__(self) -> None:
         """Initialize without contexts."""
