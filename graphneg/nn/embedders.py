@@ -91,6 +91,7 @@ def get_embedder(name: str | Path, **options: Any) -> Embedder:
         from graphneg.nn.vectors import StaticVectors
 
         factory = StaticVectors
+    # Constructors list all of their options, so a misspelled one is noticed here.
     for option in options:
         if option not in signature(factory).parameters and option not in _CACHE_OPTIONS:
             raise InputError(f"embedder {name}: there is no option {option!r} for this kind of model")

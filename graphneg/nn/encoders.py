@@ -100,6 +100,7 @@ def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any
     from transformers import AutoConfig
 
     config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, **options)
+    # Models name their dropout rates differently: BERT has two, DistilBERT calls them by shorter names.
     for name in _DROPOUTS if dropout is not None else ():
         if hasattr(config, name):
             setattr(config, name, dropout)

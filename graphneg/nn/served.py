@@ -266,6 +266,7 @@ class ServedWriter:
             futures.update((key, self._pool.submit(self.ask, request)) for key, request in first)
             found.update((key, future.result()) for key, future in futures.items())
         finally:
+            # If one request fails, the others are not sent any more.
             for future in futures.values():
                 future.cancel()
         return found

@@ -91,6 +91,7 @@ class StaticVectors:
                 indices += [self._indices[part] for part in parts if part in self._indices]
             if indices:
                 row[:] = self.vectors[indices].mean(axis=0)
+        # The means of texts are scaled, so that inner products are cosine similarities.
         return _unit(means)
 
     def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:

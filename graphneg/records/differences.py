@@ -45,6 +45,7 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
         The turns of the context, then the response.
     """
     original = {name: negative.original[name] for name in ("context", "response")}
+    # None means that a part was not edited.
     loaded = replace(negative, **{name: value for name, value in original.items() if value is not None})
     old, new = (
         [*((turn["speaker"], turn["text"]) for turn in version.context), (version.speaker, version.response)]

@@ -154,6 +154,7 @@ def from_record(record: object, where: str = "record") -> Negative:
 def _checked(values: object, where: str) -> Record:
     """Check the fields and types of a record, and sort its graphs and scores."""
     try:
+        # convert checks the types, and to_builtins returns plain dicts and lists.
         record: Record = msgspec.to_builtins(msgspec.convert(values, _Shape))
     except (msgspec.ValidationError, TypeError) as error:
         # msgspec's messages end with a path, such as "- at `$.edits[0].turn`".
@@ -521,6 +522,7 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
         folder = temporary.name
     path, columns = str(Path(folder) / "negatives.arrow"), Features.from_arrow_schema(schema()).arrow_schema
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, columns) as stream:
+        # In batches, so that the memory use does not depend on the number of negatives.
         for batch in row_batches(negatives):
             stream.write_batch(batch.cast(columns))
     return Dataset.from_file(path)

@@ -123,6 +123,7 @@ def scratch_file(path: Path, token: str = "") -> Generator[Path]:
         The path of the new file.
     """
     scratch = path.with_name(f".{path.name}.{token or secrets.token_hex(8)}.tmp")
+    # Reserve the name. The block opens the file again.
     create_exclusively(scratch).close()
     try:
         yield scratch
@@ -199,6 +200,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _noted_token(lock: BinaryIO) -> str:
     """Return the token in a lock file; an empty string if there is none."""
     lock.seek(len(_MARK))
+    # The rest of the file has to be exactly one token.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 

@@ -165,11 +165,13 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     ) -> None:
         """Initialize by locking the output, and open the part of a stopped run or a new one."""
         own = None if shard is None else shard.file(out)
+        # The file of a shard has a suffix such as .3-of-16.
         path = check_destination(out) if own is None else check_output(own, [own.suffix])
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._made_of = fingerprint, made_of
+        # A finished file belongs to a run with these settings and this content.
         self._run = f"{fingerprint} {made_of}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -217,6 +219,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         with self._writing():
             data = line.encode() + b"\n"
             self._open.write(data)
+            # The digest grows with the part, so that a checkpoint does not have to read the part again.
             self._written.update(data)
         self._negatives += 1
 

@@ -67,6 +67,8 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     """Return the note of the run that wrote a file; raise `InputError` if the file must not be replaced."""
+    # Read the note even with `overwrite`, because a file of somebody else under its name must not be
+    # replaced.
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}

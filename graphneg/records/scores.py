@@ -84,6 +84,7 @@ def fit(graph: AmrGraph) -> float:
 def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
     """Yield predicate, role and concept of each node below another one in the tree."""
     for node in graph.nodes:
+        # The parent is the predicate, and the role says which argument the node is.
         above = None if node.up is None else graph.nodes[node.up].concept
         if above is not None and node.concept is not None and node.role is not None:
             yield above, node.role, node.concept

@@ -127,6 +127,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     Returns:
         The number of items in the file.
     """
+    # The counts of a resumed file continue.
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
@@ -216,6 +217,7 @@ class ShardFile:
             end = parse_typed(last, _End, str(self.path))
         except InputError as error:
             raise self._damaged("is not whole") from error
+        # A last line without a line end may have been cut off.
         if not last.endswith(b"\n") or end.digest != digest.hexdigest():
             raise self._damaged("is not as it was written")
         return end.digest
@@ -256,6 +258,7 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
         raise _apart("no file of a shard to merge")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
+    # If each shard fits the first one, all of them fit together.
     for other in files[1:]:
         _check_alike(first, other)
     amount = first.header.part.amount

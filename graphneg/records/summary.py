@@ -101,6 +101,7 @@ class Summary:
         code, _, sentence = reason.partition(":")
         self.skipped[code.strip()] += 1
         examples = self.examples.setdefault(code.strip(), [])
+        # A few ids are enough to look at examples, and memory must not grow with the run.
         if len(examples) < EXAMPLES_PER_REASON:
             examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
 
@@ -224,6 +225,7 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
             # If turns were removed, the turns before and after do not correspond.
             pairs.append((" ".join(before), " ".join(after)))
         else:
+            # Unchanged turns would distort the means.
             pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     if negative.original["response"] is not None:
         pairs.append((negative.original["response"], negative.response))

@@ -100,6 +100,7 @@ def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
     """Digest the rows of all selected dialogues, page by page, and the word relations."""
+    # The version covers every write of graphneg, whatever it changed.
     version = [row.values() for row in store.read(cypher_text("store/versions"))]
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])
@@ -107,6 +108,7 @@ def _digest(
     # The next pages are read while this one is hashed.
     for encoded in ahead(lambda page: b"\n".join(rows(store, page)), pages, READ_AHEAD):
         digest.update(encoded)
+    # Words and frames do not belong to a dialogue, so they are digested as a whole.
     words = [
         _sum(_encoded([row["word"], *_sorted(row["edges"])]) for row in _read(store, "word")),
         _sum(_encoded([row["lemma"], *_sorted(row["frames"])]) for row in _read(store, "frame")),

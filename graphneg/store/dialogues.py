@@ -88,6 +88,7 @@ class StoredDialogue:
 
     def parameter(self) -> dict[str, Any]:
         """Return the entry for this dialogue in the parameter ``$dialogues`` of a transform."""
+        # Transforms edit graphs, so turns without a graph are left out.
         turns = [
             {"turn": turn.turn, "speaker": turn.speaker, "amr": turn.amr}
             for turn in self.turns
@@ -119,6 +120,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         """Convert the names to tuples, and refuse a single string."""
+        # The class is frozen, so its attributes can only be set in this way.
         for name in ("corpora", "splits"):
             object.__setattr__(self, name, tuple(listed(name, getattr(self, name))))
 
@@ -248,6 +250,7 @@ def read_dialogues(store: Reads, ids: Sequence[str]) -> list[StoredDialogue]:
         said = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
         turns: dict[int, StoredTurn] = {}
         for turn, speaker, text, amr, _, digest, foreign in said:
+            # The first row of a turn has the preferred graph.
             turns.setdefault(turn, StoredTurn(turn, speaker, text, amr, digest, foreign is True))
         whole = tuple(turns.values())
         dialogues[row["id"]] = StoredDialogue(row["id"], row["corpus"], row["split"], whole)
@@ -280,6 +283,7 @@ def answering(turns: Sequence[Said]) -> str:
     others = [turn.speaker for turn in turns if turn.speaker != last]
     if others:
         return others[-1]
+    # So far only one speaker has spoken, so the other one has no name yet.
     return "B" if last == "A" else "A"
 
 

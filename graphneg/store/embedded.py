@@ -312,6 +312,7 @@ def trouble(membership: Membership) -> str | None:
         if membership.alive():
             return None
     except OSError as error:
+        # The directory, or its disk, is gone.
         return f"it can't be read any more ({error.strerror}); {KEPT}"
     try:
         log = membership.log.read_text(encoding="utf-8", errors="replace")
@@ -509,6 +510,7 @@ class Membership:
             with contextlib.suppress(OSError):
                 if keep_warm > 0:
                     self.control.sendall(b"keep %d\n" % min(keep_warm, LONGEST_WARM))
+                # Tell the supervisor that this process leaves, and wait until it closes the connection.
                 self.control.shutdown(socket.SHUT_WR)
                 self.control.settimeout(30.0)
                 # The supervisor closes the connection of its last user after Java has ended.

@@ -123,12 +123,14 @@ _IMPORTED_AT_ONCE = 1_000
 def _finish_import(store: Store) -> None:
     """Create the constraints and indexes of a bulk-imported store, and restore its empty lists."""
     apply_schema(store)
+    # The server builds indexes in the background, and the repairs below need them.
     store.read(cypher_text("read/await_indexes"))
     for kind in ("graphs", "terms"):
         pages, mend, after = cypher_text(f"upgrade/{kind}"), cypher_text(f"upgrade/imported_{kind}"), ""
         while rows := store.read(pages, after=after, limit=_IMPORTED_AT_ONCE):
             ids, after = [row["id"] for row in rows], rows[-1]["id"]
             marks = {"ids": ids, "empty": [EMPTY_LIST]}
+            # The variables are bound as defaults, because the transaction may run again later.
             store.write_derived(lambda tx, mend=mend, marks=marks: send_text(tx, mend, marks).finish())
     _write(store, cypher_text("upgrade/imported"))
 
@@ -136,6 +138,7 @@ def _finish_import(store: Store) -> None:
 def _write(store: Store, statement: str) -> None:
     """Run a schema statement that does not change the version of the content."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint()}
+    # All statements get the same parameters. Servers ignore those that a statement does not use.
     store.write_derived(lambda tx: send_text(tx, statement, marks).finish())
 
 
@@ -148,6 +151,8 @@ def facts_fingerprint() -> str:
     Returns:
         32 hexadecimal digits.
     """
+    # Facts are computed from graphs by this code with these word lists, so any change of them may change a
+    # fact.
     folders = (Path(__file__).parent.parent / name for name in ("amr", "english"))
     files = (file for folder in folders for file in folder.rglob("*") if file.suffix in {".py", ".tsv"})
     return fingerprint([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])

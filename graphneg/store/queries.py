@@ -239,6 +239,7 @@ def explore(
                 advice = "graphneg shift build makes it, graphneg cypher --named hubs lists topics"
                 meant = _meant(near_topics(store, topic)) or advice
                 raise InputError(f"{topic!r} is not in the shift graph: {meant}")
+    # A frame may be one that graphneg ships, or one that was loaded into the store.
     frame = values.get(_FRAME)
     if not rows and isinstance(frame, str) and not frame_exists(store, frame):
         advice = _meant(_near_frames(frame)) or "graphneg load propbank PATH loads more than graphneg brings"
@@ -292,6 +293,7 @@ def near_topics(store: Store, text: str) -> list[str]:
     rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX], lemmas=forms)
     found = sorted(row["topic"] for row in rows)
     alike = get_close_matches(topic, found, NEAR)
+    # Inflected forms first, and each topic once.
     return list(dict.fromkeys([*(form for form in forms if form in found), *alike]))[:NEAR]
 
 

@@ -65,6 +65,7 @@ class ReopenedStore:
 
     def _replace(self) -> None:
         """Open the store again, unless an attempt has failed a moment ago."""
+        # An attempt takes seconds, so it is not repeated for each request.
         if self._failure and time.monotonic() - self._failed_at < PAUSE_SECONDS:
             raise StoreError(self._failure)
         ended = self._store

@@ -117,6 +117,7 @@ def shared_content(store: Store, selection: Selection) -> str:
     if snapshot is None:
         return shared_digest(store, selection)
     check_selection(snapshot, selection)
+    # All shards of a snapshot share its digest, whatever else their stores hold.
     return f"snapshot {snapshot.digest}"
 
 

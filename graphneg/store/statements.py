@@ -41,6 +41,7 @@ def cypher_text(name: str) -> str:
 @cache
 def shipped_texts() -> frozenset[str]:
     """Return the texts of all transforms and named queries that graphneg ships."""
+    # These folders hold the shipped queries that run through `Store.query_read`.
     folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
     files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
     return frozenset(file.read_text(encoding="utf-8") for file in files)
@@ -98,6 +99,7 @@ def statements(text: str) -> list[str]:
         The statements, without comment lines and semicolons.
     """
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+    # This simple split is enough: no shipped script has a semicolon in a string.
     return [statement.strip() for statement in code.split(";") if statement.strip()]
 
 
