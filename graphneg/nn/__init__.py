@@ -1,1 +1,1 @@
-"""What parts with neural networks share: finding and loading models, batches, sampling, training runs."""
+"""Load, train and run neural models: the code that decoders, rankers and generators share."""

@@ -1,10 +1,19 @@
-"""Answers of served language models, kept on disk, so that what was paid for once is not asked again.
+"""Keep the answers of served language models on disk, so that no answer is paid for twice.
 
-A key (a digest of all that an answer depends on) and an `Answer` go in; the answer comes out, in this run or
-a later one. An answer is in the file as soon as `Answers.put` returns: a process that is killed loses none of
-them, and several processes may share the file. An answer with a problem, such as one that was cut off, is
-kept until the file is closed and no longer, and the next run asks again. The exception is a prompt that the
-server did not accept: it would not accept it the next time either.
+`Answers` maps a key to an `Answer`. The key is a digest of everything that the answer depends on. An answer
+is in the file as soon as `Answers.put` returns, so a process that is killed loses none, and several processes
+may share the file.
+
+An answer with a problem, for example one that was cut off, is kept only until the file is closed, and the
+next run asks again. A prompt that the server did not accept is the exception: the server would not accept it
+the next time either.
+
+Example:
+    Look up an answer, and ask the server only if it is missing::
+
+        answers = Answers(Path("answers.sqlite"))
+        answer = answers.get([key]).get(key) or ask_server()
+        answers.put(key, answer)
 """
 
 from __future__ import annotations
@@ -31,23 +40,29 @@ PROBLEMS: dict[Problem, str] = {
     "only-thinking": "the model's answer ended while it was still thinking",
     "not-accepted": "the server did not accept the prompt",
 }
-"""Why an answer cannot be used as it is, by the names under which they are counted."""
+"""Problems that make an answer unusable, by the names under which they are counted."""
 
 FORMAT = 2
-"""The number of the file's format. Keys of format 1 did not tell one server from another."""
+"""Version of the file format. The keys of format 1 did not distinguish servers."""
 _AT_ONCE = 500
+"""Number of keys in one SQL query. SQLite limits the number of placeholders."""
 _WAIT_SECONDS = 60
+"""Seconds for which SQLite waits for another process."""
 _PAUSE_SECONDS = 0.02
+"""Seconds between two attempts to open the file for sharing."""
 _log = logging.getLogger(__name__)
 
 
 class Answer(NamedTuple):
-    """A text that a server gave.
+    """An answer of a server.
 
-    ``finished`` says that it came to an end before the limit of tokens. ``logprobs`` are the
-    log-probabilities of its tokens, if the server tells them; ``tokens_in`` and ``tokens_out`` what was read
-    and written, as the server counts. ``problem`` names what is wrong with it (see `PROBLEMS`), if anything
-    is.
+    Attributes:
+        text: The text.
+        finished: Whether the text ended before the token limit.
+        logprobs: The log-probabilities of its tokens; None if the server does not report them.
+        tokens_in: Number of tokens that the server read.
+        tokens_out: Number of tokens that the server wrote.
+        problem: Why the answer is unusable (see `PROBLEMS`); empty if it is usable.
     """
 
     text: str
@@ -59,32 +74,42 @@ class Answer(NamedTuple):
 
 
 class Answers:
-    """The answers in a file, which is created if it is missing. Threads may share it.
+    """A file of answers. Several threads may share it.
+
+    Args:
+        path: The file, which is created if it is missing.
 
     Raises:
-        InputError: the file cannot be created, is no file of answers, or a newer version wrote it.
+        InputError: The file cannot be created, holds something else, or was written by a newer version.
     """
 
     def __init__(self, path: Path) -> None:
+        """Initialize by opening the file."""
         self.path = path
         self._lock = Lock()
         self._reads = msgspec.json.Decoder(Answer)
         with self._using():
             create_folder(path.parent)
             create_private(path)
+            # Threads share the connection. The lock lets one of them use it at a time.
             self._file = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
             self._share()
+            # In WAL mode, NORMAL loses nothing if a process is killed. Only a power failure can lose the last
+            # answers.
             self._file.execute("PRAGMA synchronous = NORMAL")
             version = self._checked_format()
             with self._file:
+                # A TEMP table exists for this connection only, so answers with a problem disappear when the
+                # file is closed.
                 for table in ("TABLE IF NOT EXISTS final_answers", "TEMP TABLE problem_answers"):
                     self._file.execute(f"CREATE {table} (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID")
                 if version < FORMAT:
                     self._file.execute(f"PRAGMA user_version = {FORMAT}")
 
     def _share(self) -> None:
-        """Let others read while one writes. Of several that ask for this at once SQLite refuses some, and
-        lets none of them wait."""
+        """Switch the file to a mode in which others can read while one process writes."""
+        # If several processes switch the mode at once, SQLite refuses some of them immediately, without its
+        # usual waiting.
         until = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
@@ -96,11 +121,10 @@ class Answers:
             time.sleep(_PAUSE_SECONDS)
 
     def _checked_format(self) -> int:
-        """Return the format; refuse a newer one, and say once that answers of an older are not used.
-
-        An older file keeps them in a table of another name, so that they are never read as answers of today.
-        """
+        """Return the format of the file, and warn once about unused answers of an older format."""
         [version] = self._file.execute("PRAGMA user_version").fetchone()
+        # A file of format 1 keeps its answers in a table of another name, so they are never read as current
+        # ones.
         if version > FORMAT:
             raise InputError(
                 f"{self.path}: a newer version of graphneg wrote these answers; choose another cache"
@@ -116,7 +140,16 @@ class Answers:
         return version
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
-        """Return the answers that are here, by their keys; those with a problem only of this run."""
+        """Return the known answers.
+
+        Answers with a problem are known only if this run has received them.
+
+        Args:
+            keys: Keys of answers.
+
+        Returns:
+            The known answers, by key.
+        """
         found: dict[bytes, Answer] = {}
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
@@ -128,7 +161,13 @@ class Answers:
         return found
 
     def put(self, key: bytes, answer: Answer) -> None:
-        """Keep an answer; one that is here stays, so that all that use the file have the same."""
+        """Keep an answer. An existing answer is not replaced, so that all users of the file see the same one.
+
+        Args:
+            key: The key of the answer.
+            answer: The answer.
+        """
+        # A prompt that was refused would be refused again, so this answer is final, too.
         is_final = answer.problem in ("", "not-accepted")
         table = "final_answers" if is_final else "problem_answers"
         with self._using(), self._lock, self._file:
@@ -142,6 +181,7 @@ class Answers:
 
     @contextmanager
     def _using(self) -> Generator[None]:
+        """Turn errors of the file and of its content into an `InputError`."""
         try:
             yield
         except (OSError, sqlite3.Error, msgspec.MsgspecError) as error:

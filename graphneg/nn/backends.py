@@ -1,6 +1,14 @@
-"""What runs a model that writes texts: PyTorch, or CTranslate2 with 8-bit weights.
+"""Run a model that writes text for AMR graphs, with PyTorch or with CTranslate2 (8-bit weights).
 
-In: rows of tokens. Out: the best texts of each as tokens, or drawn ones, and how likely given texts are.
+A `Backend` takes batches of token rows. It returns the best texts of a beam search, sampled texts, or the
+loss of given texts. `TorchBackend` runs any transformers model. `CTranslate2Backend` runs a converted copy,
+which is faster on CPUs.
+
+Example:
+    Decode a linearized graph with a beam of width 4::
+
+        [outputs] = backend.beams([tokenizer("( want-01 :ARG0 ( boy ) )").input_ids], 4, 64)
+        tokenizer.decode(outputs[0].tokens)
 """
 
 from __future__ import annotations
@@ -24,40 +32,84 @@ _CONVERTED = "ctranslate2-int8"
 
 
 class Output(NamedTuple):
-    """A generated text's tokens without special ones at its ends; ``finished`` if it came to an end."""
+    """A generated text.
+
+    Attributes:
+        tokens: Its tokens, without special tokens at its ends.
+        finished: Whether the model ended the text before the token limit.
+    """
 
     tokens: Tokens
     finished: bool
 
 
 class Backend(ABC):
-    """Generates texts for a batch of graphs, each with its end token."""
+    """Generates texts for batches of graphs."""
 
     @abstractmethod
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
-        """The ``width`` best texts of each graph, best first, of at most ``longest`` tokens."""
+        """Return the best texts of each graph.
+
+        Args:
+            batch: The tokens of each graph, with its end token.
+            width: Number of beams, which is also the number of texts per graph.
+            longest: Maximum number of tokens of a text.
+
+        Returns:
+            The texts of each graph, the best one first.
+        """
 
     def draws(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
-        """One text of each graph, drawn with its own seed; an `InputError` where the backend can't."""
+        """Sample one text for each graph, with a seed for each. Each text is in a list of its own.
+
+        Args:
+            batch: The tokens of each graph, with its end token.
+            sampling: The sampling parameters.
+            seeds: The seed of each graph.
+            longest: Maximum number of tokens of a text.
+
+        Raises:
+            InputError: The backend cannot sample.
+        """
         raise InputError(NO_SAMPLING)
 
     @abstractmethod
     def losses(self, batch: Sequence[tuple[Tokens, str]]) -> list[float]:
-        """Of each graph's text: the mean negative log-likelihood (nats a token), its end token's too."""
+        """Return the loss of each text, given its graph.
+
+        Args:
+            batch: The tokens of a graph and its text, for each item.
+
+        Returns:
+            The mean negative log-likelihood in nats per token, including the end token.
+        """
 
 
 class TorchBackend(Backend):
-    """A transformers model on one device (``auto``: a GPU where there is one), or a `DecoderError`.
+    """A transformers model on one device.
 
-    It is a sequence-to-sequence one, or ``causal``. ``model`` is transformers' own.
+    Args:
+        folder: The folder of the model.
+        tokenizer: The tokenizer of the model.
+        device: A torch device; ``auto`` chooses a GPU if there is one.
+        causal: Whether the model is a causal one instead of a sequence-to-sequence one.
+
+    Attributes:
+        model: The transformers model.
+
+    Raises:
+        DecoderError: The model cannot be loaded.
     """
 
     def __init__(self, folder: Path, tokenizer: Any, device: str, *, causal: bool = False) -> None:
+        """Initialize by loading the weights."""
         import torch
         from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
+        # GPT-2 and Llama have no padding token. The end token will do, since the attention mask excludes
+        # padding.
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         source = ModelSource(folder, None)
@@ -73,49 +125,78 @@ class TorchBackend(Backend):
         self._ends = self._lm.end_tokens(None)
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
-        """See `Backend.beams`."""
+        """Return the best texts of each graph. See `Backend.beams`.
+
+        Args:
+            batch: The tokens of each graph, with its end token.
+            width: Number of beams and of texts per graph.
+            longest: Maximum number of tokens of a text.
+
+        Returns:
+            The texts of each graph, the best one first.
+        """
         outputs = self._generate(batch, longest, (), num_beams=width, num_return_sequences=width)
         return [outputs[start : start + width] for start in range(0, len(outputs), width)]
 
     def draws(
         self, batch: Sequence[Tokens], sampling: Sampling, seeds: Sequence[int], longest: int
     ) -> list[list[Output]]:
-        """See `Backend.draws`."""
+        """Sample one text for each graph. See `Backend.draws`.
+
+        Args:
+            batch: The tokens of each graph, with its end token.
+            sampling: The sampling parameters.
+            seeds: The seed of each graph.
+            longest: Maximum number of tokens of a text.
+
+        Returns:
+            A list with one text for each graph.
+        """
+        # Greedy search over logits with Gumbel noise is sampling; see `graphneg.nn.generation`.
         outputs = self._generate(batch, longest, processors(sampling, seeds), num_beams=1)
         return [[output] for output in outputs]
 
     def losses(self, batch: Sequence[tuple[Tokens, str]]) -> list[float]:
-        """See `Backend.losses`."""
+        """Return the loss of each text. See `Backend.losses`."""
         items = [Request(at, source, self._lm.target_tokens(text)) for at, (source, text) in enumerate(batch)]
         return self._lm.losses(items)
 
     def _generate(
         self, batch: Sequence[Tokens], longest: int, chain: Sequence[Any], **search: Any
     ) -> list[Output]:
+        """Generate sequences and cut them at their end tokens."""
         sequences = self._lm.generated(batch, list(chain), max_new_tokens=longest, **search)
         return [_output(sequence, self._ends) for sequence in sequences]
 
 
 def _output(tokens: list[int], ends: Collection[int]) -> Output:
-    """Without the end token and the padding behind it."""
+    """Remove the end token and the padding after it."""
     end = next((at for at, token in enumerate(tokens) if token in ends), None)
     return Output(tokens, False) if end is None else Output(tokens[:end], True)
 
 
 class CTranslate2Backend(Backend):
-    """The same model with 8-bit weights, faster on CPUs (``auto``: CUDA where CTranslate2 finds it).
+    """A sequence-to-sequence model with 8-bit weights, which is faster on CPUs.
 
-    A model is converted once. The result is kept beside it, in ``ctranslate2-int8``; where the folder can't
-    be written or came from the hub, in the user's cache. A conversion is made in a folder of its own and then
-    renamed, so that one that was stopped is never used.
+    A model is converted once. The result is kept in the folder of the model, under ``ctranslate2-int8`` and a
+    version. If that folder is not writable or came from the Hugging Face hub, the user's cache is used. A
+    conversion is written to a temporary folder and then renamed, so an interrupted one is never used.
 
-    Raises `DecoderError` where the folder can't be converted or loaded.
+    Args:
+        folder: The folder of the model, which may already be a converted one.
+        tokenizer: The tokenizer of the model.
+        device: ``cpu``, ``cuda``, ``cuda:1`` and so on; ``auto`` chooses CUDA if CTranslate2 finds it.
+
+    Raises:
+        DecoderError: The model cannot be converted or loaded.
     """
 
     def __init__(self, folder: ModelFolder, tokenizer: Any, device: str) -> None:
+        """Initialize by converting and loading the weights."""
         import ctranslate2
 
         converted = folder.path if folder.converted else convert(folder, tokenizer)
+        # "cuda:1" is the device "cuda" with the index 1.
         kind, _, number = device.partition(":")
         try:
             self._translator = ctranslate2.Translator(
@@ -128,11 +209,12 @@ class CTranslate2Backend(Backend):
         self._tokenizer = tokenizer
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
-        """See `Backend.beams`."""
-        # With patience 1 the search stops at the first finished beams: short texts that broke off.
+        """Return the best texts of each graph. See `Backend.beams`."""
+        # With patience 1, the search stops at the first finished beams. These are short texts that broke off.
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
         results = self._translator.translate_batch(
             source,
+            # 0 means no limit. By default, inputs are cut off at 1,024 tokens without a warning.
             max_input_length=0,
             max_decoding_length=longest,
             return_end_token=True,
@@ -144,7 +226,7 @@ class CTranslate2Backend(Backend):
         return [[_output(ids(tokens), ends) for tokens in result.hypotheses] for result in results]
 
     def losses(self, batch: Sequence[tuple[Tokens, str]]) -> list[float]:
-        """See `Backend.losses`."""
+        """Return the loss of each text. See `Backend.losses`."""
         pieces = self._tokenizer.convert_ids_to_tokens
         results = self._translator.score_batch(
             [pieces(list(tokens)) for tokens, _ in batch],
@@ -154,17 +236,32 @@ class CTranslate2Backend(Backend):
             ],
             max_input_length=0,
         )
+        # The scores include the end token, as those of the other backend do.
         return [-sum(one.log_probs) / len(one.log_probs) for one in results]
 
 
 def convert(folder: ModelFolder, tokenizer: Any) -> Path:
-    """The folder of the converted model, made where it is not there yet."""
-    # A text that changes when the model's files do: trained on, a model is converted again.
+    """Convert a model for CTranslate2, unless that was done before.
+
+    Args:
+        folder: The folder of the model.
+        tokenizer: The tokenizer of the model.
+
+    Returns:
+        The folder of the converted model.
+
+    Raises:
+        DecoderError: The model cannot be converted.
+    """
+    # The version changes with the files of the model, so that a model that is trained further is converted
+    # again.
     files = sorted(file for file in folder.path.iterdir() if file.is_file())
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
     cache = folder.path
     if folder.from_hub or not os.access(cache, os.W_OK):
+        # Two models may have folders of the same name, so the name of the cache folder depends on the whole
+        # path.
         name = hashlib.sha256(str(cache.resolve()).encode()).hexdigest()[:16]
         cache = cache_folder("models", name)
     target = cache / f"{_CONVERTED}-{version}"
@@ -180,10 +277,11 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
 
 
 def _converter(path: Path, tokenizer: Any) -> Any:
+    """Return a converter that uses the given tokenizer."""
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """Uses the tokenizer that is loaded already; amrlib's folders hold none."""
+        """Uses a tokenizer that is already loaded, because the folders of amrlib hold none."""
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

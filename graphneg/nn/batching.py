@@ -1,4 +1,13 @@
-"""Batches: rows of tokens as tensors, items of like length, halved when memory runs out."""
+"""Run a model on batches of items of similar length, with smaller batches if memory runs out.
+
+`padded` turns rows of tokens into tensors. `longest_first` sorts items by length, runs them in batches, and
+halves a batch that does not fit into memory.
+
+Example:
+    Score texts in batches of 16, or of 8 if 16 do not fit::
+
+        longest_first(texts, len, 16, lambda batch: [score(text) for text in batch])
+"""
 
 from __future__ import annotations
 
@@ -11,7 +20,8 @@ from graphneg.errors import ModelError
 
 _log = logging.getLogger(__name__)
 
-# What torch and CTranslate2 say, on GPUs and CPUs, where they raise no type of their own.
+# Parts of the messages of torch and CTranslate2 about missing memory, on GPUs and CPUs. Some of these errors
+# have no type of their own.
 _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad_alloc")
 
 Item = TypeVar("Item")
@@ -21,9 +31,18 @@ Result = TypeVar("Result")
 def padded(
     rows: Sequence[Sequence[int]], pad: int, side: Literal["left", "right"], device: Any, width: int = 0
 ) -> dict[str, Any]:
-    """``input_ids`` and ``attention_mask``: int64 tensors of shape (rows, tokens of the longest row).
+    """Return rows of tokens as padded tensors.
 
-    Rows are filled to at least ``width`` tokens with ``pad``, which the mask leaves out.
+    Args:
+        rows: The tokens of each row.
+        pad: The padding token.
+        side: The side on which rows are padded.
+        device: The torch device of the tensors.
+        width: Minimum number of tokens per row.
+
+    Returns:
+        ``input_ids`` and ``attention_mask``, int64 tensors of shape (rows, tokens of the longest row). The
+        mask is 0 at padding.
     """
     import torch
 
@@ -40,10 +59,18 @@ def padded(
 def in_batches(
     items: Sequence[Item], size: int, run: Callable[[Sequence[Item]], Sequence[Result]]
 ) -> Iterator[tuple[Item, Result | None]]:
-    """Run ``items`` in the given order, ``size`` at a time; yields each with its result.
+    """Run items in batches, in the given order.
 
-    A batch that runs out of memory is run again in halves, and so are the batches after it.
-    An item for which memory does not suffice alone has None. Other errors are raised.
+    A batch that runs out of memory is run again in two halves, and all further batches have the smaller size.
+    Other errors are raised.
+
+    Args:
+        items: The items.
+        size: Maximum number of items in a batch.
+        run: Returns the result of each item of a batch.
+
+    Yields:
+        Each item with its result, or with None if memory does not suffice for this item alone.
     """
     start = 0
     while start < len(items):
@@ -56,6 +83,7 @@ def in_batches(
         else:
             size = len(batch) // 2
             _log.warning("out of memory with %d items in a batch; going on with %d", len(batch), size)
+            # Run the same items again in smaller batches.
             continue
         start += len(batch)
 
@@ -67,11 +95,22 @@ def longest_first(
     run: Callable[[Sequence[Item]], Sequence[Result]],
     what: str = "a text",
 ) -> list[Result]:
-    """The result of each item, in the order given; items of like length run together.
+    """Run items in batches of similar length, the longest items first.
 
-    The longest go first: memory runs out early or never.
+    With this order, memory runs out at the start or never.
 
-    Raises `ModelError`: memory does not suffice for ``what`` an item is alone.
+    Args:
+        items: The items.
+        length: Returns the length of an item, usually in tokens.
+        size: Maximum number of items in a batch.
+        run: Returns the result of each item of a batch.
+        what: What an item is, for the error message.
+
+    Returns:
+        The result of each item, in the order of the items.
+
+    Raises:
+        ModelError: Memory does not suffice for a single item.
     """
     results: list[Result] = []
     for index, result in enumerate(if_memory_suffices(items, length, size, run)):
@@ -87,7 +126,18 @@ def if_memory_suffices(
     size: int,
     run: Callable[[Sequence[Item]], Sequence[Result]],
 ) -> list[Result | None]:
-    """As `longest_first`, but None for an item for which memory does not suffice alone."""
+    """Run items like `longest_first`, without an error for items that do not fit into memory.
+
+    Args:
+        items: The items.
+        length: Returns the length of an item, usually in tokens.
+        size: Maximum number of items in a batch.
+        run: Returns the result of each item of a batch.
+
+    Returns:
+        The result of each item; None for an item that does not fit into memory alone.
+    """
+    # The index breaks ties, so the batches do not depend on anything but the items.
     order = sorted(range(len(items)), key=lambda index: (-length(items[index]), index))
     results = dict(in_batches(order, size, lambda batch: run([items[i] for i in batch])))
     return [results[index] for index in range(len(items))]
@@ -96,6 +146,7 @@ def if_memory_suffices(
 def _run_if_memory_suffices(
     batch: Sequence[Item], run: Callable[[Sequence[Item]], Sequence[Result]]
 ) -> Sequence[Result] | None:
+    """Return the results of a batch; None if memory runs out."""
     try:
         return run(batch)
     except (RuntimeError, MemoryError) as error:
@@ -106,9 +157,11 @@ def _run_if_memory_suffices(
             or any(words in message for words in _OUT_OF_MEMORY)
         ):
             raise
-    # Behind the handler: the error's traceback keeps the batch's tensors alive until here.
+    # This must come after the handler: until then, the traceback of the error keeps the tensors of the batch
+    # alive.
     import torch
 
+    # Free tensors in reference cycles, and then return the cached memory to the device.
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

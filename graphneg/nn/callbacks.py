@@ -1,6 +1,15 @@
-"""The callback of transformers' Trainer: its steps as progress, and Ctrl-C that ends a run after its step.
+"""Report the steps of transformers' ``Trainer`` as progress, and stop a run cleanly at Ctrl-C.
 
-This module alone in ``nn`` imports transformers at its top, so it is imported inside functions.
+This is the only module in ``nn`` that imports transformers at its top, so it must be imported inside of
+functions.
+
+Example:
+    Train with a progress display::
+
+        steps = StepCallback(progress)
+        trainer = Trainer(model=model, args=arguments, train_dataset=rows, callbacks=[steps])
+        with steps.listening():
+            trainer.train()
 """
 
 from __future__ import annotations
@@ -17,38 +26,66 @@ from graphneg.progress import Progress
 
 
 class StepCallback(TrainerCallback):
-    """Tells ``progress`` of each step; a run that goes on starts where it was.
+    """Reports each step of a run to a progress display.
 
-    Inside of `listening`, at the first Ctrl-C the step ends, a checkpoint is written, and only then does the
-    run stop; a second one ends it at once.
+    A resumed run starts at the step where it was stopped. Inside of `listening`, the first Ctrl-C lets the
+    current step end and a checkpoint be written before the run stops. A second Ctrl-C stops it at once.
+
+    Args:
+        progress: The progress display.
     """
 
     def __init__(self, progress: Progress) -> None:
+        """Initialize with a progress display."""
         self._progress = progress
         self._stopping = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """The run begins, or goes on where it was."""
+        """Start the display, at the step of a resumed run.
+
+        Args:
+            args: The training arguments.
+            state: The state of the trainer.
+            control: The control flags of the trainer.
+            **_: Ignored.
+        """
         self._progress.start("training", state.max_steps, "steps")
         self._progress.advance(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """One step is done; after Ctrl-C it is the last one."""
+        """Report a step, and stop the run if Ctrl-C was pressed.
+
+        Args:
+            args: The training arguments.
+            state: The state of the trainer.
+            control: The control flags of the trainer, which are set to save and stop.
+            **_: Ignored.
+        """
         self._progress.advance(1)
         if self._stopping:
+            # With the checkpoint, the same call can resume the run later.
             control.should_save = control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """The run has ended."""
+        """End the display.
+
+        Args:
+            args: The training arguments.
+            state: The state of the trainer.
+            control: The control flags of the trainer.
+            **_: Ignored.
+        """
         self._progress.finish()
 
     @contextmanager
     def listening(self) -> Generator[None]:
-        """Raises KeyboardInterrupt at the end where Ctrl-C was pressed; the checkpoint is there then.
+        """Stop the run after its current step if Ctrl-C is pressed in the block.
 
-        Handlers of others are left alone, and so are other threads than the main one, which no signal
-        reaches: Ctrl-C does there what it did before.
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed. The checkpoint has been written.
         """
+        # Signals reach only the main thread, and a handler that somebody else has installed must stay. In
+        # these cases Ctrl-C keeps its meaning.
         ours = threading.current_thread() is threading.main_thread()
         ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if ours:
@@ -62,6 +99,7 @@ class StepCallback(TrainerCallback):
             raise KeyboardInterrupt
 
     def _stop(self, number: int, frame: Any) -> None:
+        """Note the first Ctrl-C, and pass the second one to Python's own handler."""
         if self._stopping:
             signal.default_int_handler(number, frame)
         self._stopping = True

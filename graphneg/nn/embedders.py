@@ -1,7 +1,14 @@
-"""Embedders: a name in, something out that turns texts into vectors, and keeps those that it has made.
+"""Turn texts into vectors, and cache the vectors.
 
-Static word vectors (`graphneg.nn.vectors`) and encoders that sentence-transformers runs; models of one name
-give the same vectors on every machine.
+`get_embedder` returns an `Embedder` for a name: static word vectors (see `graphneg.nn.vectors`), or an
+encoder that sentence-transformers runs. Two embedders with the same ``name`` give the same vectors on every
+machine.
+
+Example:
+    Embed two texts with the word vectors that graphneg ships::
+
+        vectors = get_embedder("glove-50d").embed(["I like tea.", "I like coffee."])
+        vectors.shape   # (2, 50)
 """
 
 from __future__ import annotations
@@ -28,46 +35,63 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STATIC_SUFFIXES = (".txt", ".vec", ".npz", ".gz")
+"""Suffixes of files with static word vectors."""
 WORD_INDEX = "*_index.parquet"
+"""Pattern of the word index in a directory of static word vectors."""
 BUNDLED = "glove-50d"
-"""The word vectors that graphneg comes with."""
+"""The word vectors that graphneg ships."""
 KEPT = 50_000
+"""Number of vectors that a `CachedEmbedder` keeps in memory by default."""
 _CACHE_OPTIONS = ("kept", "cache")
+"""Options of `get_embedder` for the cache."""
 _GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+"""Ends of the class names of models that generate text. They cannot be used as encoders."""
 
 
 class Embedder(Protocol):
     """Turns texts into vectors.
 
-    ``name`` says which model it is, the same on every machine: vectors of one name are comparable.
+    Attributes:
+        name: The name of the model, the same on every machine. Vectors of the same name are comparable.
     """
 
     name: str
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Vectors of shape (texts, dimensions), each of length 1; a text without known words is zero."""
+        """Return a vector for each text.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            A float32 array of shape (texts, dimensions). Each row has length 1, or is zero if no word is
+            known.
+        """
         ...
 
 
 def get_embedder(name: str | Path, **options: Any) -> Embedder:
-    """The embedder of a path or an id; it keeps the vectors of texts that it has seen.
+    """Return an embedder for a path or an id. It caches the vectors that it has computed.
 
-    ``glove-50d`` names the small word vectors that graphneg comes with. A file that ends .txt, .vec, .npz
-    or .gz, and a directory with a word index, hold static word vectors (``graphneg.nn.vectors``); any
-    other directory, and what is no path, is a sentence-transformers or Hugging Face encoder
-    (``graphneg.nn.embedders``). Options of both: ``kept`` (how many texts stay in memory) and
-    ``cache`` (a file that keeps them for the next time). Options of encoders: ``batch``, ``device``,
-    ``threads``, ``offline``.
+    Args:
+        name: ``glove-50d`` means the word vectors that graphneg ships. Files that end in .txt, .vec, .npz or
+            .gz, and directories with a word index, are static word vectors. Any other directory or id is an
+            encoder of sentence-transformers or Hugging Face.
+        **options: ``kept`` (number of vectors in memory) and ``cache`` (a file that keeps vectors for the
+            next run). For encoders also ``batch``, ``device``, ``threads`` and ``offline``; see `Encoder`.
+
+    Returns:
+        The embedder. A missing model or package raises `ModelError` here.
 
     Raises:
-        ModelError: there is no such model, it is another kind of model, or a package is not installed.
-        InputError: an option is unknown.
+        InputError: The embedder does not have one of the options.
     """
     factory: Callable[..., Embedder] = Encoder
     if is_static(name):
         from graphneg.nn.vectors import StaticVectors
 
         factory = StaticVectors
+    # Constructors list all of their options, so a misspelled one is noticed here.
     for option in options:
         if option not in signature(factory).parameters and option not in _CACHE_OPTIONS:
             raise InputError(f"embedder {name}: there is no option {option!r} for this kind of model")
@@ -76,7 +100,14 @@ def get_embedder(name: str | Path, **options: Any) -> Embedder:
 
 
 def is_static(name: str | Path) -> bool:
-    """Whether a name means static word vectors."""
+    """Return whether a name means static word vectors.
+
+    Args:
+        name: A name, as in `get_embedder`.
+
+    Returns:
+        True for the vectors that graphneg ships, and for files and directories of word vectors.
+    """
     if name == BUNDLED:
         return True
     path = Path(name).expanduser()
@@ -84,19 +115,32 @@ def is_static(name: str | Path) -> bool:
 
 
 def model_name(name: str, files: Iterable[Path]) -> str:
-    """A name with a digest of its files' sizes, beginnings and ends: ``all-MiniLM-L6-v2@3f9a04c1``."""
+    """Return a name with a digest of the model's files.
+
+    Args:
+        name: The name without a digest.
+        files: The files, whose sizes, beginnings and ends are digested.
+
+    Returns:
+        A name such as ``all-MiniLM-L6-v2@3f9a04c1``.
+    """
     return f"{name}@{files_digest(files)}"
 
 
 class Encoder:
-    """An encoder by path or hub id; texts become the mean of their tokens' last states.
+    """A sentence-transformers model, or a plain encoder with mean pooling over the states of its last layer.
 
-    A sentence-transformers model pools as it was trained to. Batches hold texts of like length.
-    ``device`` is ``cpu``, ``cuda`` or ``mps``, the best there is where it is not given; ``threads``
-    bounds torch's threads in the whole process; ``offline`` fetches nothing.
+    Batches hold texts of similar length.
 
-    Raises `ModelError`: sentence-transformers is not installed, there is no such model, or it is of another
-    kind.
+    Args:
+        model: A path or an id on the Hugging Face hub.
+        batch: Number of texts in a batch.
+        device: ``cpu``, ``cuda`` or ``mps``; by default the best one that is available.
+        threads: Maximum number of torch threads in the whole process.
+        offline: Whether to use only files that are already on this machine.
+
+    Raises:
+        ModelError: sentence-transformers is not installed, there is no such model, or it is not an encoder.
     """
 
     def __init__(
@@ -107,15 +151,19 @@ class Encoder:
         threads: int | None = None,
         offline: bool = False,
     ) -> None:
+        """Initialize by loading the model."""
         if find_spec("sentence_transformers") is None:
             raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
         folder = locate(model, offline=offline)
+        # A folder with modules.json is a sentence-transformers model, which defines its own pooling. Any
+        # other folder has to hold an encoder.
         modules = folder / "modules.json"
         for kind in () if modules.is_file() else read_config(folder, "encoder").get("architectures") or ():
             if str(kind).endswith(_GENERATES):
                 raise ModelError(f"{folder}: {kind} generates text; an embedder needs an encoder")
         from sentence_transformers import SentenceTransformer
 
+        # It warns about each model for which it has to add mean pooling.
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         with reading(folder, "encoder"):
             self._model = SentenceTransformer(str(folder), device=device, local_files_only=True).eval()
@@ -128,7 +176,14 @@ class Encoder:
         self.name = model_name(Path(model).name, files)
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """See `Embedder.embed`."""
+        """Return a vector for each text. See `Embedder.embed`.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            A float32 array of shape (texts, dimensions) with rows of length 1.
+        """
         return self._model.encode(
             list(texts),
             batch_size=self._batch,
@@ -139,15 +194,25 @@ class Encoder:
 
 
 class CachedEmbedder:
-    """An embedder that embeds no text twice: ``kept`` vectors stay in memory, the ones used last.
+    """An embedder that embeds no text twice.
 
-    ``cache`` is a file that keeps them for the next time. ``embedder`` is the one inside: static vectors,
-    say. Threads may share it; one embeds at a time.
+    Several threads may share it. One of them embeds at a time.
 
-    Raises `InputError`: ``cache`` can't be opened.
+    Args:
+        embedder: The embedder to cache.
+        kept: Maximum number of vectors in memory. Those that were used longest ago are dropped first.
+        cache: A file that keeps vectors for the next run; None for no file.
+
+    Attributes:
+        name: The name of the embedder.
+        embedder: The embedder that is cached.
+
+    Raises:
+        InputError: The cache cannot be opened.
     """
 
     def __init__(self, embedder: Embedder, kept: int = KEPT, cache: str | Path | None = None) -> None:
+        """Initialize with an empty memory, and open the file."""
         self.name = embedder.name
         self.embedder = embedder
         self._kept = kept
@@ -160,6 +225,7 @@ class CachedEmbedder:
             path = Path(cache).expanduser()
             create_private(path)
             self._file = sqlite3.connect(path, timeout=60, check_same_thread=False)
+            # Several models share the file.
             with self._file:
                 self._file.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
@@ -169,17 +235,26 @@ class CachedEmbedder:
             raise InputError(f"{cache}: can't be used as a cache of vectors: {error}") from error
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """See `Embedder.embed`."""
+        """Return a vector for each text. See `Embedder.embed`.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            A float32 array of shape (texts, dimensions) with rows of length 1 or zero.
+        """
         import numpy
 
         with self._lock:
+            # Only the embedder knows how many dimensions an empty array has.
             if not texts:
                 return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
             vectors = {text: self._memory[text] for text in unique if text in self._memory}
-            if self._file:  # which knows a text by its digest
+            if self._file:  # The file holds digests of texts, not the texts.
                 keys = {_digest(text): text for text in unique if text not in vectors}
                 digests = iter(keys)
+                # SQLite limits the number of placeholders in a query.
                 while some := list(islice(digests, 500)):
                     marks = ",".join("?" * len(some))
                     query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
@@ -189,9 +264,11 @@ class CachedEmbedder:
                 vectors |= zip(missing, self.embedder.embed(missing), strict=True)
                 if self._file:
                     rows = [(self.name, _digest(text), vectors[text].tobytes()) for text in missing]
-                    with self._file:  # several processes may share it
+                    # Another process may have written the same text meanwhile: INSERT OR IGNORE.
+                    with self._file:
                         self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
             for text, vector in vectors.items():
+                # A vector may be a view of the array of its whole batch. A copy lets the batch go.
                 self._memory[text] = vector.copy() if vector.base is not None else vector
                 self._memory.move_to_end(text)
             while len(self._memory) > self._kept:
@@ -200,4 +277,5 @@ class CachedEmbedder:
 
 
 def _digest(text: str) -> bytes:
+    # "surrogatepass", because texts with a broken encoding need a digest, too.
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

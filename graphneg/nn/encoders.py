@@ -1,4 +1,14 @@
-"""Encoders with a head of their own: a path or a hub id in, a network and its tokenizer out."""
+"""Load pretrained encoders, with a classification head or without a head.
+
+`new_classifier` adds a new head to an encoder, `load_classifier` loads a trained classifier, and `freeze`
+excludes parameters from training.
+
+Example:
+    Train only the upper layers of a new classifier::
+
+        network, tokenizer = new_classifier("distilroberta-base", seed=0)
+        freeze(network, ["embeddings", "layer.0"])
+"""
 
 from __future__ import annotations
 
@@ -10,21 +20,31 @@ from graphneg.errors import InputError
 from graphneg.nn.models import check_packages, locate, reading
 
 _DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
+"""The names under which configurations of models hold their dropout rates."""
 
 
 def new_classifier(
     model: str | Path, *, seed: int, dropout: float | None = None, offline: bool = False
 ) -> tuple[Any, Any]:
-    """An encoder with a new head of one class, drawn by ``seed``, and its tokenizer.
+    """Load an encoder and add a new classification head with one output.
 
-    Raises `ModelError`: there is no such encoder.
+    Args:
+        model: A path or an id on the Hugging Face hub.
+        seed: Seed for the weights of the head.
+        dropout: Dropout rate from 0 to 1; None for that of the model.
+        offline: Whether to use only files that are already on this machine.
+
+    Returns:
+        The network and its tokenizer.
     """
     check_packages()
     folder = locate(model, offline=offline)
     from transformers import AutoModelForSequenceClassification, set_seed
 
+    # The weights of the new head are random.
     set_seed(seed)
     with reading(folder, "encoder"):
+        # One output: the score of a pair of texts.
         config = config_of(folder, dropout, num_labels=1)
         network: Any = AutoModelForSequenceClassification.from_pretrained(
             folder, config=config, local_files_only=True, dtype="float32"
@@ -33,9 +53,14 @@ def new_classifier(
 
 
 def load_classifier(folder: Path, what: str) -> tuple[Any, Any]:
-    """A trained sequence classifier and its tokenizer; ``what`` it is goes into the message if it is not.
+    """Load a trained sequence classifier.
 
-    Raises `ModelError`: the folder holds none.
+    Args:
+        folder: The folder of the model.
+        what: What the folder should hold, for the error message.
+
+    Returns:
+        The network and its tokenizer.
     """
     from transformers import AutoModelForSequenceClassification
 
@@ -45,18 +70,37 @@ def load_classifier(folder: Path, what: str) -> tuple[Any, Any]:
 
 
 def load_encoder(folder: Path, dropout: float | None = None) -> Any:
-    """An encoder without a head."""
+    """Load an encoder without a head.
+
+    Args:
+        folder: The folder of the model.
+        dropout: Dropout rate from 0 to 1; None for that of the model.
+
+    Returns:
+        The network.
+    """
     from transformers import AutoModel
 
     config = config_of(folder, dropout)
+    # Some checkpoints are stored in 16 bits; training needs 32.
     return AutoModel.from_pretrained(folder, config=config, local_files_only=True, dtype="float32")
 
 
 def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any:
-    """The model's configuration, with another ``dropout`` where one is given."""
+    """Load the configuration of a model.
+
+    Args:
+        folder: The folder of the model.
+        dropout: Dropout rate from 0 to 1; None for that of the model.
+        **options: Further entries of the configuration.
+
+    Returns:
+        The configuration.
+    """
     from transformers import AutoConfig
 
     config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, **options)
+    # Models name their dropout rates differently: BERT has two, DistilBERT calls them by shorter names.
     for name in _DROPOUTS if dropout is not None else ():
         if hasattr(config, name):
             setattr(config, name, dropout)
@@ -64,19 +108,33 @@ def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any
 
 
 def tokenizer_of(folder: Path) -> Any:
-    """The folder's tokenizer."""
+    """Load the tokenizer of a model.
+
+    Args:
+        folder: The folder of the model.
+
+    Returns:
+        The tokenizer.
+    """
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
 
 def freeze(network: Any, starts: Collection[str]) -> None:
-    """Parameters whose names begin with one of ``starts``, or have a part that does, do not learn.
+    """Exclude parameters from training.
 
-    Raises `InputError`: there are none.
+    Args:
+        network: The network.
+        starts: Beginnings of parameter names, or of their dotted parts: ``layer.0`` matches
+            ``encoder.layer.0.output.dense.weight``.
+
+    Raises:
+        InputError: A beginning matches no parameter.
     """
     for start in starts:
         named = network.named_parameters()
+        # The dot keeps "layer.1" from matching in the middle of a name, as in "sublayer.1".
         parameters = [some for name, some in named if name.startswith(start) or f".{start}" in name]
         if not parameters:
             raise InputError(f"no parameter's name begins with {start!r}")
@@ -85,10 +143,19 @@ def freeze(network: Any, starts: Collection[str]) -> None:
 
 
 def positions(model: Any) -> int:
-    """The most tokens that the model can read; in RoBERTa and MPNet, positions begin behind the padding's."""
+    """Return the maximum number of tokens that a model reads.
+
+    Args:
+        model: A transformers model.
+
+    Returns:
+        The number of positions; 2**20 if the configuration has no limit.
+    """
     most = getattr(model.config, "max_position_embeddings", None)
+    # T5, for example, has relative positions and no limit.
     if not isinstance(most, int) or most <= 0:
         return 1 << 20
+    # In RoBERTa and MPNet, the first positions are reserved for padding: 514 positions hold 512 tokens.
     for name, module in model.named_modules():
         if name.rpartition(".")[2] == "position_embeddings":
             padding = getattr(module, "padding_idx", None)

@@ -1,7 +1,13 @@
-"""Training a language model on pairs of a source and a target, by transformers' ``Trainer``.
+"""Fine-tune a language model on pairs of a source and a target with transformers' ``Trainer``.
 
-Only the target's tokens are learned. A run that was stopped goes on from its last checkpoint
-when the same call is made again.
+The loss covers the tokens of the target only. A run that was stopped resumes at its last checkpoint if the
+same call is made again.
+
+Example:
+    Teach a model to write sentences from linearized graphs::
+
+        examples = [Example("( want-01 :ARG0 ( boy ) )", "The boy wants it.")]
+        report = fine_tune(load_causal("gpt2"), examples, "my-decoder", num_train_epochs=3)
 """
 
 from __future__ import annotations
@@ -22,7 +28,12 @@ from graphneg.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One pair to learn: the target is written, the source is only read. Without one: plain text."""
+    """A training example.
+
+    Attributes:
+        source: The text that the model reads. It may be empty, to train on plain text.
+        target: The text that the model learns to write.
+    """
 
     source: str
     target: str
@@ -30,10 +41,13 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport(Trained):
-    """``loss`` is the mean over the run, ``validation_loss`` (nats a token) None where nothing was held out.
+    """The result of `fine_tune`. The inherited ``loss`` is the mean over the run.
 
-    ``skipped`` counts examples without a target or with one that is longer than the model reads,
-    ``shortened`` those whose source lost its beginning.
+    Attributes:
+        examples: Number of examples that were used.
+        skipped: Number of examples without a target, or with a target longer than the model reads.
+        shortened: Number of examples whose source lost its beginning.
+        validation_loss: Mean loss of the validation examples in nats per token; None if there are none.
     """
 
     examples: int
@@ -57,18 +71,31 @@ def fine_tune(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train ``model`` in place on the examples, and save it into the folder ``out``.
+    """Train a model in place on examples, and save it.
 
-    ``arguments`` go to transformers' ``TrainingArguments`` as they are (``num_train_epochs``,
-    ``learning_rate``, ``max_steps``, ``gradient_accumulation_steps``, ...). ``longest`` is the most
-    tokens of source and target together. ``frozen`` are beginnings of parameters' names that do not learn
-    (`graphneg.nn.encoders.freeze`); ``beside`` holds the texts of files that are saved with the model, by
-    name. With ``direction`` ``backward`` a causal model learns to read
-    and write from the end, and says so when it is loaded again. The same seed gives the same
-    weights on the same machine.
+    On the same machine, the same seed gives the same weights.
 
-    Raises `InputError`: no example is left, ``out`` holds a model or another run already and nothing says to
-    ``overwrite`` it, or the arguments are none of ``TrainingArguments``.
+    Args:
+        model: The model to train.
+        examples: The training examples.
+        out: The folder to save the model in.
+        validation: Examples for the validation loss.
+        seed: Seed of the run.
+        direction: ``backward`` trains a causal model to read and write texts from their end. A model that is
+            loaded again remembers its direction. None keeps the direction of the model.
+        longest: Maximum number of tokens of source and target together.
+        frozen: Beginnings of the names of parameters that are not trained; see `graphneg.nn.encoders.freeze`.
+        beside: Texts to save beside the model, by file name.
+        overwrite: Whether to replace a model or the checkpoints of another run in ``out``.
+        progress: A progress display.
+        **arguments: Arguments of transformers' ``TrainingArguments``, such as ``num_train_epochs``,
+            ``learning_rate``, ``max_steps`` or ``gradient_accumulation_steps``.
+
+    Returns:
+        The report of the run.
+
+    Raises:
+        InputError: The direction does not fit the model, or no example can be used.
     """
     if direction == "backward" and not isinstance(model, CausalLM):
         raise InputError("only a causal language model can be trained backward")
@@ -79,6 +106,7 @@ def fine_tune(
         raise InputError(
             f"none of {len(examples)} examples can be learned: their targets are empty or too long"
         )
+    # Everything that changes the result: a call with other facts must not resume this run.
     facts = [
         str(model.path), model.direction, seed, longest, sorted(arguments.items()), sorted(frozen),
         [(example.source, example.target) for example in examples],
@@ -90,6 +118,7 @@ def fine_tune(
         progress=progress,
     )  # fmt: skip
     held_out, _ = _items(model, validation, limit)
+    # Validation examples for which memory does not suffice have no loss.
     losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
     mean = sum(losses) / len(losses) if losses else None
     return TrainingReport(
@@ -100,29 +129,33 @@ def fine_tune(
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """What learns, and is saved with the files beside it."""
+    """The model that is trained, together with the files that are saved beside it."""
 
     learner: LanguageModel
     beside: Mapping[str, str]
 
     @property
     def model(self) -> Any:
+        """The transformers model."""
         return self.learner.model
 
     def save(self, folder: Path) -> None:
+        """Save the model and the files."""
         for name, text in self.beside.items():
             (folder / name).write_text(text, encoding="utf-8")
         self.learner.save(folder)
 
 
 def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[Request], int]:
-    """What can be learned of the examples, and how many of them lost their source's beginning."""
+    """Return the examples that can be used, and the number of those whose source lost its beginning."""
     kept: list[Request] = []
     shortened = 0
     for number, example in enumerate(examples):
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
         room = limit - len(target)
         if example.target.strip() and room > 0:
+            # A target that leaves no room for at least one token of a source cannot be learned.
             shortened += len(source) > room
+            # A source that is too long loses its beginning, since its end comes directly before the target.
             kept.append(Request(number, source[-room:], target))
     return kept, shortened

@@ -1,9 +1,18 @@
-"""Text generation: in go a model, rows of tokens and a search (beams or sampling), out come tokens.
+"""Generate text with a transformers model: beam search, sampling, and constraints on the text.
 
-A text depends on its own seed, not on what else is in its batch: sampling is greedy search under Gumbel
-noise, which each row draws from a generator of its own. The largest of ``logit + Gumbel noise`` is
-distributed as a draw from the softmax (the Gumbel-max trick). `KeywordBias` draws keywords into a text
-(Pascual et al. 2021, "A Plug-and-Play Method for Controlled Text Generation", Findings of EMNLP).
+A text depends on its own seed, and not on the other texts of its batch. Sampling is greedy search with Gumbel
+noise, and each row draws its noise from its own generator. The Gumbel-max trick makes this exact: the token
+with the largest ``logit + Gumbel noise`` is distributed like a draw from the softmax.
+
+`KeywordBias` steers a text towards keywords (Pascual et al. 2021, "A Plug-and-Play Method for Controlled Text
+Generation", Findings of EMNLP). `posterior` computes the noise for counterfactual texts (CAPT, Ou et al.
+2022).
+
+Example:
+    Sample with a seed for each of two rows::
+
+        chain = processors(Sampling(temperature=0.8, top_p=0.9), [1, 2])
+        sequences = generate(model, rows, chain, max_new_tokens=32)
 """
 
 from __future__ import annotations
@@ -20,30 +29,46 @@ from typing import Any
 from graphneg.errors import InputError
 
 DOUBLED = 12
-"""After so many tokens the bias is twice as strong, after as many again thrice."""
+"""Number of tokens after which the keyword bias has doubled. It grows linearly: after twice as many tokens
+it has tripled."""
 
 Tokens = Sequence[int]
 Says = Callable[[str, str], bool]
-"""Whether a text (first) says a keyword (second)."""
+"""Returns whether a text (first argument) contains a keyword (second argument), in any of its forms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beams:
-    """Beam search; one beam is greedy search. Raises `InputError` for a width below 1."""
+    """Beam search; a width of 1 is greedy search.
+
+    Attributes:
+        width: Number of beams, at least 1.
+
+    Raises:
+        InputError: The width is below 1.
+    """
 
     width: int = 1
 
     def __post_init__(self) -> None:
+        """Check the width."""
         if self.width < 1:
             raise InputError(f"beams: width {self.width} must be at least 1")
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Texts are drawn. ``top_k`` 0 and ``top_p`` 1 leave all tokens in.
+    """Random sampling.
 
-    ``draws`` is how often a caller that can refuse a text (a decoder) draws it before it gives up.
-    Raises `InputError` for values out of range.
+    Attributes:
+        temperature: The logits are divided by it; above 0.
+        top_k: Sample from this number of most likely tokens; 0 for all tokens.
+        top_p: Sample from the most likely tokens that together have this probability (nucleus sampling); 1
+            for all tokens.
+        draws: Maximum number of samples for one text, if the caller can refuse a text, as decoders do.
+
+    Raises:
+        InputError: A value is out of range.
     """
 
     temperature: float = 1.0
@@ -52,6 +77,7 @@ class Sampling:
     draws: int = 4
 
     def __post_init__(self) -> None:
+        """Check the values."""
         if self.temperature <= 0:
             raise InputError(f"sampling temperature {self.temperature}: must be above 0")
         if self.top_k < 0 or not 0 < self.top_p <= 1:
@@ -64,7 +90,15 @@ Search = Beams | Sampling
 
 
 def item_seed(seed: int, id: str, draw: int) -> int:
-    """The seed of one draw for one item: 32 bits of a hash, so that all backends take it.
+    """Return the seed of one sample for one item.
+
+    Args:
+        seed: The seed of the run.
+        id: The id of the item.
+        draw: The number of the sample, from 0.
+
+    Returns:
+        32 bits of a hash, so that all backends accept it.
 
     >>> item_seed(0, "own/test/1#2", 0) == item_seed(0, "own/test/1#2", 1)
     False
@@ -74,11 +108,20 @@ def item_seed(seed: int, id: str, draw: int) -> int:
 
 
 def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
-    """The logits processors that make greedy or beam search what ``search`` says; a seed for each row."""
+    """Return the logits processors that implement a search on top of greedy or beam search.
+
+    Args:
+        search: The search.
+        seeds: A seed for each row.
+
+    Returns:
+        Logits processors in their order; none for a beam search.
+    """
     if isinstance(search, Beams):
         return []
     from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper
 
+    # As in transformers, top-k and top-p apply to the logits after the temperature.
     chain: list[Any] = [TemperatureLogitsWarper(float(search.temperature))]
     if search.top_k:
         chain.append(TopKLogitsWarper(search.top_k))
@@ -88,74 +131,121 @@ def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
 
 
 class Nucleus:
-    """A logits processor: the likeliest tokens that together have ``top_p`` stay (Holtzman et al., 2020).
+    """A logits processor for nucleus sampling (Holtzman et al. 2020).
 
-    What transformers' own does by sorting the whole vocabulary, from its likeliest few hundred tokens
-    where these suffice: a vocabulary of 50,000 took as long to sort as a small model to run.
+    It keeps the most likely tokens that together have the probability ``top_p``. The processor of
+    transformers sorts the whole vocabulary, which for 50,000 tokens took as long as a run of a small model.
+    This one looks at the 512 most likely tokens first and sorts the rest only if they do not suffice.
+
+    Args:
+        top_p: The probability to keep, above 0 and below 1.
     """
 
     def __init__(self, top_p: float) -> None:
+        """Initialize with the probability to keep."""
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """``scores`` of shape (rows, vocabulary), minus infinity for the tokens that go."""
+        """Return the scores with minus infinity for the tokens that are removed.
+
+        Args:
+            input_ids: Ignored.
+            scores: Logits of shape (rows, vocabulary).
+
+        Returns:
+            Logits of the same shape.
+        """
         import torch
 
+        # The normalizer covers the whole vocabulary, so the shares of the first tokens are exact.
         total = scores.logsumexp(-1, keepdim=True)
         size = min(512, scores.shape[-1])
         values = scores.topk(size, -1).values
         shares = (values - total).exp()
         if bool((shares.sum(-1) < self._top_p).any()):
+            # A flat distribution: the first tokens do not reach `top_p` together.
             values = scores.sort(-1, descending=True).values
             shares = (values - total).exp()
+        # A token stays if the tokens before it do not reach `top_p`. So the first token always stays.
         before = shares.cumsum(-1) - shares
         inside = (before < self._top_p).sum(-1, keepdim=True).clamp(min=1)
         return scores.masked_fill(scores < values.gather(-1, inside - 1), -torch.inf)
 
 
 class GumbelNoise:
-    """Standard Gumbel noise, each row's from a generator of its own: the batch does not matter.
+    """Standard Gumbel noise, drawn for each row from its own generator, so that the batch does not matter.
 
-    As a logits processor it adds noise to the scores, so that greedy search samples. ``dtype`` names the
-    type that is drawn in; float64 leaves no ties.
+    As a logits processor it adds noise to the logits, so that greedy search samples.
+
+    Args:
+        seeds: A seed for each row.
+        dtype: The torch type of the random numbers. With float64 there are no ties.
     """
 
     def __init__(self, seeds: Sequence[int], dtype: str = "float32") -> None:
+        """Initialize a generator for each row."""
         import torch
 
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
         self._dtype: Any = getattr(torch, dtype)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """``scores``: float tensor of shape (rows, vocabulary); the result has the same."""
+        """Add noise to logits.
+
+        Args:
+            input_ids: Ignored.
+            scores: Logits of shape (rows, vocabulary).
+
+        Returns:
+            Logits of the same shape.
+        """
+        # Noise is drawn on the CPU, so that it is the same on every device.
         return scores + self.draw(scores.shape[-1]).to(scores.device)
 
     def draw(self, size: int) -> Any:
-        """A tensor of shape (rows, ``size``): minus the logarithm of a standard exponential variable."""
+        """Draw noise for each row.
+
+        Args:
+            size: Number of values for each row.
+
+        Returns:
+            A tensor of shape (rows, ``size``).
+        """
         import torch
 
         exponential = [
             torch.empty(size, dtype=self._dtype).exponential_(generator=item) for item in self._generators
         ]
+        # If E has a standard exponential distribution, -log(E) has a standard Gumbel distribution.
         return -torch.stack(exponential).log()
 
 
 def posterior(logits: Any, observed: Any, noise: Any) -> Any:
-    """Noise under which ``observed`` is chosen, distributed as the noise is given that it was.
+    """Sample the Gumbel noise under which observed tokens were chosen.
 
-    ``logits`` and ``noise`` (standard Gumbel, 64 bits) have the shape (items, tokens), ``observed`` (int64)
-    the shape (items,); so has the result that of ``logits``. A choice under other logits with that noise is
-    the counterfactual one (Oberst and Sontag 2019, section 3.2; CAPT, Ou et al. 2022, equations 1 to 3).
+    The result is distributed like the noise, given that the observed tokens were the choice. A choice under
+    other logits with this noise is the counterfactual choice (Oberst and Sontag 2019, section 3.2; CAPT, Ou
+    et al. 2022, equations 1 to 3).
 
-    Drawn top-down, as in Maddison et al. (2014): the largest of ``logits + noise`` is Gumbel distributed
-    around the logsumexp of the logits, whichever token it belongs to; it is given to the observed one. The
-    others are Gumbel variables around their logits, cut off below it. A token of logit minus infinity was
-    no choice, and keeps its noise.
+    The noise is sampled top-down, as in Maddison et al. (2014). The maximum of ``logits + noise`` has a
+    Gumbel distribution around the logsumexp of the logits, whichever token it belongs to. It is assigned to
+    the observed token. The other tokens have Gumbel distributions around their logits, truncated at this
+    maximum. A token with a logit of minus infinity was not a choice, and keeps its noise.
+
+    Args:
+        logits: Float64 tensor of shape (items, tokens).
+        observed: The tokens that were chosen, int64 tensor of shape (items,).
+        noise: Standard Gumbel noise, float64 tensor of shape (items, tokens).
+
+    Returns:
+        Noise, float64 tensor of shape (items, tokens).
     """
     import torch
 
     chosen = observed[:, None]
+    # The maximum of logits + noise: Gumbel noise, shifted by the logsumexp.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
+    # Truncated Gumbel variables: -log(exp(-maximum) + exp(-value)) is always below the maximum.
     below = -torch.logaddexp(-highest, -(logits + noise))
     values = below.scatter(-1, chosen, highest)
     return torch.where(logits == -torch.inf, noise, values - logits)
@@ -164,16 +254,25 @@ def posterior(logits: Any, observed: Any, noise: Any) -> Any:
 def generate(
     model: Any, rows: Mapping[str, Any], chain: Sequence[Any], stops: Sequence[Any] = (), **settings: Any
 ) -> list[list[int]]:
-    """The sequences that transformers' ``generate`` gives, as lists of token numbers.
+    """Run transformers' ``generate`` with reproducible settings.
 
-    ``rows`` has ``input_ids`` and ``attention_mask`` of shape (items, tokens); ``chain`` holds logits
-    processors, ``stops`` stopping criteria. ``settings`` are laid over the model's own for this call;
-    whatever these say of drawing is left out. A beam search goes on after the first finished beams, which
-    would prefer short texts that broke off.
+    The model's own sampling settings are ignored. A beam search does not stop at the first finished beams,
+    since that would prefer short texts that broke off.
+
+    Args:
+        model: A transformers model.
+        rows: ``input_ids`` and ``attention_mask`` of shape (items, tokens).
+        chain: Logits processors.
+        stops: Stopping criteria.
+        **settings: Generation settings, which replace those of the model for this call.
+
+    Returns:
+        The sequences, as lists of token ids.
     """
     import torch
     from transformers import LogitsProcessorList, StoppingCriteriaList
 
+    # The model keeps its own settings. Those about sampling would distort the search, so they are reset.
     config = copy.deepcopy(model.generation_config)
     plain = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "max_length": None, "num_return_sequences": 1}
     config.update(**{**plain, "do_sample": False, "early_stopping": False, **settings})
@@ -188,28 +287,40 @@ def generate(
 
 
 class CausalSteps:
-    """A causal model one token at a time, for decoding that ``generate`` has no word for.
+    """Runs a causal model one token at a time, for decoding methods that ``generate`` does not offer.
 
-    ``logits`` are those of the next token, of shape (items, vocabulary), in 64 bits. Prompts are padded on
-    their left.
+    Prompts are padded on their left. Finished items continue with meaningless tokens beside the others, at
+    the last position if they have reached it.
 
-    ``longest`` is how many tokens the model reads. Items whose text is over go on with tokens of no
-    meaning beside the others, at the last position where they have no further one.
+    Args:
+        model: A causal transformers model.
+        rows: ``input_ids`` and ``attention_mask`` of shape (items, tokens).
+        longest: Maximum number of tokens that the model reads; None for no limit.
+
+    Attributes:
+        logits: The logits of the next token, float64 tensor of shape (items, vocabulary).
     """
 
     def __init__(self, model: Any, rows: Mapping[str, Any], longest: int | None) -> None:
+        """Initialize by reading the prompts."""
         self._model = model
         self._last = None if longest is None else longest - 1
         self._mask = rows["attention_mask"]
+        # Rows are padded on the left, so positions are counted from the first real token.
         self._positions = (self._mask.cumsum(-1) - 1).clamp(min=0)
         self._past: Any = None
         self.logits: Any = None
         self._run(rows["input_ids"])
 
     def take(self, tokens: Any) -> None:
-        """Go on behind each item's next token (int64 tensor of shape (items,))."""
+        """Append a token to each item, and compute the logits of the next one.
+
+        Args:
+            tokens: Int64 tensor of shape (items,).
+        """
         import torch
 
+        # Items that have ended continue, too, because all rows have the same length.
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._positions = (self._positions[:, -1:] + 1).clamp(max=self._last)
         self._run(tokens[:, None])
@@ -220,9 +331,20 @@ class CausalSteps:
 
 
 class Seq2SeqSteps:
-    """As `CausalSteps`, of a decoder; its encoder reads the sources once."""
+    """Runs the decoder of a sequence-to-sequence model one token at a time, like `CausalSteps`.
+
+    The encoder reads the sources once.
+
+    Args:
+        model: A sequence-to-sequence transformers model.
+        rows: ``input_ids`` and ``attention_mask`` of shape (items, tokens).
+
+    Attributes:
+        logits: The logits of the next token, float64 tensor of shape (items, vocabulary).
+    """
 
     def __init__(self, model: Any, rows: Mapping[str, Any]) -> None:
+        """Initialize by encoding the sources."""
         import torch
 
         self._model = model
@@ -232,31 +354,45 @@ class Seq2SeqSteps:
         with torch.inference_mode():
             self._states = model.get_encoder()(input_ids=rows["input_ids"], attention_mask=self._mask)
         start = model.generation_config.decoder_start_token_id
+        # Older models have it in their configuration only.
         if start is None:
             start = model.config.decoder_start_token_id
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
 
     def take(self, tokens: Any) -> None:
-        """See `CausalSteps.take`."""
+        """Append a token to each item, and compute the logits of the next one.
+
+        Args:
+            tokens: Int64 tensor of shape (items,).
+        """
         read = {"attention_mask": self._mask, "decoder_input_ids": tokens[:, None]}
         self._past, self.logits = _step(self._model, self._past, {"encoder_outputs": self._states, **read})
 
 
 def _step(model: Any, past: Any, read: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The model's keys and values after a step, and the logits of the token behind it."""
+    """Run a model, and return its key-value cache and the logits of the next token."""
     import torch
 
     with torch.inference_mode():
         output = model(**read, **as_cache(model, past), use_cache=True)
+    # The last position predicts the next token. 64 bits match the noise of `posterior`.
     return output.past_key_values, output.logits[:, -1].double()
 
 
 @dataclass(slots=True)
 class KeywordBias:
-    """Biases rows of logits toward the keywords of each row, in any of their inflected forms.
+    """A logits processor that favors the missing keywords of each row, in any of their inflected forms.
 
-    ``keywords`` are each row's; ``strength`` is what is added to a logit at the beginning of a text (0
-    changes nothing), ``ends`` are the tokens that end a text. A row's text begins behind ``start`` tokens.
+    The bias of a keyword's next token grows with the length of the text. While keywords are missing, the same
+    bias makes the end of the text less likely.
+
+    Attributes:
+        model: The language model, for its tokenizer.
+        keywords: The keywords of each row.
+        says: Returns whether a text contains a keyword.
+        strength: The bias at the beginning of a text, added to a logit; 0 for no bias.
+        ends: The tokens that end a text.
+        start: Number of tokens of a row before its text.
     """
 
     model: Any
@@ -269,30 +405,49 @@ class KeywordBias:
     _tokens: dict[str, list[Tokens]] = field(default_factory=dict[str, list[Tokens]], init=False)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """``scores`` of shape (rows, vocabulary) for ``input_ids`` of shape (rows, tokens)."""
+        """Return the biased logits.
+
+        Args:
+            input_ids: Token ids of shape (rows, tokens).
+            scores: Logits of shape (rows, vocabulary).
+
+        Returns:
+            Logits of the same shape.
+        """
         return self.biased([row[self.start :].tolist() for row in input_ids], scores)
 
     def biased(self, texts: Sequence[Tokens], logits: Any) -> Any:
-        """``logits`` of shape (rows, vocabulary) for each row's text so far."""
+        """Return the biased logits for the texts so far.
+
+        Args:
+            texts: The tokens of each row's text.
+            logits: Logits of shape (rows, vocabulary).
+
+        Returns:
+            Logits of the same shape.
+        """
         if not self.strength:
             return logits
         biased = logits.clone()
         for row, (text, keywords) in enumerate(zip(texts, self.keywords, strict=True)):
             strength = self.strength * (1 + len(text) / DOUBLED)
+            # Decode the text, because it may contain a keyword in another form, and so in other tokens.
             said = self.model.decode(text)
             missing = [form for item in keywords if not self.says(said, item) for form in self._forms(item)]
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength
+            # The text should not end while a keyword is missing.
             if tokens:
                 biased[row, list(self.ends)] -= strength
         return biased
 
     def _forms(self, keyword: str) -> list[Tokens]:
-        """A keyword's forms as tokens inside a sentence."""
+        """Return the forms of a keyword as tokens inside of a sentence."""
         if keyword not in self._tokens:
             tokenizer = self.model.tokenizer
             self._tokens[keyword] = [
+                # With a space: inside of a sentence, "tea" is often another token than at its beginning.
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
                 for form in forms_of(keyword)
             ]
@@ -301,36 +456,53 @@ class KeywordBias:
 
 @dataclass(frozen=True, slots=True)
 class TokenWeights:
-    """A logits processor that multiplies probabilities: those of each row's ``sequences`` of tokens.
+    """A logits processor that multiplies the probabilities of some tokens in each row.
 
-    The last token of a sequence gets its weight where the tokens before it have just been written; 0 forbids
-    it. A row's text begins behind ``start`` tokens."""
+    Attributes:
+        sequences: Token sequences with their weights, for each row. The weight applies to the last token of a
+            sequence if the text ends with the tokens before it. A weight of 0 forbids the token.
+        start: Number of tokens of a row before its text.
+    """
 
     sequences: Sequence[Sequence[tuple[Tokens, float]]]
     start: int = 0
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """``scores`` of shape (rows, vocabulary) for ``input_ids`` of shape (rows, tokens)."""
+        """Return the weighted logits.
+
+        Args:
+            input_ids: Token ids of shape (rows, tokens).
+            scores: Logits of shape (rows, vocabulary).
+
+        Returns:
+            Logits of the same shape.
+        """
         weighted = scores.clone()
         for row, weights in enumerate(self.sequences):
+            # Rows without weights need no list of tokens.
             text = input_ids[row, self.start :].tolist() if weights else []
             added = [
+                # To multiply a probability by a weight, add the logarithm of the weight to the logit.
                 (last, log(weight) if weight else -inf)
                 for (*before, last), weight in weights
                 if text[len(text) - len(before) :] == before
             ]
             if added:
                 tokens, terms = zip(*added, strict=True)
+                # If a token ends several sequences, index_add_ adds all of their weights.
                 weighted[row].index_add_(0, input_ids.new_tensor(tokens), scores.new_tensor(terms))
         return weighted
 
 
 @dataclass(slots=True)
 class TextEnd:
-    """A stopping criterion: a row's text has ended as soon as ``is_over`` says so of it (None: never).
+    """A stopping criterion that ends a row as soon as its text meets a condition.
 
-    Texts begin behind ``start`` tokens. ``lengths`` has the number of tokens of each row that has ended so,
-    None of the others.
+    Attributes:
+        is_over: The condition of each row; None if the row has none.
+        start: Number of tokens of a row before its text.
+        decode: Turns tokens into text.
+        lengths: Number of tokens in the text of each row that has ended in this way; None for other rows.
     """
 
     is_over: Sequence[Callable[[str], bool] | None]
@@ -339,22 +511,41 @@ class TextEnd:
     lengths: list[int | None] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Initialize the lengths."""
         self.lengths = [None] * len(self.is_over)
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
-        """A bool tensor of shape (rows,): True where the row's text has ended."""
+        """Return which rows have ended.
+
+        Args:
+            input_ids: Token ids of shape (rows, tokens).
+            scores: Ignored.
+            **_: Ignored.
+
+        Returns:
+            A bool tensor of shape (rows,).
+        """
         import torch
 
         for row, tokens in enumerate(input_ids):
             written = tokens[self.start :].tolist()
             is_over = self.is_over[row]
+            # A row that has ended is padded until the others end, so its text must not be checked again.
             if self.lengths[row] is None and is_over is not None and is_over(self.decode(written)):
                 self.lengths[row] = len(written)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)
 
 
 def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
-    """The token that each missing word needs next: its first, or the one that goes on.
+    """Return the next token of each word that a text does not contain.
+
+    Args:
+        text: The tokens of the text so far.
+        words: The tokens of each word.
+
+    Returns:
+        For each missing word, the token that continues it if the text ends with its beginning, and otherwise
+        its first token.
 
     >>> next_tokens([5, 7], [[7, 8], [5], [9]])
     [8, 9]
@@ -365,6 +556,7 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         size = len(word)
         if not word or any(text[at : at + size] == word for at in range(len(text) - size + 1)):
             continue
+        # The longest beginning of the word with which the text ends.
         begun = next((n for n in range(size - 1, 0, -1) if text[-n:] == word[:n]), 0)
         needed.append(word[begun])
     return needed
@@ -372,7 +564,13 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def forms_of(keyword: str) -> tuple[str, ...]:
-    """A keyword, and the same with its last word in other forms; a name has none.
+    """Return a keyword with all inflected forms of its last word.
+
+    Args:
+        keyword: A word, a phrase or a name.
+
+    Returns:
+        The keyword first, then its other forms. A name has no other forms.
 
     >>> forms_of("blue ticket"), forms_of("Jim")
     (('blue ticket', 'blue ticketed', 'blue ticketing', 'blue tickets'), ('Jim',))
@@ -380,6 +578,7 @@ def forms_of(keyword: str) -> tuple[str, ...]:
     from lemminflect import getAllInflections
 
     first, _, last = keyword.rpartition(" ")
+    # "Jim" is a name: it is not inflected.
     if not last.islower():
         return (keyword,)
     by_tag: Mapping[str, Sequence[str]] = getAllInflections(last)
@@ -388,10 +587,19 @@ def forms_of(keyword: str) -> tuple[str, ...]:
 
 
 def as_cache(model: Any, past: Any) -> dict[str, Any]:
-    """Keys and values by the name that a model takes them by: transformers 5.23 has another one."""
+    """Return the key-value cache under the parameter name that a model expects.
+
+    Args:
+        model: A transformers model.
+        past: The cache; None for an empty one.
+
+    Returns:
+        A map with one entry. transformers 5.23 renamed the parameter to ``cache``.
+    """
     return {"cache" if _has_cache(type(model)) else "past_key_values": past}
 
 
 @lru_cache
 def _has_cache(kind: type[Any]) -> bool:
+    """Return whether a class of models calls its cache parameter ``cache``."""
     return "cache" in signature(kind.forward).parameters

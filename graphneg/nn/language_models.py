@@ -1,10 +1,17 @@
-"""Causal and sequence-to-sequence language models: texts in, scores out, or tokens of new texts.
+"""Score texts and generate tokens with causal and sequence-to-sequence language models.
 
-A model reads a *source* (a prompt, a post, what was said before) and writes a *target*. Both are turned into
-tokens apart, in training, scoring and generating alike, so that a target's tokens are the same wherever it
-stands. A causal model's target is written behind its source, in one row; a sequence-to-sequence model has an
-encoder for the source and a decoder for the target. `graphneg.nn.models` loads them, and
-`graphneg.nn.writers` lets them write.
+A model reads a *source* (a prompt, a post, the previous turns) and writes a *target*. Source and target are
+tokenized separately in training, scoring and generation alike, so a target has the same tokens everywhere. A
+causal model reads source and target in one row. A sequence-to-sequence model has an encoder for the source
+and a decoder for the target.
+
+`graphneg.nn.models` loads models, and `graphneg.nn.writers` generates texts with them.
+
+Example:
+    Compare two replies by their loss in nats per token; the lower one is more likely::
+
+        model = load_causal("gpt2")
+        model.score(["I like tea.", "Tea like I."], given=["What do you drink? ", "What do you drink? "])
 """
 
 from __future__ import annotations
@@ -27,17 +34,24 @@ Tokens = Sequence[int]
 Result = TypeVar("Result")
 Direction = Literal["forward", "backward"]
 DIRECTION = "graphneg_direction"
-"""The entry of a model's configuration that says in which direction it reads."""
+"""The entry of a model's configuration that stores its reading direction."""
 _NOT_LEARNED = -100
+"""The label that torch's cross-entropy ignores."""
 
-# Tokenizers without a limit of their own say so by a number of this size or more.
+# Tokenizers without a limit report a number of at least this size.
 _NO_LIMIT = 100_000
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A source and a target as tokens; ``number`` is theirs among those asked for."""
+    """A source and a target as tokens.
+
+    Attributes:
+        number: The number of this pair in its call.
+        source: The tokens that the model reads.
+        target: The tokens that the model writes.
+    """
 
     number: int
     source: Tokens
@@ -45,15 +59,22 @@ class Request:
 
 
 class LanguageModel(ABC):
-    """A model with its tokenizer. ``model`` and ``tokenizer`` are transformers' own.
+    """A language model with its tokenizer.
 
-    ``longest`` is how many tokens the model can read at once, None where there is no limit.
-    ``batch_size`` is how many texts run together; it is halved where memory runs out.
+    Args:
+        model: The transformers model.
+        tokenizer: Its tokenizer, which has a padding token.
+        path: The folder or file of the model.
+
+    Attributes:
+        batch_size: Number of texts in a batch. It is halved if memory runs out.
+        direction: ``backward`` for a model that reads and writes texts from their end.
     """
 
     batch_size = 16
 
     def __init__(self, model: Any, tokenizer: Any, path: Path) -> None:
+        """Initialize with a loaded model."""
         self.model = model
         self.tokenizer = tokenizer
         self.path = path
@@ -63,14 +84,15 @@ class LanguageModel(ABC):
 
     @property
     def device(self) -> Any:
-        """The torch device that the model is on."""
+        """The torch device of the model."""
         return self.model.device
 
     @property
     def longest(self) -> int | None:
-        """How many tokens the model reads at once; None where there is no limit."""
+        """The maximum number of tokens that the model reads at once; None if there is no limit."""
         config = self.model.config
         limits = [
+            # GPT-2 calls the limit n_positions.
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]
@@ -78,72 +100,157 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def source_tokens(self, text: str) -> list[int]:
-        """The tokens of what is read, with the special ones that the model expects."""
+        """Tokenize a source, with the special tokens that the model expects.
+
+        Args:
+            text: The source.
+
+        Returns:
+            Its tokens.
+        """
 
     @abstractmethod
     def target_tokens(self, text: str) -> list[int]:
-        """The tokens of a text that the model writes, its end token too."""
+        """Tokenize a target, with its end token.
+
+        Args:
+            text: The target.
+
+        Returns:
+            Its tokens.
+        """
 
     @abstractmethod
     def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
-        """The negative log-likelihood (nats) of each token of each target, given its source."""
+        """Return the negative log-likelihood of each token of each target, given its source.
+
+        Args:
+            batch: Sources and targets.
+
+        Returns:
+            Losses in nats, for each target.
+        """
 
     def losses(self, batch: Sequence[Request]) -> list[float]:
-        """The mean negative log-likelihood (nats a token) of each target given its source."""
+        """Return the mean negative log-likelihood of each target, given its source.
+
+        Args:
+            batch: Sources and targets.
+
+        Returns:
+            A loss in nats per token, for each target.
+        """
         return [sum(losses) / len(losses) for losses in self.token_losses(batch)]
 
     @abstractmethod
     def generated(
         self, batch: Sequence[Tokens], chain: list[Any], *, shown: Tokens = (), **settings: Any
     ) -> list[list[int]]:
-        """New tokens only, of each source, by transformers' ``generate``, as
-        `graphneg.nn.generation.generate` takes settings. The tokens ``shown`` stand before each source."""
+        """Generate tokens with transformers' ``generate``.
+
+        Args:
+            batch: The tokens of each source.
+            chain: Logits processors.
+            shown: Tokens that precede each source, such as solved examples.
+            **settings: Generation settings, as in `graphneg.nn.generation.generate`.
+
+        Returns:
+            The new tokens of each source.
+        """
 
     @abstractmethod
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps | Seq2SeqSteps:
-        """The model before its first token behind each source; rows are padded to ``width`` tokens."""
+        """Start generation one token at a time.
+
+        Args:
+            sources: The tokens of each source.
+            width: Minimum number of tokens to which sources are padded.
+
+        Returns:
+            The model before the first new token of each source.
+        """
 
     @abstractmethod
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """Behind how many tokens of a row the new ones begin where ``generated`` writes for such a batch."""
+        """Return at which token of a row the new tokens begin during generation.
+
+        Args:
+            batch: The tokens of each source.
+            shown: Tokens that precede each source.
+
+        Returns:
+            The number of tokens before the new ones.
+        """
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
-        """The mean negative log-likelihood of each text, in nats a token (lower: more likely).
+        """Return the mean negative log-likelihood of each text, in nats per token.
 
-        ``given`` has, for each text, what was read before it; its own tokens are not counted. A
-        backward model reads both from their ends: ``given`` is then what comes behind the text. The
-        exponential is the perplexity. A text without words scores infinity. What is longer than the
-        model reads loses the far end of ``given`` first; a text that is too long itself is scored as far
-        as the model reads, and a warning counts such texts.
+        A lower score means a more likely text. The exponential of a score is the perplexity. A text without
+        words scores infinity. If source and text are too long for the model, the source loses tokens first,
+        at the end that is farther from the text. If the text itself is too long, the rest of it is ignored,
+        with a warning.
 
-        Raises:
-            InputError: ``given`` has another length than ``texts``.
-            ModelError: memory does not suffice for one text alone.
+        Args:
+            texts: The texts to score.
+            given: The source of each text, which does not count for the score. A backward model reads from
+                the end, so for it the source is what follows the text.
+
+        Returns:
+            A score for each text. Missing memory for a single text raises `ModelError`.
         """
         return self._read(texts, given, self.losses, float("inf"))
 
     def decode(self, tokens: Tokens) -> str:
-        """The text of tokens, without special ones and white space around it."""
+        """Convert tokens to text, without special tokens and without white space around it.
+
+        Args:
+            tokens: Tokens in the model's reading direction.
+
+        Returns:
+            The text.
+        """
         return self.raw_text(tokens).strip()
 
     def raw_text(self, tokens: Tokens, kept: Collection[str] = ()) -> str:
-        """The text of tokens, without special ones but those that are ``kept``."""
+        """Convert tokens to text, keeping some special tokens and white space.
+
+        Args:
+            tokens: Tokens in the model's reading direction.
+            kept: Special tokens that are not removed.
+
+        Returns:
+            The text.
+        """
+        # A backward model generates the last token first.
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
         marks = dict(zip(self.tokenizer.convert_tokens_to_ids(list(kept)), kept, strict=True)) if kept else {}
         pieces: list[str] = []
+        # Decode ordinary tokens in runs: single tokens may be parts of a character.
         for mark, run in groupby(ordered, marks.get):
             plain = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
             pieces.append(mark or self.tokenizer.decode(list(run), **plain))
         return "".join(pieces)
 
     def save(self, folder: str | Path) -> None:
-        """Write model and tokenizer into a folder that the loading functions read."""
+        """Save the model and its tokenizer, so that the functions in `graphneg.nn.models` can load them.
+
+        Args:
+            folder: The folder to write to.
+        """
+        # A model that is loaded again must read in the same direction.
         setattr(self.model.config, DIRECTION, self.direction)
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     def ordered(self, tokens: list[int]) -> list[int]:
-        """A text's tokens in the order in which this model reads."""
+        """Return tokens in the model's reading direction.
+
+        Args:
+            tokens: The tokens of a text, in the order of the text.
+
+        Returns:
+            The tokens, reversed for a backward model.
+        """
         return tokens if self.direction == "forward" else tokens[::-1]
 
     def _read(
@@ -153,13 +260,14 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[Request]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """What ``run`` finds of each text behind what is given, ``nothing`` of one without words."""
+        """Run a function on each text and its source; texts without words get a fixed result."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(f"{len(texts)} texts to score, but {len(sources)} texts given before them")
         items: list[Request] = []
         for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
             item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))
+            # A text without words has no tokens to score.
             if item.target and text.strip():
                 items.append(item)
         results = longest_first(items, _length, self.batch_size, run, f"{self.path}: a text")
@@ -167,9 +275,10 @@ class LanguageModel(ABC):
         return [scores.get(number, nothing) for number in range(len(texts))]
 
     def _fitted(self, number: int, source: Tokens, target: Tokens) -> Request:
-        """What the model can read: the source loses its beginning, then the target its end."""
+        """Shorten a source and a target to what the model can read."""
         limit = self.longest
         if limit is not None and len(source) + len(target) > limit:
+            # Keep room for one token of the source, from which the first token of the target is predicted.
             if len(target) >= limit:
                 _log.warning("text %d has %d tokens; the first %d count", number, len(target), limit - 1)
                 target = target[: limit - 1]
@@ -177,11 +286,19 @@ class LanguageModel(ABC):
         return Request(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
-        """A text's tokens as they count for its score."""
+        """Return the tokens of a text that count for its score."""
         return self.target_tokens(text)
 
     def end_tokens(self, end: str | None) -> set[int]:
-        """The end token, and all that hold the character ``end``."""
+        """Return the tokens that end a text.
+
+        Args:
+            end: A character that ends a text, too, such as a line break; None for the end token only.
+
+        Returns:
+            The end tokens, and all tokens that contain the character.
+        """
+        # Llama 3, for example, has several end tokens.
         known = self.model.generation_config.eos_token_id
         own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}
         if end is None:
@@ -199,41 +316,69 @@ def _length(item: Request) -> int:
 
 
 class CausalLM(LanguageModel):
-    """GPT-2, Llama and their like. Made by `graphneg.nn.models.load_causal`."""
+    """A causal model such as GPT-2 or Llama. `graphneg.nn.models.load_causal` loads one."""
 
     _shown: tuple[tuple[int, ...], Any] = ((), None)
 
     def source_tokens(self, text: str) -> list[int]:
-        """Tokens of a prompt; where there would be none, the token that begins texts."""
+        """Tokenize a prompt.
+
+        Args:
+            text: The prompt; it may be empty.
+
+        Returns:
+            Its tokens. An empty prompt is the token that begins texts, because a model must read at least one
+            token.
+        """
         tokens = self.ordered(self.tokenizer(text, verbose=False)["input_ids"]) if text else []
+        # Some tokenizers have no token for the beginning of a text. Their end token separates texts, so it
+        # serves.
         begin = self.tokenizer.bos_token_id
         return tokens or [self.tokenizer.eos_token_id if begin is None else begin]
 
     def target_tokens(self, text: str) -> list[int]:
-        """The text's tokens and the end token."""
+        """Tokenize a target, with its end token. See `LanguageModel.target_tokens`.
+
+        Args:
+            text: The target.
+
+        Returns:
+            Its tokens.
+        """
         return [*self._scored_tokens(text), self.tokenizer.eos_token_id]
 
     def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
-        """See `LanguageModel.token_losses`."""
+        """Return the loss of each token of each target. See `LanguageModel.token_losses`."""
         import torch
         from torch.nn.functional import cross_entropy
 
+        # In a causal model, padding on the right does not affect the tokens before it.
         rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
         losses: list[list[float]] = []
         with torch.inference_mode():
             logits = self.model(**rows).logits
             for row, item in enumerate(batch):
                 first, end = len(item.source), len(item.source) + len(item.target)
+                # The logits at a position predict the next token, so those of the target start one position
+                # earlier.
                 target, expected = rows["input_ids"][row, first:end], logits[row, first - 1 : end - 1]
                 losses.append(cross_entropy(expected.float(), target, reduction="none").tolist())
         return losses
 
     def score_tokens(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[list[float]]:
-        """As `score`, but the negative log-likelihood of each token; of a text without words, none."""
+        """Return the negative log-likelihood of each token of each text.
+
+        Args:
+            texts: The texts to score.
+            given: The source of each text, as in `score`.
+
+        Returns:
+            Losses in nats for each text; none for a text without words.
+        """
         return self._read(texts, given, self.token_losses, [])
 
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps:
-        """See `LanguageModel.steps`."""
+        """Start generation one token at a time. See `LanguageModel.steps`."""
         rows = padded(sources, self._pad, "left", self.device, width)
         return CausalSteps(self.model, rows, self.longest)
 
@@ -241,14 +386,26 @@ class CausalLM(LanguageModel):
         return self.ordered(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """See `LanguageModel.text_start`."""
+        """Return at which token the new tokens begin. See `LanguageModel.text_start`."""
         return len(shown) + max(map(len, batch))
 
     def generated(
         self, batch: Sequence[Tokens], chain: list[Any], *, shown: Tokens = (), **settings: Any
     ) -> list[list[int]]:
-        """See `LanguageModel.generated`. What is ``shown`` is read once, as long as it is the same, and of a
-        batch each source once, however often it is there."""
+        """Generate tokens. See `LanguageModel.generated`.
+
+        Common parts are read only once: the tokens ``shown``, as long as they stay the same, and each
+        distinct source of a batch.
+
+        Args:
+            batch: The tokens of each source.
+            chain: Logits processors.
+            shown: Tokens that precede each source.
+            **settings: Generation settings.
+
+        Returns:
+            The new tokens of each source.
+        """
         if settings.get("num_beams", 1) > 1:
             rows = padded([[*shown, *source] for source in batch], self._pad, "left", self.device)
         else:
@@ -258,30 +415,35 @@ class CausalLM(LanguageModel):
         return [sequence[start:] for sequence in sequences]
 
     def _rows(self, batch: Sequence[Tokens], shown: tuple[int, ...]) -> dict[str, Any]:
-        """What ``generate`` reads, with the model's keys and values of all but the last token of what several
-        rows have in common."""
+        """Return the inputs of ``generate`` with a key-value cache of what the rows have in common."""
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
+        # The rows have nothing in common.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)
         before = torch.tensor(shown, dtype=torch.long, device=self.device).expand(len(distinct), -1)
         ids = torch.cat([before, read["input_ids"]], 1)
         mask = torch.cat([torch.ones_like(before), read["attention_mask"]], 1)
+        # The model extends the cache in place, so each call needs a copy.
         past = copy.deepcopy(self._keys_of(shown))
         if past is not None:
+            # The shown tokens precede each of the distinct sources.
             past.batch_repeat_interleave(len(distinct))
+        # Leave the last token of each source unread, since generation must start with at least one token.
         unread = slice(len(shown), -1)
         if ids[:, unread].shape[1]:
             with torch.inference_mode():
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
+                    # The positions must skip the padding between the shown tokens and the source.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,
                 ).past_key_values
+        # From distinct sources back to the rows of the batch.
         which = torch.tensor([distinct.index(tuple(source)) for source in batch], device=self.device)
         rows = {"input_ids": ids[which], "attention_mask": mask[which]}
         if past is None:
@@ -290,10 +452,10 @@ class CausalLM(LanguageModel):
         return {**rows, **as_cache(self.model, past)}
 
     def _keys_of(self, shown: tuple[int, ...]) -> Any:
-        """The model's keys and values of what is shown (one row), kept from the last time; None of
-        nothing."""
+        """Return the key-value cache of the shown tokens, kept from the last call; None without any."""
         import torch
 
+        # Only the last cache is kept, since it can be large.
         if shown and self._shown[0] != shown:
             with torch.inference_mode():
                 read = torch.tensor([shown], device=self.device)
@@ -302,21 +464,37 @@ class CausalLM(LanguageModel):
 
 
 class Seq2SeqLM(LanguageModel):
-    """BART, T5 and their like. Made by `graphneg.nn.models.load_seq2seq`."""
+    """A sequence-to-sequence model such as BART or T5. `graphneg.nn.models.load_seq2seq` loads one."""
 
     def source_tokens(self, text: str) -> list[int]:
-        """See `LanguageModel.source_tokens`."""
+        """Tokenize a source. See `LanguageModel.source_tokens`.
+
+        Args:
+            text: The source.
+
+        Returns:
+            Its tokens.
+        """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
+        # The encoder must read at least one token.
         return tokens or [self.tokenizer.eos_token_id]
 
     def target_tokens(self, text: str) -> list[int]:
-        """See `LanguageModel.target_tokens`."""
+        """Tokenize a target, with its end token. See `LanguageModel.target_tokens`.
+
+        Args:
+            text: The target.
+
+        Returns:
+            Its tokens.
+        """
         tokens = self.tokenizer(text_target=text, verbose=False)["input_ids"]
         end = self.tokenizer.eos_token_id
+        # Some tokenizers add the end token themselves.
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
     def token_losses(self, batch: Sequence[Request]) -> list[list[float]]:
-        """See `LanguageModel.token_losses`."""
+        """Return the loss of each token of each target. See `LanguageModel.token_losses`."""
         import torch
         from torch.nn.functional import cross_entropy
 
@@ -332,29 +510,46 @@ class Seq2SeqLM(LanguageModel):
         return losses
 
     def steps(self, sources: Sequence[Tokens], width: int) -> Seq2SeqSteps:
-        """See `LanguageModel.steps`."""
+        """Start generation one token at a time. See `LanguageModel.steps`."""
         rows = padded(sources, self._pad, "right", self.device, width)
         return Seq2SeqSteps(self.model, rows)
 
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """See `LanguageModel.text_start`: a decoder's rows begin with one token of no meaning."""
+        """Return 1: the rows of a decoder begin with a start token. See `LanguageModel.text_start`."""
         return 1
 
     def generated(
         self, batch: Sequence[Tokens], chain: list[Any], *, shown: Tokens = (), **settings: Any
     ) -> list[list[int]]:
-        """See `LanguageModel.generated`."""
+        """Generate tokens. See `LanguageModel.generated`.
+
+        Args:
+            batch: The tokens of each source.
+            chain: Logits processors.
+            shown: Tokens that precede each source.
+            **settings: Generation settings.
+
+        Returns:
+            The new tokens of each source.
+        """
         rows = padded([[*shown, *source] for source in batch], self._pad, "right", self.device)
         sequences = generate(self.model, rows, chain, **settings)
         return [sequence[self.text_start(batch) :] for sequence in sequences]
 
 
 def collated(model: LanguageModel, items: Sequence[Request]) -> Mapping[str, Any]:
-    """A batch to learn from: ``input_ids``, ``attention_mask`` and ``labels`` of shape (items, tokens).
+    """Return a training batch.
 
-    A causal model's row is source and target, of which only the target has labels; a
-    sequence-to-sequence model's rows are the sources, its labels the targets.
+    Args:
+        model: The model to train.
+        items: Sources and targets.
+
+    Returns:
+        ``input_ids``, ``attention_mask`` and ``labels`` of shape (items, tokens). For a causal model, a row
+        is a source and its target, and only the target has labels. For a sequence-to-sequence model, the rows
+        are the sources, and the labels are the targets.
     """
+    # On the CPU: the trainer moves batches to its device.
     pad = model.tokenizer.pad_token_id
     if isinstance(model, CausalLM):
         rows = padded([[*item.source, *item.target] for item in items], pad, "right", "cpu")
@@ -367,6 +562,6 @@ def collated(model: LanguageModel, items: Sequence[Request]) -> Mapping[str, Any
 
 
 def _labels(targets: Sequence[Tokens], pad: int, device: Any) -> Any:
-    """Targets of shape (items, tokens), what fills them up not learned."""
+    """Return targets as labels of shape (items, tokens), with padding excluded from the loss."""
     rows = padded(targets, pad, "right", device)
     return rows["input_ids"].masked_fill(rows["attention_mask"] == 0, _NOT_LEARNED)

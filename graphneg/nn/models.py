@@ -1,7 +1,12 @@
-"""Models on this machine: a path or a hub id in, a folder or a loaded language model out.
+"""Locate and load language models.
 
-A model is a folder, a GGUF file, or the id of a repository on the Hugging Face hub, which is fetched once.
-What is missing or of another kind is a `ModelError` of one line, with the command that gets the model.
+A model is a folder, a GGUF file, or the id of a repository on the Hugging Face hub, which is downloaded once.
+If a model is missing or of the wrong kind, a `ModelError` of one line says how to get it.
+
+Example:
+    Load a model from the hub, without network access if it was downloaded before::
+
+        model = load_causal("distilbert/distilgpt2", offline=True)
 """
 
 from __future__ import annotations
@@ -20,30 +25,49 @@ from graphneg.errors import DecoderError, GraphnegError, ModelError, first_line
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 
 INSTALL = 'pip install "graphneg[neural]"'
+"""The command that installs the packages for neural models."""
 AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
+"""Where the models of amrlib can be downloaded."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
+"""Formats of weights in order of preference: a suffix, and the pattern of the files to download."""
 _TOKENIZER_FILES = ("tokenizer*.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
+"""Files of which at least one belongs to each tokenizer."""
 AMR_TO_TEXT = "translation_amr_to_text"
-"""The task of ``task_specific_params`` by which amrlib's generate models say how they were trained."""
+"""The entry of ``task_specific_params`` in which amrlib's models store how they were trained."""
 _CAUSAL_CLASSES = ("ForCausalLM", "LMHeadModel")
+"""Ends of the class names of causal models."""
 SEQ2SEQ, CAUSAL = "sequence-to-sequence model", "causal language model"
+"""Names of the two kinds of models, for messages."""
 
 
 def check_packages() -> None:
-    """Raises `ModelError` where torch or transformers is not installed."""
+    """Check that torch and transformers are installed.
+
+    Raises:
+        ModelError: A package is missing.
+    """
     missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
     if missing:
         raise ModelError(f"language models need {' and '.join(missing)}: {INSTALL}")
 
 
 def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) -> Path:
-    """The local folder of a model that is named by a path or a hub id.
+    """Return the local folder of a model, downloading it if necessary.
 
-    It is fetched from the hub where it is not here and ``offline`` is False; where the hub does not answer,
-    what was fetched before is used. With ``tokenizer_only`` no weights are fetched.
+    If the hub does not answer, a copy that was downloaded before is used.
 
-    Raises `ModelError`: there is none, and none can be fetched; the message names the command to do so.
+    Args:
+        model: A folder, or an id on the Hugging Face hub.
+        offline: Whether to use only files that are already on this machine.
+        tokenizer_only: Whether to leave out the weights.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ModelError: There is no such model, or it cannot be downloaded. The message contains the command that
+            downloads it.
     """
     path = Path(model).expanduser()
     if path.is_dir():
@@ -62,27 +86,39 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
     if not offline:
         try:
             patterns = ["*.json", "*.txt", "*.model"]
-            if not tokenizer_only:  # weights in one format only: many repositories hold them in several
+            # Download the weights in one format only, since many repositories hold several.
+            if not tokenizer_only:
                 siblings = HfApi().model_info(id, timeout=10).siblings or []
                 endings = {Path(file.rfilename).suffix for file in siblings}
                 patterns += [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
             return Path(snapshot_download(id, allow_patterns=patterns))
+        # The hub has answered: the model does not exist, or the user has no access to it.
         except HfHubHTTPError as error:
             raise ModelError(f"model {id} can't be fetched ({first_line(error)}); {how}") from error
-        except Exception as error:  # its HTTP client's own errors, which differ between versions
+        # The errors of the HTTP client differ between versions of huggingface_hub.
+        except Exception as error:
             why = f"the hub can't be reached ({first_line(error)})"
     try:
+        # Use what was downloaded before.
         return Path(snapshot_download(id, local_files_only=True))
     except (LocalEntryNotFoundError, OSError) as error:
         raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
 
 
 def _is_hub_id(model: str | Path) -> bool:
+    """Return whether a name can be an id on the Hugging Face hub."""
     return isinstance(model, str) and _HUB_ID.fullmatch(model) is not None
 
 
 def choose_device(device: str | None) -> str:
-    """``auto`` or None is CUDA, then Apple's MPS, then the CPU; any other name is kept."""
+    """Choose a torch device.
+
+    Args:
+        device: A device; ``auto`` or None chooses CUDA, then Apple's MPS, then the CPU.
+
+    Returns:
+        The name of the device.
+    """
     import torch
 
     if device not in ("auto", None):
@@ -94,14 +130,20 @@ def choose_device(device: str | None) -> str:
 
 @contextmanager
 def reading(folder: Path, what: str) -> Generator[None]:
-    """Silences transformers while a model is read, and makes one `ModelError` of whatever its loaders raise.
+    """Silence transformers in the block, and turn all errors of its loaders into one `ModelError`.
 
-    They raise what the files' parsers and torch raise; ``what`` the folder should hold is named.
+    Args:
+        folder: The folder that is read, for the message.
+        what: What the folder should hold, for the message.
+
+    Raises:
+        GraphnegError: An error of graphneg itself, which is not changed.
+        ModelError: A loader failed. Loaders raise whatever their file parsers and torch raise.
     """
     from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
     disable_progress_bar()
-    set_verbosity_error()  # or it warns of new heads and of heads that are left out
+    set_verbosity_error()  # transformers would warn about new heads and about heads that are left out.
     try:
         yield
     except GraphnegError:
@@ -111,9 +153,17 @@ def reading(folder: Path, what: str) -> Generator[None]:
 
 
 def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
-    """The folder's ``config.json``.
+    """Read the ``config.json`` of a model.
 
-    Raises `ModelError`: there is none, or it can't be read; ``what`` the folder is not is named.
+    Args:
+        folder: The folder of the model.
+        what: What the folder should hold, for the message.
+
+    Returns:
+        The configuration.
+
+    Raises:
+        ModelError: The file is missing or not a JSON object.
     """
     try:
         config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -126,27 +176,39 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """A language model on this machine: its folder, and the GGUF file in it that holds all, if any."""
+    """The files of a language model on this machine.
+
+    Attributes:
+        folder: The folder of the model.
+        gguf_file: The name of the GGUF file in it that holds the whole model; None for other formats.
+    """
 
     folder: Path
     gguf_file: str | None
 
     @property
     def path(self) -> Path:
-        """The path that messages name."""
+        """The folder or the GGUF file, for messages."""
         return self.folder / self.gguf_file if self.gguf_file else self.folder
 
 
 def load_causal(
     model: str | Path, *, gguf_file: str | None = None, device: str = "auto", offline: bool = False
 ) -> CausalLM:
-    """A causal language model of a folder, a GGUF file or a hub id (GPT-2, Llama, ...).
+    """Load a causal language model such as GPT-2 or Llama.
 
-    In a folder without ``config.json`` the only GGUF file is found by itself; weights of such a file
-    are widened to 32 bits, so that the model can be trained on. ``device`` ``auto`` is a GPU where
-    there is one. With ``offline`` nothing is fetched.
+    If a folder has no ``config.json``, its only GGUF file is used. The weights of a GGUF file are converted
+    to 32 bits, so that the model can be trained further. A missing model, a model of another kind and an
+    unreachable hub raise `ModelError`.
 
-    Raises `ModelError`: there is no such model, it is of another kind, or the hub can't be reached.
+    Args:
+        model: A folder, a GGUF file, or an id on the Hugging Face hub.
+        gguf_file: The name of a GGUF file in the folder.
+        device: A torch device; ``auto`` chooses a GPU if there is one.
+        offline: Whether to use only files that are already on this machine.
+
+    Returns:
+        The model.
     """
     source = _find(model, gguf_file, offline)
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as KINDS
@@ -155,9 +217,17 @@ def load_causal(
 
 
 def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = False) -> Seq2SeqLM:
-    """A sequence-to-sequence model of a folder or a hub id (BART, T5, ...).
+    """Load a sequence-to-sequence model such as BART or T5.
 
-    Raises `ModelError`: there is no such model, it is of another kind, or the hub can't be reached.
+    A missing model, a model of another kind and an unreachable hub raise `ModelError`.
+
+    Args:
+        model: A folder, or an id on the Hugging Face hub.
+        device: A torch device; ``auto`` chooses a GPU if there is one.
+        offline: Whether to use only files that are already on this machine.
+
+    Returns:
+        The model.
     """
     source = _find(model, None, offline)
     from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as KINDS
@@ -168,18 +238,28 @@ def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = Fal
 def load_either(
     model: str | Path, *, gguf_file: str | None = None, device: str = "auto", offline: bool = False
 ) -> CausalLM | Seq2SeqLM:
-    """A model of either kind, as its configuration says.
+    """Load a causal or sequence-to-sequence model, as its configuration says.
 
-    Raises `ModelError`: there is no such model, it is of neither kind, or the hub can't be reached.
+    A missing model, a model of neither kind and an unreachable hub raise `ModelError`.
+
+    Args:
+        model: A folder, a GGUF file, or an id on the Hugging Face hub.
+        gguf_file: The name of a GGUF file in the folder.
+        device: A torch device; ``auto`` chooses a GPU if there is one.
+        offline: Whether to use only files that are already on this machine.
+
+    Returns:
+        The model.
     """
     source = _find(model, gguf_file, offline)
+    # GGUF files hold causal models. The files are on this machine by now, so nothing is downloaded again.
     if source.gguf_file is None and bool(getattr(_config(source), "is_encoder_decoder", False)):
         return load_seq2seq(source.folder, device=device, offline=True)
     return load_causal(source.folder, gguf_file=source.gguf_file, device=device, offline=True)
 
 
 def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSource:
-    """Where a model is; in a folder without ``config.json``, the only GGUF file is taken."""
+    """Return the files of a model; in a folder without ``config.json``, its only GGUF file."""
     check_packages()
     path = Path(model).expanduser()
     if path.is_file() and path.suffix == ".gguf":
@@ -202,12 +282,12 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
 
 
 def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) -> tuple[Any, Any, Path]:
-    """A model on its device, its tokenizer, and where they are from."""
+    """Return a model on its device, its tokenizer, and its path."""
     import torch
     import transformers
 
     config = _config(source)
-    # A checkpoint says which class it was saved from; a GGUF file only says the type of model.
+    # A checkpoint names the class from which it was saved. A GGUF file names only the type of the model.
     saved: list[str] = config.architectures or []
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
     if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
@@ -218,6 +298,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     tokenizer = _from_pretrained(transformers.AutoTokenizer, source)
     if tokenizer.eos_token_id is None:
         raise ModelError(f"{source.path}: its tokenizer has no end-of-text token, so texts would never end")
+    # GPT-2 and Llama have no padding token.
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model = load_weights(source, getattr(transformers, auto), kind, dtype=torch.float32)
@@ -225,6 +306,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
 
 
 def _from_pretrained(auto: Any, source: ModelSource, what: str = "model", **options: Any) -> Any:
+    """Load a part of a model with one of transformers' auto classes."""
     if source.gguf_file is not None:
         options["gguf_file"] = source.gguf_file
     with reading(source.path, what):
@@ -232,18 +314,31 @@ def _from_pretrained(auto: Any, source: ModelSource, what: str = "model", **opti
 
 
 def _config(source: ModelSource) -> Any:
+    """Return the configuration of a model."""
     from transformers import AutoConfig
 
     return _from_pretrained(AutoConfig, source)
 
 
 def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> Any:
-    """A whole model, read by transformers' ``auto`` class with ``options``; ``kind`` is what it should be.
+    """Load the weights of a model.
 
-    Raises `ModelError`: it can't be read, or weights are missing.
+    Args:
+        source: The files of the model.
+        auto: One of transformers' auto classes.
+        kind: What the model should be, for messages.
+        **options: Options of ``from_pretrained``.
+
+    Returns:
+        The transformers model.
+
+    Raises:
+        ModelError: Some weights are missing.
     """
-    with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():  # a bar that has no switch
+    # The progress bar of GGUF files has no switch.
+    with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():
         model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
+    # transformers would fill missing weights with random numbers.
     if report["missing_keys"]:
         names = sorted(report["missing_keys"])
         raise ModelError(
@@ -251,7 +346,8 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
             "fetch the model again"
         )
     if source.gguf_file is not None:
-        # Its weights are plain 32-bit numbers once read; the marks only forbid to train and save.
+        # The weights of a GGUF file are 32-bit numbers once they are loaded. These marks would only forbid
+        # training and saving.
         for holder, name in ((model.config, "quantization_config"), (model, "hf_quantizer")):
             if hasattr(holder, name):
                 delattr(holder, name)
@@ -260,23 +356,38 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
 
 
 def on_device(model: Any, device: str) -> Any:
-    """The model on a device, ready to be asked.
+    """Move a model to a device, and switch it to evaluation mode.
 
-    Raises `ModelError`: the device can't be used.
+    Args:
+        model: A transformers model.
+        device: A torch device, or ``auto``.
+
+    Returns:
+        The same model.
+
+    Raises:
+        ModelError: The device cannot be used.
     """
     try:
         return model.eval().to(choose_device(device))
+    # A torch without CUDA raises AssertionError.
     except (RuntimeError, AssertionError) as error:
         raise ModelError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A folder with a model that writes text for AMR graphs. Limits are in tokens, None where it names none.
+    """A folder with a model that writes text for AMR graphs.
 
-    ``tokenizer`` is the folder or hub id whose tokenizer the model was trained with; ``converted`` ones are
-    in CTranslate2's format. ``causal`` ones write behind what they read; ``decodes``: the folder says, as
-    amrlib's do, that it was trained on graphs.
+    Attributes:
+        path: The folder.
+        tokenizer: The folder or hub id of the tokenizer with which the model was trained.
+        max_input: Maximum number of input tokens; None if the folder does not say.
+        max_output: Maximum number of output tokens; None if the folder does not say.
+        converted: Whether the model is in CTranslate2's format.
+        from_hub: Whether the folder was downloaded from the Hugging Face hub.
+        causal: Whether the model is a causal one instead of a sequence-to-sequence one.
+        decodes: Whether its configuration says that it was trained on AMR graphs, as amrlib's models do.
     """
 
     path: Path
@@ -290,13 +401,24 @@ class ModelFolder:
 
 
 def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
-    """The folder of a model of amrlib (``amrlib_meta.json``), of any sequence-to-sequence or causal model of
-    Hugging Face, or of one converted for CTranslate2 (``model.bin``).
+    """Find a model that writes text for AMR graphs.
 
-    Raises `DecoderError` naming the command that gets the model.
+    It may be a model of amrlib (with ``amrlib_meta.json``), any sequence-to-sequence or causal model of
+    Hugging Face, or a model that was converted for CTranslate2 (with ``model.bin``).
+
+    Args:
+        model: A folder, or an id on the Hugging Face hub.
+        offline: Whether to use only files that are already on this machine.
+
+    Returns:
+        The folder and its properties.
+
+    Raises:
+        DecoderError: There is no such model, or it does not write text.
     """
     path = _located(model, offline)
     meta = read_json(path / "amrlib_meta.json", DecoderError)
+    # amrlib calls its decoders "gtos" (graph to sentence) and its parsers "stog".
     if meta.get("model_type", "gtos") != "gtos":
         raise DecoderError(
             f"{path}: an amrlib model of type {meta['model_type']!r} parses text; a decoder needs a generate "
@@ -313,6 +435,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         tokenizer=tokenizer_source(path, task),
         max_input=task.get("max_in_len") or positions,
         max_output=task.get("max_out_len"),
+        # CTranslate2 writes model.bin and a config.json without "architectures".
         converted=(path / "model.bin").is_file() and "architectures" not in config,
         from_hub=not Path(model).expanduser().is_dir(),
         causal=any(name.endswith(_CAUSAL_CLASSES) for name in saved),
@@ -321,9 +444,17 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
 
 
 def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
-    """The tokenizer (``PreTrainedTokenizerBase``) of a folder or hub id.
+    """Load a tokenizer.
 
-    Raises `DecoderError` where it is not here or can't be read.
+    Args:
+        source: A folder, or an id on the Hugging Face hub.
+        offline: Whether to use only files that are already on this machine.
+
+    Returns:
+        A transformers tokenizer.
+
+    Raises:
+        DecoderError: The tokenizer cannot be read.
     """
     from transformers import AutoTokenizer
 
@@ -336,14 +467,31 @@ def load_tokenizer(source: str | Path, *, offline: bool) -> Any:
 
 
 def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
-    """The folder itself, else the base model that amrlib's training noted: it saves no tokenizer."""
+    """Return where the tokenizer of a model is.
+
+    Args:
+        path: The folder of the model.
+        task: The entry of its configuration that amrlib wrote; it may be empty.
+
+    Returns:
+        The folder itself if it holds a tokenizer, otherwise the base model in the entry, because amrlib's
+        training does not save the tokenizer.
+    """
     if any(file.is_file() for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
         return str(path)
     return str(task.get("tok_name_or_path") or task.get("model_name_or_path") or path)
 
 
 def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
-    """The file's object; an empty one where there is no file. Raises ``error_type`` for anything else."""
+    """Read a JSON object.
+
+    Args:
+        path: The file.
+        error_type: The class of the error that is raised if the file cannot be read or holds something else.
+
+    Returns:
+        The object; an empty one if there is no file.
+    """
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -358,7 +506,7 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
 
 
 def _located(model: str | Path, offline: bool, tokenizer_only: bool = False) -> Path:
-    """As `locate`, but a `DecoderError`, which says where amrlib's models are."""
+    """Return the folder of a model, or raise a `DecoderError` that says where amrlib's models are."""
     try:
         return locate(model, offline=offline, tokenizer_only=tokenizer_only)
     except ModelError as error:

@@ -1,8 +1,17 @@
-"""The training loop: a model, rows and a folder in, a trained model out, by transformers' ``Trainer``.
+"""Train a model with transformers' ``Trainer``, and resume a run that was stopped.
 
-A run keeps its checkpoints beside a digest of all that decides how it goes: the same call finds them and
-goes on where it was stopped, another one is refused. Once the model is saved they go. Pairs are learned
-by a loss of each by itself, and of right ones against wrong ones of the same group.
+`open_run` checks the output folder, and `fit` trains the model and saves it there. A run keeps its
+checkpoints beside a digest of everything that determines the run. The same call finds them and resumes; a
+call with other data or settings is refused. The checkpoints are removed when the model has been saved.
+
+The losses for pairs of a context and a response are here, too: `weighted_cross_entropy` looks at each pair
+alone, and `pairs_and_lists` also compares each right pair with the wrong pairs of its group.
+
+Example:
+    Train a model whose ``save`` method writes it to a folder::
+
+        run = open_run("my-model", facts=[settings, examples])
+        trained = fit(run, learner, rows, collate, seed=0, arguments={"num_train_epochs": 3})
 """
 
 from __future__ import annotations
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 IN_ORDER: Mapping[str, Any] = {"num_train_epochs": 1, "train_sampling_strategy": "sequential"}
-"""Arguments of a run whose rows are those of all epochs, in the order in which they are learned."""
+"""Training arguments for rows that already hold all epochs, in the order in which they are learned."""
 _DEFAULTS: Mapping[str, Any] = {
     "num_train_epochs": 1,
     "per_device_train_batch_size": 8,
@@ -35,10 +44,13 @@ _DEFAULTS: Mapping[str, Any] = {
     "save_steps": 200,
     "save_total_limit": 1,
 }
+"""The default training arguments. Checkpoints are frequent, so that little is lost if a run is stopped."""
 _CONFIG = "config.json"
 _MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")
-# What transformers, sentence-transformers and tokenizers write; a folder may hold more, which stays.
+"""Keys of which a model's ``config.json`` has at least one."""
+# Files that transformers, sentence-transformers and tokenizers write. Other files in a folder are never
+# removed.
 _FILES = f"""
 {_CONFIG} generation_config.json training_args.bin chat_template.jinja
 model*.safetensors model.safetensors.index.json pytorch_model*.bin pytorch_model.bin.index.json
@@ -46,18 +58,28 @@ tokenizer* special_tokens_map.json added_tokens.json vocab.txt vocab.json merges
 spiece.model sentencepiece.bpe.model amrlib_meta.json held_out.amr
 {_MODULES} sentence_bert_config.json config_sentence_transformers.json poly_encoder.safetensors
 """.split()
-# Folders inside a model's: a pooling's settings, and the tower of responses, an encoder of its own.
+# Folders in the folder of a model: the settings of its pooling, and the second encoder of a bi-encoder with
+# separate towers.
 _POOLING, _TOWER = "1_Pooling", "response"
 
 
 def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
-    """``TrainingArguments`` from graphneg's defaults and the caller's.
+    """Return ``TrainingArguments`` with the defaults of graphneg and the caller's values.
 
-    ``device`` is the kind that the model is on: ``cpu``, ``cuda``, ``mps``. On ``cuda`` the run is in
-    bf16 where the device has it and the caller names no precision.
+    On CUDA the run uses bf16 if the device supports it and the caller chooses no precision.
 
-    Raises `InputError`: there is no such argument, they do not go together, or a logger of ``report_to`` is
-    not installed.
+    Args:
+        checkpoints: The folder of checkpoints.
+        seed: Seed of the run and of the order of rows.
+        device: The type of the model's device: ``cpu``, ``cuda`` or ``mps``.
+        arguments: The caller's arguments of ``TrainingArguments``.
+
+    Returns:
+        The arguments.
+
+    Raises:
+        InputError: An argument is unknown, arguments contradict each other, or a logger in ``report_to`` or
+            the package accelerate is not installed.
     """
     import torch
     from transformers import TrainingArguments
@@ -66,7 +88,9 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         "output_dir": str(checkpoints),
         "seed": seed,
         "data_seed": seed,
+        # graphneg shows its own progress.
         "disable_tqdm": True,
+        # The collators read rows that the models do not know.
         "remove_unused_columns": False,
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
@@ -86,7 +110,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     loggers = settings["report_to"]
     if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
         find_spec("tensorboard") or find_spec("tensorboardX")
-    ):  # the Trainer says so only when the model is built and on its device
+    ):  # The Trainer would notice this only after the model has been moved to its device.
         raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
         return TrainingArguments(**own, **settings)
@@ -97,9 +121,14 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
 
 
 def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
-    """A run is as long as its epochs say, whatever the caller gives to ``TrainingArguments``.
+    """Check the number of epochs of a run, and that no training argument contradicts it.
 
-    Raises `InputError`: there is no epoch, or an argument says how long a run is.
+    Args:
+        epochs: Number of epochs.
+        arguments: The caller's arguments of ``TrainingArguments``.
+
+    Raises:
+        InputError: The number is below 1, or an argument sets the length of the run.
     """
     if epochs < 1:
         raise InputError("at least one epoch, please")
@@ -109,9 +138,11 @@ def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A folder that a model will be saved in, and the checkpoints of the run that makes it.
+    """The output folder of a training run, with its checkpoints.
 
-    ``fingerprint`` tells the run from others.
+    Attributes:
+        folder: The folder in which the model is saved.
+        fingerprint: A digest of everything that determines the run.
     """
 
     folder: Path
@@ -119,25 +150,27 @@ class Run:
 
     @property
     def checkpoints(self) -> Path:
-        """Where the trainer writes."""
+        """The folder of checkpoints."""
         return self.folder / "checkpoints"
 
     @property
     def note(self) -> RunNote:
-        """Says of which run the checkpoints are."""
+        """The note that says to which run the checkpoints belong."""
         return RunNote(self.checkpoints / "run.json", self.fingerprint)
 
     @property
     def last(self) -> Path | None:
-        """The newest checkpoint that was written to its end: the trainer's state is written last."""
+        """The newest complete checkpoint; None if there is none. The trainer writes its state file last."""
         written = [state.parent for state in self.checkpoints.glob("checkpoint-*/trainer_state.json")]
         return max(written, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
     def begin(self) -> None:
-        """Make room: what is to be overwritten goes, and a note says whose the checkpoints are.
+        """Remove what is to be overwritten, and note to which run the checkpoints belong.
 
-        Raises `InputError`: the folder can't be made.
+        Raises:
+            InputError: The folder cannot be created.
         """
+        # The checkpoints belong to this run: resume it.
         if self.note.state == "same":
             return
         if self.checkpoints.exists():
@@ -152,13 +185,19 @@ class Run:
 
 
 def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) -> Run:
-    """The run of a folder; ``facts`` are all that decides how it goes, so that none goes on as another.
+    """Check the output folder of a run. Nothing is written or removed before the run begins.
 
-    Nothing is written or removed before the run begins. With ``overwrite`` a model that is there goes then,
-    and so does a run with other facts that was stopped; a run with the same facts goes on all the same.
+    Args:
+        folder: The folder in which the model is saved.
+        facts: Everything that determines the run, so that no run resumes another one.
+        overwrite: Whether to replace a model, or the checkpoints of a run with other facts. A run with the
+            same facts is resumed in any case.
 
-    Raises `InputError`: the folder holds a model, or a run with other facts; with ``overwrite``, its
-    ``config.json`` is not a model's.
+    Returns:
+        The run.
+
+    Raises:
+        InputError: The folder holds a model, or checkpoints of a run with other facts.
     """
     run = Run(Path(folder), fingerprint(facts))
     state = run.note.state
@@ -179,7 +218,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 
 
 def _model_config(folder: Path) -> dict[str, Any]:
-    """A model's settings; refused where they are something else's."""
+    """Return the configuration of a model; refuse a folder that holds something else."""
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
@@ -188,8 +227,9 @@ def _model_config(folder: Path) -> dict[str, Any]:
 
 
 def _remove_model(folder: Path) -> None:
-    """Remove the files of a model, those of a tower of responses inside it as well, and no others."""
+    """Remove the files of a model, including a second encoder for responses, and no other files."""
     noted: Any = _model_config(folder).get("graphneg")
+    # A bi-encoder with separate towers keeps its encoder of responses in a folder of its own.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
     for part in (folder / _TOWER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():
@@ -208,9 +248,13 @@ def _remove_empty(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A run that ended: optimiser ``steps``, the mean ``loss``, and the share of the rows that was learned.
+    """The result of a training run.
 
-    A run that stopped early has learned less than 1 of its rows.
+    Attributes:
+        folder: The folder of the model.
+        steps: Number of optimizer steps.
+        loss: Mean training loss.
+        share: Share of the rows that were learned, from 0 to 1. It is below 1 if the run stopped early.
     """
 
     folder: Path
@@ -231,18 +275,27 @@ def fit(
     callbacks: Sequence[TrainerCallback] = (),
     **trainer: Any,
 ) -> Trained:
-    """Train ``learner.model`` in place on ``rows``, and ``learner.save`` it into the run's folder.
+    """Train a model in place, and save it in the folder of the run.
 
-    ``collate`` makes batches. ``arguments`` go to ``TrainingArguments`` over graphneg's defaults, ``trainer``
-    to ``Trainer``. It is silent but for ``progress``; ``report_to`` switches loggers such as TensorBoard on.
-    A run that was stopped goes on from its last checkpoint when the same call is made again; on a CPU the
-    same seed gives the same model.
+    The run prints nothing but its progress. A run that was stopped resumes at its last checkpoint if the same
+    call is made again. On a CPU the same seed gives the same model.
 
-    Ctrl-C ends it after the step that it is in, with a checkpoint; a second one ends it at once. A run
-    that ends before its first checkpoint leaves nothing behind.
+    Ctrl-C ends the run after its current step, with a checkpoint. A second Ctrl-C ends it at once. A run that
+    ends before its first checkpoint leaves no files.
 
-    Raises `InputError`: the arguments are none of ``TrainingArguments``, or do not go together, or the folder
-    can't be made.
+    Args:
+        run: The output folder.
+        learner: Has the transformers model as ``model``, and a method ``save`` that takes a folder.
+        rows: The training data set.
+        collate: Returns the batch for a list of rows.
+        seed: Seed of the run.
+        arguments: Arguments of ``TrainingArguments``. ``report_to`` switches on loggers such as TensorBoard.
+        progress: A progress display.
+        callbacks: Further callbacks of the trainer.
+        **trainer: Further arguments of ``Trainer``.
+
+    Returns:
+        The result of the run.
     """
     from graphneg.nn.callbacks import StepCallback
 
@@ -257,19 +310,21 @@ def fit(
         with steps.listening():
             done = loop.train(resume_from_checkpoint=str(run.last) if run.last else None)
     except BaseException:
-        if run.last is None:  # there is nothing to go on from
+        if run.last is None:  # There is no checkpoint to resume from.
             shutil.rmtree(run.checkpoints, ignore_errors=True)
             _remove_empty(run.folder)
         raise
     model.eval()
     learner.save(run.folder)
+    # The model has been saved, so the checkpoints are not needed any more.
     shutil.rmtree(run.checkpoints)
+    # The trainer counts a fraction of an epoch if it was stopped early.
     share = float(done.metrics.get("epoch", 0)) / (float(settings.num_train_epochs) or 1)
     return Trained(run.folder, int(done.global_step), float(done.training_loss), share)
 
 
 def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
-    """A silent ``Trainer``; what TensorBoard shows lies beside the model, and stays when checkpoints go."""
+    """Return a ``Trainer`` that prints nothing and keeps its TensorBoard data beside the model."""
     from transformers import Trainer
     from transformers.integrations.integration_utils import TensorBoardCallback
     from transformers.trainer_callback import PrinterCallback
@@ -282,17 +337,22 @@ def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     loop.remove_callback(PrinterCallback)
     for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
-            # a run that goes on adds to its curves, another one has its own
+            # A resumed run continues its curves; another run has curves of its own.
             callback.logging_dir = str(run.folder / "runs" / run.fingerprint[:12])
     return loop
 
 
 def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """The sum over pairs of weighted cross-entropies, over the number of pairs in the step.
+    """Return the weighted cross-entropy of the pairs, divided by the number of pairs in the step.
 
-    ``outputs.logits`` have shape (pairs, 1); ``labels`` shape (pairs, columns), and begin with label and
-    weight. Where gradients are accumulated ``num_items_in_batch`` counts the labels, all columns, of all
-    batches of the step.
+    Args:
+        outputs: The model's output, with ``logits`` of shape (pairs, 1).
+        labels: Tensor of shape (pairs, columns). The first two columns are the label and the weight.
+        num_items_in_batch: Number of labels, over all columns, in all batches of the step. It differs from
+            that of this batch if gradients are accumulated.
+
+    Returns:
+        A scalar.
     """
     from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -303,16 +363,25 @@ def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any
 
 
 def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """`weighted_cross_entropy`, and that of each right pair against the wrong ones of its group in the batch.
+    """Add a listwise loss to `weighted_cross_entropy`.
 
-    ``labels`` have shape (pairs, 3): label, weight, number of the group. What makes a pair right is learned
-    sooner where all else is the same.
+    The listwise loss is the cross-entropy of each right pair against the wrong pairs of its group in the
+    batch. The pairs of a group differ in little else, so the model learns sooner what makes a pair right.
+
+    Args:
+        outputs: The model's output, with ``logits`` of shape (pairs, 1).
+        labels: Tensor of shape (pairs, 3): label, weight, and number of the group.
+        num_items_in_batch: As in `weighted_cross_entropy`.
+
+    Returns:
+        A scalar.
     """
     import torch
 
     of_pairs = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
     right = targets > 0.5
+    # rivals[i, j] is True if pair j is a wrong one of the same group as the right pair i.
     rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
     has_rivals = rivals.any(dim=1)
     if not has_rivals.any():
@@ -320,9 +389,19 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     own = logits[right][has_rivals]
     others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
     of_lists = (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
+    # The mean is that of this batch. Scale it to the pairs of the whole step.
     return of_pairs + of_lists * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 
 def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
-    """How many pairs a step has, of labels of shape (pairs, columns) of one of its batches."""
+    """Return the number of pairs in a step.
+
+    Args:
+        labels: Labels of one batch of the step, tensor of shape (pairs, columns).
+        num_items_in_batch: Number of labels, over all columns, in the step; None if the step has one batch.
+
+    Returns:
+        The number of pairs.
+    """
+    # The trainer counts labels over all columns.
     return len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]

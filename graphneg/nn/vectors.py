@@ -1,4 +1,12 @@
-"""Static word vectors (GloVe, fastText): texts in, vectors and nearest words out, without torch."""
+"""Load static word vectors (GloVe, fastText), embed texts with them, and find nearest words.
+
+Torch is not needed.
+
+Example:
+    The words closest to "tea" in the vectors that graphneg ships::
+
+        StaticVectors("glove-50d").neighbours("tea", 2)   # [('coffee', 0.808...), ('drinks', 0.771...)]
+"""
 
 from __future__ import annotations
 
@@ -23,18 +31,29 @@ _WORD = re.compile(r"\w+(?:['’]\w+)?", re.UNICODE)
 
 
 class StaticVectors:
-    """Vectors of words; a text is the mean of those of its words, then of length 1.
+    """Static word vectors. A text is the mean of the vectors of its words, scaled to length 1.
 
-    ``words`` are in the file's order, usually by frequency; ``vectors`` has the shape (words,
-    dimensions). Read are GloVe's and fastText's text (``word number number ...``, a first line
-    with two numbers is skipped), also as .gz, a .npz with the arrays ``words`` and ``vectors``, and a
-    directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, a word a row in its column ``index``;
-    ``glove-50d`` names the small ones that graphneg comes with.
+    These formats are read:
 
-    Raises `ModelError`: the file is not there or holds no word vectors.
+    - the text format of GloVe and fastText, with a word and its numbers per line, also as .gz (a first line
+      with two numbers is skipped)
+    - a .npz file with the arrays ``words`` and ``vectors``
+    - a directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, whose column ``index`` has a word per row
+
+    Args:
+        path: The file or directory; ``glove-50d`` for the vectors that graphneg ships.
+
+    Attributes:
+        words: The words in the order of the file, which is usually by frequency.
+        vectors: A float32 array of shape (words, dimensions).
+        name: The name of the file with a digest of its content.
+
+    Raises:
+        ModelError: The file is missing or holds no word vectors.
     """
 
     def __init__(self, path: str | Path) -> None:
+        """Initialize by reading the vectors."""
         bundled = resources.files("graphneg").joinpath(f"data/vectors/{BUNDLED}.npz")
         source = Path(str(bundled)) if path == BUNDLED else Path(path).expanduser()
         try:
@@ -44,48 +63,65 @@ class StaticVectors:
             raise ModelError(f"{source}: no word vectors can be read from it: {reason}") from error
         if not self.words or len(self.words) != len(self.vectors):
             raise ModelError(f"{source}: {len(self.words)} words and {len(self.vectors)} vectors are in it")
+        # Reversed, so that the first vector of a repeated word is used.
         self._indices = {word: at for at, word in reversed(list(enumerate(self.words)))}
         self.name = model_name(source.name, files)
 
     def __contains__(self, word: str) -> bool:
+        """Return whether a word has a vector."""
         return word in self._indices
 
     def embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """See `graphneg.nn.embedders.Embedder.embed`."""
+        """Return a vector for each text. See `graphneg.nn.embedders.Embedder.embed`.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            A float32 array of shape (texts, dimensions). A row is zero if no word of its text is known.
+        """
         import numpy
 
         means = numpy.zeros((len(texts), self.vectors.shape[1]), dtype=numpy.float32)
         for row, text in zip(means, texts, strict=True):
             indices: list[int] = []
             for word in _WORD.findall(text.lower().replace("’", "'")):
-                # a word that is not known counts by the parts around its apostrophe
+                # "don't" is looked up as a whole first. If it is unknown, "don" and "t" are looked up.
                 parts = (word,) if word in self._indices else word.split("'")
                 indices += [self._indices[part] for part in parts if part in self._indices]
             if indices:
                 row[:] = self.vectors[indices].mean(axis=0)
+        # The means of texts are scaled, so that inner products are cosine similarities.
         return _unit(means)
 
     def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
-        """The ``k`` words closest to a word, itself left out, with their cosines; none for an unknown word.
+        """Return the words closest to a word, without the word itself.
 
-        The first call builds an index of all words.
+        The first call builds an index of all words, which needs FAISS.
 
-        Raises `ModelError`: FAISS is not installed.
+        Args:
+            word: A word.
+            k: Number of words to return.
+
+        Returns:
+            Words and their cosine similarities, the closest first; none for an unknown word.
         """
         at = self._indices.get(word)
         if at is None or k < 1:
             return []
+        # The word itself is among its neighbours.
         scores, indices = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
         pairs = zip(indices[0].tolist(), scores[0].tolist(), strict=True)
         return [(self.words[index], score) for index, score in pairs if index != at][:k]
 
     @cached_property
     def _index(self) -> Nearest:
+        """The index of all words, built at the first use."""
         return Nearest(_unit(self.vectors))
 
 
 def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
-    """Words, vectors, and the files that they are from."""
+    """Read words and vectors, and return the files that hold them."""
     import numpy
 
     if path.is_dir():
@@ -96,6 +132,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
             count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
             raise ValueError(f"{count} are in it, not one")
         words = parquet.read_table(index[0]).column(0).to_pylist()
+        # Memory-mapped: only the parts of the array that are used are read.
         return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
     if path.suffix == ".npz":
         with numpy.load(path) as arrays:
@@ -104,6 +141,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
 
 
 def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
+    """Read a file with a word and its numbers per line."""
     import numpy
 
     words: list[str] = []
@@ -111,10 +149,13 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     width = 0
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
         lines = enumerate(file, 1)
+        # Convert the lines in chunks: the strings of a whole file take several times the memory of its
+        # vectors.
         while chunk := list(islice(lines, 10_000)):
             rows: list[list[str]] = []
             for number, line in chunk:
                 word, *numbers = line.rstrip().split(" ")
+                # fastText writes the numbers of words and dimensions into the first line.
                 if number == 1 and len(numbers) == 1:
                     continue
                 width = width or len(numbers)
@@ -128,20 +169,29 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
 
 
 def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
-    """Rows of length 1; zero rows stay zero."""
+    """Scale rows to length 1; rows of zeros stay zero."""
     import numpy
 
     lengths: numpy.ndarray[Any, Any] = numpy.linalg.norm(vectors, axis=1, keepdims=True)
+    # Divide rows of zeros by 1.
     return (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
 
 
 class Nearest:
-    """An exact inner-product index over vectors of shape (n, dimensions): cosines, where rows have length 1.
+    """An exact inner-product index. For vectors of length 1, inner products are cosine similarities.
 
-    Raises `ModelError`: FAISS is not installed.
+    Args:
+        vectors: A float32 array of shape (n, dimensions).
+
+    Attributes:
+        size: Number of vectors.
+
+    Raises:
+        ModelError: FAISS is not installed.
     """
 
     def __init__(self, vectors: NDArray[float32]) -> None:
+        """Initialize the index with all vectors."""
         import numpy
 
         self._index = import_faiss().IndexFlatIP(vectors.shape[1])
@@ -149,14 +199,32 @@ class Nearest:
         self.size = len(vectors)
 
     def search(self, queries: NDArray[float32], k: int) -> tuple[NDArray[float32], NDArray[int64]]:
-        """Scores and indices of the ``k`` nearest to each query, best first: both (queries, min(k, n))."""
+        """Find the nearest vectors of each query.
+
+        Args:
+            queries: A float32 array of shape (queries, dimensions).
+            k: Number of vectors to find.
+
+        Returns:
+            Scores and indices, the best first, each of shape (queries, min(k, n)).
+        """
         import numpy
 
         return self._index.search(numpy.ascontiguousarray(queries, dtype=numpy.float32), min(k, self.size))
 
 
 def import_faiss(what: str = "nearest neighbours") -> Any:
-    """FAISS. Raises `ModelError`, which says ``what`` needs it, where it is not installed."""
+    """Import FAISS.
+
+    Args:
+        what: What needs FAISS, for the error message.
+
+    Returns:
+        The module.
+
+    Raises:
+        ModelError: FAISS is not installed.
+    """
     try:
         import faiss
     except ImportError as error:

@@ -1,7 +1,13 @@
-"""Writing negatives out, and reading them back: JSONL, Parquet, pandas, Hugging Face datasets.
+"""Write negatives to files and read them back: JSON Lines, Parquet, pandas, Hugging Face datasets.
 
-Every format follows the JSON form of `negative_to_json`. pandas, pyarrow and datasets are
-imported by the functions that need them.
+All formats hold the fields of the JSON form, which `negative_to_json` writes. Long runs write with a
+`ResumableWriter`, which can go on after an interruption. pandas, pyarrow and datasets are imported only by
+the functions that need them.
+
+Example:
+    Convert a file from JSON Lines to a data frame::
+
+        to_pandas(read_jsonl("negatives.jsonl"))
 """
 
 from __future__ import annotations

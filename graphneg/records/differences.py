@@ -1,4 +1,8 @@
-"""What an edit changed, for people to see: turns before and after, and words in which two texts differ."""
+"""Show people what an edit changed: each turn before and after, and the words that differ.
+
+>>> list(changed_words("I like slow tea.", "I like tea."))
+[(False, 'I like', 'I like'), (True, 'slow', ''), (False, 'tea.', 'tea.')]
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,14 @@ from graphneg.model import Negative
 
 @dataclass(frozen=True, slots=True)
 class TurnChange:
-    """Who says a turn and what: as it was loaded, and as it is."""
+    """A turn before and after the edit.
+
+    Attributes:
+        old_speaker: The original speaker.
+        old: The original text.
+        speaker: The speaker after the edit.
+        text: The text after the edit.
+    """
 
     old_speaker: str
     old: str
@@ -20,13 +31,21 @@ class TurnChange:
 
     @property
     def is_edited(self) -> bool:
-        """Whether anything of it changed."""
+        """Whether the speaker or the text changed."""
         return (self.old_speaker, self.old) != (self.speaker, self.text)
 
 
 def turn_changes(negative: Negative) -> list[TurnChange]:
-    """Each turn of a negative, the response last."""
+    """Return the turns of a negative before and after the edit.
+
+    Args:
+        negative: The negative.
+
+    Returns:
+        The turns of the context, then the response.
+    """
     original = {name: negative.original[name] for name in ("context", "response")}
+    # None means that a part was not edited.
     loaded = replace(negative, **{name: value for name, value in original.items() if value is not None})
     old, new = (
         [*((turn["speaker"], turn["text"]) for turn in version.context), (version.speaker, version.response)]
@@ -36,32 +55,37 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
 
 
 LEAST_SHARED = 0.4
-"""Share of words that two texts have in common, below which one replaces the other as a whole.
+"""Share of common words below which a text counts as replaced instead of edited.
 
-Of 66 edited turns, those with changed words share 0.5 to 0.95 of their words with the original; those that
-another reply replaced share 0 to 0.18. Two sentences can share up to 0.35 by function words alone: "No, it
-belongs to the library. I must return it." and "The band took it to the station."
+In 66 edited turns, those with changed words share 0.5 to 0.95 of their words with the original, and those
+that were replaced by another reply share 0 to 0.18. By function words alone, two sentences can share up to
+0.35: "No, it belongs to the library. I must return it." and "The band took it to the station."
 """
 
 
 def changed_words(before: str, after: str) -> Iterator[tuple[bool, str, str]]:
-    """Split two texts into pieces of whole words.
+    """Split two texts into pieces of whole words that are equal or changed.
 
-    A text that shares little with the other (`LEAST_SHARED`) is one piece. Word by word, the few words that
-    both happen to have would break them up: "No, it ~~belongs to the~~ **is my** library."
+    If the texts have few words in common (see `LEAST_SHARED`), the result is a single piece. Otherwise chance
+    matches would break it up: "No, it ~~belongs to the~~ **is my** library."
+
+    Args:
+        before: The original text.
+        after: The edited text.
 
     Yields:
         Whether the piece changed, its words before, and its words after. Either may be empty.
 
     >>> list(changed_words("I like slow tea.", "I like tea."))
     [(False, 'I like', 'I like'), (True, 'slow', ''), (False, 'tea.', 'tea.')]
-    >>> list(changed_words("No, it belongs to the library.", "The band took it to Rome."))
-    [(True, 'No, it belongs to the library.', 'The band took it to Rome.')]
+    >>> list(changed_words("No, it belongs to the library.", "The band took them to Rome."))
+    [(True, 'No, it belongs to the library.', 'The band took them to Rome.')]
     """
     old, new = before.split(), after.split()
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     changes = matcher.get_opcodes()
-    # "I'm sorry. Is she in hospital? Which one?" → "I'm sorry.": words are only removed, so show which.
+    # "I'm sorry. Is she in hospital? Which one?" became "I'm sorry.": words were only removed, so show which
+    # ones, however few remain.
     is_replaced = {tag for tag, *_ in changes} - {"equal"} not in ({"insert"}, {"delete"}, set[str]())
     if is_replaced and matcher.ratio() < LEAST_SHARED:
         yield True, " ".join(old), " ".join(new)

@@ -1,11 +1,17 @@
-"""Negatives as records: their shape outside Python, in JSON Lines, Parquet, pandas and Hugging Face datasets.
+"""Convert negatives to records and files: JSON Lines, Parquet, pandas and Hugging Face datasets.
 
-In: `Negative`s, or a file of them. Out: a file, a table or plain dicts with the keys in the documented order,
-or `Negative`s; an error names the file and the line, or the negative, and the field.
+A record is a plain dict with the fields of `Negative` in the documented order. A record that does not have
+these fields and types is refused, with the file, the line and the field.
 
-Parquet has no objects with free keys, so two fields become lists of structs there and in datasets: ``amr`` is
-``[{turn, before, after}]`` in the order of turns, ``scores`` is ``[{name, value}]`` by name. `read_parquet`
-turns them back. pandas, pyarrow and datasets are imported by the functions that need them.
+Parquet has no objects with free keys. Two fields are therefore lists of structs in Parquet and in datasets:
+``amr`` is ``[{turn, before, after}]`` in the order of turns, and ``scores`` is ``[{name, value}]`` in the
+order of names. `read_parquet` converts them back. pandas, pyarrow and datasets are imported only by the
+functions that need them.
+
+Example:
+    Convert a file from JSON Lines to Parquet::
+
+        write_parquet(read_jsonl("negatives.jsonl"), "negatives.parquet")
 """
 
 from __future__ import annotations
@@ -34,29 +40,42 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 FIELDS = tuple(field.name for field in fields(Negative))
+"""The fields of a record, in their documented order."""
 STANDARD_OUTPUT = "-"
+"""The file name that means standard output."""
 SUFFIXES = (".jsonl", ".parquet")
+"""Suffixes of files of negatives."""
 ROWS_PER_GROUP = 2_000
+"""Number of records in a row group of a Parquet file."""
 Record = dict[str, Any]
-# pyarrow's own errors are classes of these.
+"""A negative as a dict of plain values."""
+# The errors of pyarrow are subclasses of these.
 _NO_PARQUET = (OSError, ValueError, TypeError, KeyError, NotImplementedError, IndexError, MemoryError)
 
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _TurnNumber = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
+"""A turn number as a key of a JSON object."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+"""Halves of surrogate pairs, which no file can hold."""
 
 
 class _Turn(msgspec.Struct, forbid_unknown_fields=True):
+    """A turn of a context."""
+
     speaker: str
     text: str
 
 
 class _Original(msgspec.Struct, forbid_unknown_fields=True):
+    """The original texts; None for a text that was not edited."""
+
     context: list[_Turn] | None
     response: str | None
 
 
 class _Edit(msgspec.Struct, forbid_unknown_fields=True):
+    """An edit."""
+
     turn: _Int64
     transform: str | None
     category: str | None
@@ -66,12 +85,14 @@ class _Edit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Graphs(msgspec.Struct, forbid_unknown_fields=True):
+    """A graph before and after the edit, in PENMAN notation."""
+
     before: str | None
     after: str | None
 
 
 class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """What a record may hold: no other keys, no other types. Older ones do not say who speaks."""
+    """The fields and types of a record. Records of older versions have no ``speaker``."""
 
     id: str
     corpus: str
@@ -80,6 +101,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     turn: _Int64
     context: list[_Turn]
     response: str
+    # Records of older versions do not have it.
     speaker: str = ""
     label: _Int64
     original: _Original
@@ -94,20 +116,34 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 def to_record(negative: Negative) -> Record:
-    """The negative as plain lists and dicts, keys in the documented order, graphs by turn, scores by name.
+    """Convert a negative to a record.
 
-    Raises `InputError`, with the negative and the field, where a value is not of the documented type.
+    A value of the wrong type raises `InputError`.
+
+    Args:
+        negative: The negative.
+
+    Returns:
+        A dict with the fields in the documented order, graphs sorted by turn, and scores sorted by name.
     """
     return _checked({name: getattr(negative, name) for name in FIELDS}, f"negative {negative.id!r}")
 
 
 def from_record(record: object, where: str = "record") -> Negative:
-    """The negative that a record describes. ``where`` is named in errors.
+    """Convert a record to a negative.
 
-    Sequences become tuples, so that reading back what was written compares equal to a
-    negative made of tuples. Raises `InputError` where the record is no negative.
+    Sequences become tuples, so a negative made of tuples is equal to itself after writing and reading. A
+    record with wrong fields or types raises `InputError`.
+
+    Args:
+        record: The record.
+        where: The place of the record, for messages.
+
+    Returns:
+        The negative.
     """
     values = _checked(record, where)
+    # None means that the context was not edited.
     if values["original"]["context"] is not None:
         values["original"]["context"] = tuple(values["original"]["context"])
     for name in ("context", "categories", "edits"):
@@ -116,21 +152,26 @@ def from_record(record: object, where: str = "record") -> Negative:
 
 
 def _checked(values: object, where: str) -> Record:
+    """Check the fields and types of a record, and sort its graphs and scores."""
     try:
+        # convert checks the types, and to_builtins returns plain dicts and lists.
         record: Record = msgspec.to_builtins(msgspec.convert(values, _Shape))
     except (msgspec.ValidationError, TypeError) as error:
+        # msgspec's messages end with a path, such as "- at `$.edits[0].turn`".
         reason, _, path = str(error).partition(" - at ")
         field = path.replace("`", "").replace("$.", "")
         raise InputError(f"{where}{f', {field}' if field else ''}: {reason}") from error
     _refuse_unwritable(record, where)
+    # Turns are keys of a JSON object, so they are strings: "10" comes after "9".
     record["amr"] = {turn: record["amr"][turn] for turn in sorted(record["amr"], key=int)}
     record["scores"] = dict(sorted(record["scores"].items()))
     return record
 
 
 def _refuse_unwritable(value: Any, where: str) -> None:
-    """Refuse what Python holds and no file can: halves of surrogate pairs, NaN and infinity."""
+    """Refuse values that Python can hold and no file can: halves of surrogate pairs, NaN and infinity."""
     if isinstance(value, str):
+        # isascii is fast, and most texts are ASCII.
         if not value.isascii() and _SURROGATE.search(value):
             raise InputError(
                 f"{where}: half of a surrogate pair, which no file can hold; repair the input's encoding"
@@ -147,10 +188,17 @@ def _refuse_unwritable(value: Any, where: str) -> None:
 
 
 def check_destination(out: str | Path, overwrite: bool = True) -> Path | None:
-    """The file to write, or None for standard output (``-``).
+    """Check that a file of negatives can be written.
 
-    Raises `InputError`: as `graphneg.records.runs.check_output`, and where no run wrote a file that is there
-    and is not to be overwritten.
+    Besides the checks of `graphneg.records.runs.check_output`, an existing file that no run wrote is refused,
+    unless it may be overwritten.
+
+    Args:
+        out: The file, or ``-`` for standard output.
+        overwrite: Whether an existing file may be replaced.
+
+    Returns:
+        The path; None for standard output.
     """
     if str(out) == STANDARD_OUTPUT:
         return None
@@ -160,31 +208,43 @@ def check_destination(out: str | Path, overwrite: bool = True) -> Path | None:
 
 
 def negative_to_json(negative: Negative) -> str:
-    """Return one line of JSON, keys in the documented order, text unescaped but for ends of lines.
+    """Convert a negative to one line of JSON.
 
-    Equal negatives give equal lines.
+    Args:
+        negative: The negative.
 
-    Raises `InputError`: a value has no JSON form.
+    Returns:
+        The line, with the fields in the documented order. Letters outside of ASCII are not escaped.
+        Characters that some tools take for the end of a line are. Equal negatives give equal lines.
     """
     return json_line(to_record(negative), allow_nan=False, separators=(", ", ": "))
 
 
 def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
-    """Read what `negative_to_json` wrote; sequences become tuples.
+    """Convert a line that `negative_to_json` wrote to a negative.
 
-    ``where`` is named in errors.
+    Args:
+        line: The line.
+        where: The place of the line, for messages.
 
-    Raises `InputError`: the line is anything else than a negative.
+    Returns:
+        The negative, with tuples as sequences.
     """
     return from_record(parse_json(line, where), where)
 
 
 def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
-    """Write one negative a line to a file, or to standard output (``-``); returns how many.
+    """Write negatives to a file with one JSON object per line.
 
-    A file appears, or is replaced, only when all are written.
+    The file appears, or is replaced, only when all negatives have been written.
+
+    Args:
+        negatives: The negatives.
+        out: The file, or ``-`` for standard output.
+
+    Returns:
+        The number of negatives.
     """
-
     path = check_destination(out)
     if path is None:
         return write_lines(negatives, sys.stdout.buffer)
@@ -193,7 +253,15 @@ def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
 
 
 def write_lines(negatives: Iterable[Negative], file: BinaryIO) -> int:
-    """Write one negative a line to an open file; returns how many."""
+    """Write negatives to an open file, with one JSON object per line.
+
+    Args:
+        negatives: The negatives.
+        file: A file that is open for writing bytes.
+
+    Returns:
+        The number of negatives.
+    """
     count = 0
     for negative in negatives:
         file.write(negative_to_json(negative).encode() + b"\n")
@@ -203,9 +271,16 @@ def write_lines(negatives: Iterable[Negative], file: BinaryIO) -> int:
 
 
 def read_jsonl(path: str | Path) -> Iterator[Negative]:
-    """The negatives of a file, one by one.
+    """Read the negatives of a JSON Lines file.
 
-    Raises `InputError`: one can't be read, with file and line; a last line that was cut off is an error too.
+    A line that is not a negative raises `InputError` with the file and the line. So does a last line that was
+    cut off.
+
+    Args:
+        path: The file.
+
+    Yields:
+        The negatives, in their order.
     """
     with open_input(path) as file:
         for number, line in numbered_lines(file, path):
@@ -213,7 +288,7 @@ def read_jsonl(path: str | Path) -> Iterator[Negative]:
 
 
 def schema() -> Any:
-    """The columns and their types (a ``pyarrow.Schema``), in the order of the JSON form's keys."""
+    """Return the columns and their types for Parquet, as a ``pyarrow.Schema``."""
     import pyarrow as pa
 
     text, number = pa.string(), pa.int64()
@@ -230,14 +305,25 @@ def schema() -> Any:
         "amr": pa.list_(pa.struct({"turn": number, "before": text, "after": text})),
         "scores": pa.list_(pa.struct({"name": text, "value": pa.float64()})),
     }
+    # All other fields are text.
     return pa.schema([(name, types.get(name, text)) for name in FIELDS])
 
 
 def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
-    """Write negatives to a Parquet file; returns how many.
+    """Write negatives to a Parquet file.
 
-    At most `ROWS_PER_GROUP` of them are held in memory. The file appears, or is replaced,
-    only when all are written. Raises `InputError` for a destination that can't be written.
+    At most `ROWS_PER_GROUP` negatives are in memory at a time. The file appears, or is replaced, only when
+    all of them have been written.
+
+    Args:
+        negatives: The negatives.
+        out: The file.
+
+    Returns:
+        The number of negatives.
+
+    Raises:
+        InputError: ``out`` is standard output.
     """
     path = check_destination(out)
     if path is None:
@@ -247,10 +333,21 @@ def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
 
 
 def write_rows(negatives: Iterable[Negative], path: Path) -> int:
-    """Write straight to ``path``, whatever its name. The same negatives give the same bytes."""
+    """Write negatives to a Parquet file of any name, without a temporary file.
+
+    The same negatives give the same bytes.
+
+    Args:
+        negatives: The negatives.
+        path: The file.
+
+    Returns:
+        The number of negatives.
+    """
     import pyarrow.parquet as pq
 
     count = 0
+    # Row groups have a fixed size, so the bytes do not depend on how the negatives arrive.
     with pq.ParquetWriter(path, schema(), compression="zstd") as writer:
         for batch in row_batches(negatives):
             writer.write_batch(batch)
@@ -259,7 +356,14 @@ def write_rows(negatives: Iterable[Negative], path: Path) -> int:
 
 
 def row_batches(negatives: Iterable[Negative]) -> Iterator[Any]:
-    """Negatives as ``pyarrow.RecordBatch``es of at most `ROWS_PER_GROUP` rows."""
+    """Convert negatives to ``pyarrow.RecordBatch`` objects.
+
+    Args:
+        negatives: The negatives.
+
+    Yields:
+        Batches of at most `ROWS_PER_GROUP` rows.
+    """
     import pyarrow as pa
 
     columns = schema()
@@ -269,12 +373,20 @@ def row_batches(negatives: Iterable[Negative]) -> Iterator[Any]:
 
 
 def read_parquet(path: str | Path) -> Iterator[Negative]:
-    """The negatives of a file, one row group in memory at a time.
+    """Read the negatives of a Parquet file, one row group at a time.
 
-    Raises `InputError` where the file is not Parquet or a row is no negative.
+    Args:
+        path: The file.
+
+    Yields:
+        The negatives, in their order.
+
+    Raises:
+        InputError: The file is not a Parquet file, or is damaged.
     """
     import pyarrow.parquet as pq
 
+    # A Parquet file is read from its end, which is not possible with a pipe.
     with open_input(path, pipes=False) as stored:
         try:
             file = pq.ParquetFile(stored)
@@ -287,7 +399,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
                 if (batch := next(batches, None)) is None:
                     return
                 rows = batch.to_pylist()
-            # Damage shows as whatever a decoder meets first: a page, a count, a text that is not UTF-8.
+            # A damaged file fails in whatever is decoded first: a page, a count, a text that is not UTF-8.
             except _NO_PARQUET as error:
                 raise InputError(f"{path}, after row {number}: damaged: {first_line(error)}") from error
             for row in rows:
@@ -296,18 +408,26 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
 
 
 def read_negatives(*paths: str | Path) -> Iterator[Negative]:
-    """The negatives of files (.jsonl, .parquet), one by one.
+    """Read the negatives of several files.
 
-    Raises `InputError` with file and line or row where one can't be read.
+    Args:
+        *paths: Files that end in .jsonl or .parquet.
+
+    Yields:
+        The negatives, in their order.
     """
     for path in paths:
         yield from (negative for _, negative in read_located(path))
 
 
 def read_located(path: str | Path) -> Iterator[tuple[str, Negative]]:
-    """The negatives of a file, each behind its address, ``negatives.jsonl, line 3``.
+    """Read the negatives of a file with their places.
 
-    Raises `InputError` as `read_negatives` does.
+    Args:
+        path: A file that ends in .jsonl or .parquet.
+
+    Yields:
+        A place such as ``negatives.jsonl, line 3``, and the negative there.
     """
     read, unit = (read_parquet, "row") if Path(path).suffix == ".parquet" else (read_jsonl, "line")
     for number, negative in enumerate(read(path), 1):
@@ -315,7 +435,14 @@ def read_located(path: str | Path) -> Iterator[tuple[str, Negative]]:
 
 
 def to_row(negative: Negative) -> Record:
-    """The record with its free keys as lists."""
+    """Convert a negative to a row for Parquet.
+
+    Args:
+        negative: The negative.
+
+    Returns:
+        A record in which graphs and scores are lists.
+    """
     row = to_record(negative)
     row["amr"] = [{"turn": int(turn), **graphs} for turn, graphs in row["amr"].items()]
     row["scores"] = [{"name": name, "value": value} for name, value in row["scores"].items()]
@@ -323,7 +450,18 @@ def to_row(negative: Negative) -> Record:
 
 
 def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
-    """The negative of one row, of Parquet or of a Hugging Face dataset."""
+    """Convert a row of a Parquet file or of a Hugging Face dataset to a negative.
+
+    Args:
+        row: The row.
+        where: The place of the row, for messages.
+
+    Returns:
+        The negative.
+
+    Raises:
+        InputError: Graphs or scores are not lists as `to_row` makes them.
+    """
     graphs, scores = row.get("amr"), row.get("scores")
     if not isinstance(graphs, list) or not isinstance(scores, list):
         raise InputError(
@@ -338,21 +476,37 @@ def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
 
 
 def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
-    """One row a negative, one column a field; lists and dicts as in the JSON form."""
+    """Convert negatives to a data frame.
+
+    Args:
+        negatives: The negatives.
+
+    Returns:
+        A data frame with a row per negative and a column per field. Lists and dicts are as in the JSON form.
+    """
     import pandas as pd
 
     table = pd.DataFrame.from_records([to_record(negative) for negative in negatives], columns=list(FIELDS))
+    # Without any row, pandas would choose the type object.
     return table.astype({"turn": "int64", "label": "int64", "seed": "int64"})
 
 
 def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) -> Dataset:
-    """A Hugging Face ``Dataset`` with typed features, those of the Parquet columns.
+    """Convert negatives to a Hugging Face ``Dataset`` with the columns and types of the Parquet files.
 
-    The negatives are streamed to an Arrow file, which the dataset maps into memory:
-    they need not fit in it. The file is kept in ``folder``, else in a temporary folder
-    that goes with the process; ``Dataset.save_to_disk`` keeps it too.
+    The negatives are written to an Arrow file, and the data set maps this file into memory. So they need not
+    fit into memory.
 
-    Raises `GraphnegError` where the datasets package is missing.
+    Args:
+        negatives: The negatives.
+        folder: The folder of the Arrow file. By default it is a temporary folder that is removed when the
+            process ends; ``Dataset.save_to_disk`` keeps the data.
+
+    Returns:
+        The data set.
+
+    Raises:
+        GraphnegError: The datasets package is not installed.
     """
     try:
         from datasets import Dataset, Features
@@ -360,12 +514,15 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
         raise GraphnegError('to_dataset needs datasets: pip install "graphneg[neural]"') from error
     import pyarrow as pa
 
-    if folder is None:  # one that goes when the process ends: a dataset made from another maps its file
+    # A data set that is derived from this one maps the same file, so the folder must last as long as the
+    # process.
+    if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
         atexit.register(temporary.cleanup)
         folder = temporary.name
     path, columns = str(Path(folder) / "negatives.arrow"), Features.from_arrow_schema(schema()).arrow_schema
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, columns) as stream:
+        # In batches, so that the memory use does not depend on the number of negatives.
         for batch in row_batches(negatives):
             stream.write_batch(batch.cast(columns))
     return Dataset.from_file(path)

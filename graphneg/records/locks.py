@@ -1,16 +1,16 @@
-"""Locks and temporary files beside an output, which nobody else's file is mistaken for.
+"""Lock output files and create temporary files beside them, without touching files of others.
 
-A folder may hold anything under any name: a link that leads to another file of the user's, or a file that
-happens to be called as a temporary one. So temporary files have random names and are created exclusively, and
-a file of a fixed name is used only where it is a regular one with a mark of graphneg's in it:
+A folder may hold anything under any name: a link to another file of the user, or a file that happens to have
+the name of a temporary file. So temporary files get random names and are created exclusively. A file with a
+fixed name is used only if it is a regular file that contains a mark of graphneg:
 
 >>> with locked(Path("negatives.jsonl")) as held:                     # doctest: +SKIP
 ...     with scratch_file(Path("negatives.jsonl"), held.token) as unfinished:
 ...         unfinished.name
 '.negatives.jsonl.5f0c1d9a7e3b2486.tmp'
 
-A run that was killed leaves its lock file, in which its token stands. The next run removes what that token
-names, and nothing else.
+A run that was killed leaves its lock file, which contains the random part of its temporary names (its token).
+The next run removes the files with this token, and no others.
 """
 
 from __future__ import annotations
@@ -30,18 +30,22 @@ from graphneg.errors import InputError
 from graphneg.file_locks import lock_exclusively
 
 _MARK = b"graphneg lock\n"
+"""The first bytes of a lock file."""
 _ATTEMPTS = 100
+"""Number of attempts to lock a file that other runs keep removing and creating."""
 _TOKEN = re.compile(rb"[0-9a-f]{16}")
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOT_THROUGH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Flags of `os.open`: do not follow links, and do not wait for pipes. Windows has neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """A lock that is held.
 
-    ``token`` is the random part of the holder's temporary names, ``stale`` that of a holder that was killed,
-    or empty.
+    Attributes:
+        token: The random part of the holder's temporary names.
+        stale: The token of a previous holder that was killed; empty if there is none.
     """
 
     token: str
@@ -51,36 +55,24 @@ class Held:
 def create_exclusively(path: Path) -> BinaryIO:
     """Create a file for reading and writing.
 
+    An existing name, even of a dangling link, raises `FileExistsError`.
+
     Args:
-        path: A name that nothing has, not even a link that leads nowhere.
+        path: The file.
 
     Returns:
         The open file.
-
-    Raises:
-        FileExistsError: There is something of this name.
-        OSError: The file can't be created.
     """
+    # O_EXCL fails for any existing name, including that of a link.
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOT_THROUGH | _FLAGS, 0o666), "r+b")
 
 
 def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
-    """Open a regular file, following no link and waiting for no pipe.
-
-    Args:
-        path: The file.
-        writable: Whether it is opened for writing, too.
-
-    Returns:
-        The open file.
-
-    Raises:
-        InputError: There is something else of this name.
-        OSError: The file is not there or can't be opened.
-    """
+    """Open a regular file without following links or waiting for pipes; raise `InputError` for others."""
     try:
         opened = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | _NOT_THROUGH | _FLAGS)
     except OSError as error:
+        # ELOOP and EMLINK: a link. ENXIO: a pipe or a socket. EISDIR: a folder.
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.EMLINK):
             raise foreign(path) from error
         raise
@@ -91,7 +83,14 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
 
 
 def foreign(path: Path) -> InputError:
-    """Return the error of something that graphneg did not write, under a name that it needs."""
+    """Return the error for a file that graphneg did not write, under a name that it needs.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The error, with exit status 2.
+    """
     error = InputError(
         f"{path}: graphneg needs this name and did not write what is there; move it away, or name another "
         "output"
@@ -101,25 +100,30 @@ def foreign(path: Path) -> InputError:
 
 
 def busy(path: Path) -> InputError:
-    """Return the error of an output that another run is writing."""
+    """Return the error for an output that another run is writing.
+
+    Args:
+        path: The output.
+
+    Returns:
+        The error.
+    """
     return InputError(f"{path}: another run is writing it; wait for its end or name another file")
 
 
 @contextmanager
 def scratch_file(path: Path, token: str = "") -> Generator[Path]:
-    """Create an empty file beside ``path``, under a random name, and remove it when the block ends.
+    """Create an empty file beside another one, under a random name, and remove it at the end of the block.
 
     Args:
-        path: What the file is to become or to help with.
-        token: The random part; a new one where empty.
+        path: The file beside which it is created.
+        token: The random part of the name; a new one if empty.
 
     Yields:
-        The path of the file.
-
-    Raises:
-        OSError: It can't be created.
+        The path of the new file.
     """
     scratch = path.with_name(f".{path.name}.{token or secrets.token_hex(8)}.tmp")
+    # Reserve the name. The block opens the file again.
     create_exclusively(scratch).close()
     try:
         yield scratch
@@ -129,23 +133,22 @@ def scratch_file(path: Path, token: str = "") -> Generator[Path]:
 
 @contextmanager
 def locked(path: Path, file: Path | None = None) -> Generator[Held]:
-    """Hold ``path`` by a lock file, which goes when the block ends. Nobody waits.
+    """Hold the lock of an output while the block runs. Nobody waits for the lock.
+
+    If another run holds it, or its name is taken by a file of somebody else, an `InputError` is raised.
 
     Args:
-        path: What the block writes.
-        file: The lock file, ``.NAME.lock`` beside it by default.
+        path: The output.
+        file: The lock file; by default ``.NAME.lock`` beside the output.
 
     Yields:
-        The random part of temporary names.
-
-    Raises:
-        InputError: Another run holds it, or the name of the lock file is taken.
-        OSError: The lock file can't be made.
+        The lock.
     """
     file = file or path.with_name(f".{path.name}.lock")
     lock = _acquired(path, file)
     with lock:
         held = Held(secrets.token_hex(8), _noted_token(lock))
+        # The lock was free and had a token, so its holder was killed.
         if held.stale:
             _remove_scratch(path.parent, held.stale)
         if _is_marked(lock):
@@ -156,16 +159,12 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
             yield held
         finally:
             if _is_marked(lock):
-                with suppress(OSError):  # Windows keeps a file that is open.
+                with suppress(OSError):  # Windows cannot remove an open file.
                     file.unlink()
 
 
 def _acquired(path: Path, file: Path) -> BinaryIO:
-    """Return the locked file.
-
-    Another run may remove the lock file, and a third one make a new one, while this one locks it: only where
-    it is still the file of that name does the lock keep others out.
-    """
+    """Open or create the lock file, and lock it; raise the error of `busy` or `foreign`."""
     for _ in range(_ATTEMPTS):
         try:
             lock = open_regular(file, writable=True)
@@ -176,10 +175,13 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 lock.flush()
             except FileExistsError:
                 continue
-        # The size comes first: the run that made the file may write the mark between the two looks.
+        # An empty file may be the lock file of a run that has not written its mark yet. The size is read
+        # first, because that run may write its mark between the two checks.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign(file)
+        # While this run locks the file, another run may remove it, and a third one may create a new file. The
+        # lock counts only if the file still has its name.
         taken = lock_exclusively(lock)
         if _is_at(file, os.fstat(lock.fileno())):
             if taken:
@@ -191,18 +193,21 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
 
 
 def _is_marked(lock: BinaryIO) -> bool:
+    """Return whether a lock file was written by graphneg."""
     lock.seek(0)
     return lock.read(len(_MARK)) == _MARK
 
 
 def _noted_token(lock: BinaryIO) -> str:
+    """Return the token in a lock file; an empty string if there is none."""
     lock.seek(len(_MARK))
+    # The rest of the file has to be exactly one token.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 
 
 def _remove_scratch(folder: Path, token: str) -> None:
-    """Remove the temporary files of a holder that was killed: nobody else's name ends in its token."""
+    """Remove the temporary files of a killed holder, which are those with its token."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(f".{token}.tmp") and entry.is_file(follow_symlinks=False):
@@ -211,7 +216,7 @@ def _remove_scratch(folder: Path, token: str) -> None:
 
 
 def _is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether the file of that state still has this name."""
+    """Return whether a known file still has this name."""
     try:
         return os.path.samestat(known, os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

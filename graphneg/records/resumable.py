@@ -1,12 +1,25 @@
-"""Files that grow over a long run and lose nothing that was acknowledged; and runs that fill them.
+"""Write the negatives of a long run to a file, and resume the run after an interruption.
 
-In: negatives, batch by batch, and a fingerprint of the settings. Out: a file. Lines go to a part beside it,
-``OUT.5f0c1d9a7e3b2486.part``. A checkpoint makes them durable and then notes, in ``.OUT.part.json``, how many
-dialogues are done, and how many bytes of which part that took, with their SHA-256. Whatever stops the run,
-the next one with the same settings, of the same content, cuts the part back to the last checkpoint and goes
-on there, so that the finished file is byte for byte the one of a run that was never stopped. A part that is
-not as the note says is not used. ``OUT`` itself appears only at the end, in one step. One that another run
-made, or none, is not replaced without a word (``overwrite``), and one that this run made is complete.
+While a run writes ``OUT``, its lines go to a part file beside it, ``OUT.5f0c1d9a7e3b2486.part``. A checkpoint
+syncs the part to disk. It then notes in ``.OUT.part.json`` how many dialogues are done, which part holds
+their negatives, how many bytes these take, and their SHA-256.
+
+If a run is stopped in any way, the next run with the same settings and the same content cuts the part back to
+the last checkpoint and continues there. The finished file is byte for byte that of a run without
+interruptions. A part that does not match its note is not used.
+
+``OUT`` itself appears at the end, in one step. A file of another run, or of no run, is replaced only with
+``overwrite``. A file of the same run is complete, and nothing is written.
+
+Example:
+    Write the negatives of each dialogue, and continue if the program was killed::
+
+        with ResumableWriter("negatives.jsonl", fingerprint(settings)) as writer:
+            for done in range(writer.resumed.dialogues, len(dialogues)):
+                for negative in negatives_of(dialogues[done]):
+                    writer.write(negative)
+                writer.checkpoint(done + 1)
+            writer.finish()
 """
 
 from __future__ import annotations
@@ -64,11 +77,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """Where a run goes on: dialogues and negatives done, and the notes of the last checkpoint.
+    """The place at which a run continues.
 
-    ``last`` is the place of the last dialogue that is done, as the run told it. ``discarded`` says why an
-    earlier part was thrown away; None where there was none or it is used. Where the file ``is_complete``
-    already, nothing is left to do.
+    Attributes:
+        dialogues: Number of dialogues that are done.
+        negatives: Number of negatives that are written.
+        notes: The notes of the last checkpoint.
+        discarded: Why the part of an earlier run was not used; None if there was none, or it is used.
+        last: The place of the last dialogue that is done, as the run gave it at the checkpoint.
+        is_complete: Whether the file is complete, so that nothing is left to do.
     """
 
     dialogues: int = 0
@@ -83,7 +100,7 @@ _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the note of a part says."""
+    """The note of a part."""
 
     fingerprint: str
     made_of: str
@@ -97,7 +114,7 @@ class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _FinishedFacts(msgspec.Struct, frozen=True):
-    """What the note of a finished file says of its run."""
+    """What the note of a finished file says about its run."""
 
     dialogues: _Count
     negatives: _Count
@@ -106,17 +123,35 @@ class _FinishedFacts(msgspec.Struct, frozen=True):
 
 
 def part_note(path: Path) -> Path:
-    """Return where the checkpoints of an output are noted until it is finished."""
+    """Return the path of the note that holds the checkpoints of an unfinished output.
+
+    Args:
+        path: The output.
+
+    Returns:
+        A hidden file beside it.
+    """
     return path.with_name(f".{path.name}.part.json")
 
 
 class ResumableWriter(AbstractContextManager["ResumableWriter"]):
-    """Writes negatives to ``out`` (``.jsonl`` or ``.parquet``), resumable at its checkpoints.
+    """Writes negatives to a file, resumable at its checkpoints.
 
-    ``fingerprint`` is that of the settings, ``made_of`` that of the content that goes in. Opening raises
-    `InputError` at once where ``out`` can't be written, another run is writing it, or there is a file that is
-    not to be overwritten. Use it in a ``with`` block; leaving it without `finish` keeps the part. Of a
-    ``shard``, the file is that of its part of ``out``, with lines of any kind.
+    Use it in a ``with`` block. If the block ends without `finish`, the part is kept.
+
+    Args:
+        out: A file that ends in .jsonl or .parquet.
+        fingerprint: A digest of the settings of the run.
+        made_of: A digest of the content from which the negatives are made.
+        overwrite: Whether to replace a file of another run, or of no run.
+        shard: Write the file of this shard of ``out``. Its lines may be any JSON.
+
+    Attributes:
+        resumed: The place at which the run continues.
+
+    Raises:
+        InputError: The file cannot be written, another run is writing it, or it exists and must not be
+            replaced.
     """
 
     def __init__(
@@ -128,12 +163,15 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         overwrite: bool = False,
         shard: Shard | None = None,
     ) -> None:
+        """Initialize by locking the output, and open the part of a stopped run or a new one."""
         own = None if shard is None else shard.file(out)
+        # The file of a shard has a suffix such as .3-of-16.
         path = check_destination(out) if own is None else check_output(own, [own.suffix])
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._made_of = fingerprint, made_of
+        # A finished file belongs to a run with these settings and this content.
         self._run = f"{fingerprint} {made_of}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -146,39 +184,57 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 facts = converted(done, _FinishedFacts, f"the note of {path}")
                 self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
                 if noted.get("fingerprint") == fingerprint:
-                    self._forget_stopped(noted)  # of a run that was stopped when it had just finished
+                    # The run was stopped between the rename and the removal of the note.
+                    self._forget_stopped(noted)
             else:
                 with self._writing():
                     self._part, self._file, self.resumed = self._begun(noted, held)
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
+            # Note a new part at once. If this run is killed now, the next one knows whose part it is.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
+            # Everything has succeeded, so the lock is kept until `close`.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
+        """Stop writing, keeping the part."""
         self.close()
 
     def write(self, negative: Negative) -> None:
-        """Add a negative. It counts from the next checkpoint on."""
+        """Add a negative. It counts from the next checkpoint on.
+
+        Args:
+            negative: The negative.
+        """
         self.write_line(negative_to_json(negative))
 
     def write_line(self, line: str) -> None:
-        """Add a line of JSON that is no negative, to a file of such lines. It counts likewise."""
+        """Add a line of JSON that is not a negative. It counts from the next checkpoint on.
+
+        Args:
+            line: The line, without a line end.
+        """
         with self._writing():
             data = line.encode() + b"\n"
             self._open.write(data)
+            # The digest grows with the part, so that a checkpoint does not have to read the part again.
             self._written.update(data)
         self._negatives += 1
 
     def checkpoint(self, dialogues: int, notes: Mapping[str, Any] | None = None, last: str = "") -> None:
-        """Acknowledge all that was written: ``dialogues`` are done, counted from the run's start.
+        """Acknowledge everything that was written.
 
-        ``notes`` (what JSON can hold) and ``last`` come back in `resumed`, for counts that go on.
+        Args:
+            dialogues: Number of dialogues that are done since the start of the run, including interrupted
+                parts.
+            notes: Notes that `resumed` returns to the next run, such as counts. They must be JSON values.
+            last: The place of the last dialogue, which `resumed` returns to the next run.
         """
         self._dialogues, self._notes, self._last = dialogues, notes or {}, last
         with self._writing():
+            # First the data, then the note: a note must not promise more than the part holds.
             self._open.flush()
             os.fsync(self._open.fileno())
             self._note.write(
@@ -191,28 +247,37 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of all that was written so far, in hexadecimal digits."""
+        """The SHA-256 of everything that was written so far, in hexadecimal digits."""
         return self._written.hexdigest()
 
     def written(self) -> Iterator[Negative]:
-        """All that was written so far, from the file."""
+        """Return all negatives that were written so far, read from the part."""
         with self._writing():
             self._open.flush()
         return read_jsonl(self._part)
 
     def finish(self) -> Path:
-        """Put the finished file in its place, as Parquet where the suffix says so; returns its path.
+        """Put the finished file in its place, converted to Parquet if its suffix says so.
 
-        Stopped at any moment, the old file or the new one is there, never a half of one.
+        If the program is stopped during this, the old file or the new one is there, and never a partial one.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            InputError: Another program changed the part.
         """
         if not self.resumed.is_complete:
             with self._writing():
                 self._open.flush()
+                # The part has an ordinary name, so another program may have written to it.
                 if file_digest(self._part) != self._written.hexdigest():
                     raise InputError(
                         f"{self._part}: changed by another program while the run wrote it; run the command "
                         "again"
                     )
+                # A Parquet file cannot be continued after an interruption, so it is made from the lines at
+                # the end.
                 if self._path.suffix == ".parquet":
                     with replacing(self._path, self._token) as converted_file:
                         write_rows(read_jsonl(self._part), converted_file)
@@ -226,33 +291,35 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._path
 
     def close(self) -> None:
-        """Stop writing. What no checkpoint acknowledged is dropped by the next run."""
-        with suppress(OSError):  # of a full disk: its error has been told
+        """Stop writing. The next run drops what no checkpoint has acknowledged."""
+        with suppress(OSError):  # The disk may be full. That error has been reported already.
             self._held.close()
 
     @property
     def _open(self) -> BinaryIO:
+        """The open part."""
         assert self._file is not None, "the file is complete already"
         return self._file
 
     def _facts(self) -> dict[str, Any]:
-        """What the run has done so far, for its notes."""
+        """Return the progress of the run, for its notes."""
         done = {"dialogues": self._dialogues, "negatives": self._negatives}
         return {**done, "notes": self._notes, "last": self._last}
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Where writing fails inside: says what is kept."""
+        """Add to an error of writing what has been kept."""
         try:
             yield
         except (OSError, InputError) as error:
+            # A wrong record is the caller's mistake. Only failures of the disk are explained here.
             if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
                 raise
             kept = "what was made up to the last checkpoint is kept"
             raise unwritable(self._path, error, kept) from error
 
     def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
-        """Return the part to write, open at its end: that of a stopped run, or a new one and why."""
+        """Return the part to write, open at its end: that of a stopped run, or a new one and the reason."""
         before, reason = _checkpoint(noted, self._path), None
         if before is None:
             reason = f"{self._note.path} is not readable" if noted else None
@@ -262,25 +329,23 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             facts = {name: getattr(before, name) for name in _FinishedFacts.__struct_fields__}
             part = self._path.with_name(before.part)
             file = open_regular(part, writable=True)
+            # Drop what was written after the last checkpoint.
             file.truncate(before.offset)
             file.seek(before.offset)
             return part, file, Resumed(**facts)
         self._written = hashlib.sha256()
         if held.stale and (before is None or before.part != self._part_name(held.stale)):
-            # Killed after it had made its part and before it noted that.
+            # The previous run was killed after it had created its part, and before it had noted that.
             self._path.with_name(self._part_name(held.stale)).unlink(missing_ok=True)
         part = self._path.with_name(self._part_name(held.token))
         return part, create_exclusively(part), Resumed(discarded=reason)
 
     def _part_name(self, token: str) -> str:
+        """Return the name of the part with a token."""
         return f"{self._path.name}.{token}.part"
 
     def _verified(self, before: _Checkpoint) -> str | None:
-        """Return why the part of a stopped run can't be gone on with; what it says is digested on the way.
-
-        A part that is as its note says, but of other settings or content, is removed. One that is not may be
-        somebody's file: it stays.
-        """
+        """Return why the part of a stopped run cannot be used, or None; digest its content on the way."""
         part = self._path.with_name(before.part)
         try:
             with open_regular(part) as file:
@@ -297,6 +362,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return f"{part} is not the file that the run wrote, and stays as it is"
         if self._written.hexdigest() != before.digest:
             return f"{part} is not as the run left it, and stays as it is"
+        # The part is as the run left it. If it belongs to other settings or content, remove it. A part that
+        # is not as it was left may be somebody's file, so it stays.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was begun with other settings"
@@ -307,7 +374,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return reason
 
     def _forget_stopped(self, noted: Mapping[str, Any]) -> None:
-        """Remove what a run left that was stopped when it had just finished."""
+        """Remove the part and the note of a run that was stopped when it had just finished."""
         before = _checkpoint(noted, self._path)
         if before is not None and self._verified(before) is None:
             self._path.with_name(before.part).unlink(missing_ok=True)
@@ -315,27 +382,34 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
 
 _CHUNK = 1 << 20
+"""Number of bytes that are read at a time."""
 
 
 def _checkpoint(noted: Mapping[str, Any], path: Path) -> _Checkpoint | None:
-    """Return the checkpoint that a note has; None where it has none that a run wrote."""
+    """Return the checkpoint in a note; None if the note was not written by a run."""
     try:
         found = msgspec.convert(noted, _Checkpoint)
     except msgspec.ValidationError:
         return None
+    # Accept only names of parts, so that a forged note cannot make a run cut or remove another file.
     is_part = re.fullmatch(rf"{re.escape(path.name)}\.[0-9a-f]{{16}}\.part", found.part)
     return found if is_part else None
 
 
 Written = Callable[[], Iterable[Negative]]
-"""Gives the negatives that an interrupted run wrote before."""
+"""Returns the negatives that an interrupted run has written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """One batch: how many dialogues are done since the start, the batch's negatives, and the place of the
-    batch's last dialogue, which a run that goes on finds in ``resumed.last``. ``places`` say where each
-    negative stands in the result, where that is not the order of dialogues."""
+    """The result of one batch.
+
+    Attributes:
+        dialogues: Number of dialogues that are done since the start of the run.
+        negatives: The negatives of the batch.
+        last: The place of the last dialogue of the batch, which a resumed run finds in ``resumed.last``.
+        places: The place of each negative in the result; empty if the order of dialogues decides.
+    """
 
     dialogues: int
     negatives: Sequence[Negative]
@@ -344,80 +418,125 @@ class Finished:
 
 
 class NegativeStream(ABC):
-    """Negatives to be made. Each use makes them anew; ``summary`` tells of the last one."""
+    """Negatives that are made when they are used. Each use makes them anew.
+
+    Attributes:
+        summary: The counts of the last use.
+        resumed: The place at which the last use continued.
+    """
 
     def __init__(self) -> None:
+        """Initialize without making negatives."""
         self.summary = Summary()
         self.resumed = Resumed()
         self._made: int | None = None
 
     @property
     def notes(self) -> Sequence[str]:
-        """What there is to say to the user after a run: a condition that is off, say."""
+        """Messages for the user after a run, for example about a condition that is switched off."""
         return ()
 
     @property
     def asked(self) -> str:
-        """What is asked for, in words: how many of what, of where."""
+        """A description of the request: how many negatives, of which kind, from which dialogues."""
         return "negatives to be made"
 
     def __repr__(self) -> str:
+        """Return the class and the request in angle brackets."""
         return f"<{type(self).__name__}: {self.asked}>"
 
     def __len__(self) -> int:
-        """How many negatives there are, as the last use that came to its end has counted them.
+        """Return the number of negatives that the last complete use has counted.
 
-        Raises `TypeError`: none did. Nothing is made only to be counted.
+        Returns:
+            The number.
+
+        Raises:
+            TypeError: No use was complete. Negatives are not made only to be counted.
         """
         if self._made is None:
             raise TypeError("negatives are counted when they are made: write them, or take list(...)")
         return self._made
 
     def __bool__(self) -> bool:
+        """Return True, because `bool` would otherwise call `__len__`, which fails before the first use."""
         return True
 
     @abstractmethod
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
-        """Make the batches behind the first ``skip`` dialogues, whose negatives are ``written``."""
+        """Make batches of negatives.
+
+        Args:
+            skip: Number of dialogues at the start that are done.
+            written: Returns the negatives of these dialogues.
+
+        Yields:
+            The batches, in the order of dialogues.
+        """
 
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:
-        """What the output depends on, as JSON can hold it; the batch is not part of it."""
+        """Return everything that the output depends on, as JSON values. The batch size is not included."""
 
     def made_of(self) -> str:
-        """A digest of the content that the output is made of, where it is not part of the settings."""
+        """Return a digest of the content from which the output is made, if the settings do not include it."""
         return ""
 
     def shared_content(self) -> str:
-        """A digest of the content that the output of all shards is made of."""
+        """Return a digest of the content from which the output of all shards is made."""
         return self.made_of()
 
     @property
     def shard(self) -> Shard | None:
-        """The part of the dialogues that negatives are made of; None where it is all."""
+        """The shard of the dialogues from which negatives are made; None for all dialogues."""
         return None
 
     def shard_header(self, content: str | None = None) -> Header:
-        """What the file of a shard says of itself. Where the store is, is no matter: what is in it, whose
-        digest is taken where no ``content`` is given."""
+        """Return the header of the file of a shard.
+
+        Args:
+            content: The digest of the content; by default it is computed.
+
+        Returns:
+            The header. The place of the store is not a part of it, only the content is.
+        """
         from graphneg.records.shards import RECORDS, Header
 
+        # Each machine may have its store in another place.
         settings = {name: value for name, value in self.settings().items() if name != "store"}
         return Header(str(self.shard), RECORDS, settings, content or self.shared_content())
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
-        """`run` for the file of a shard; what other shards give is not known."""
+        """Make batches for the file of a shard, without knowledge of the other shards.
+
+        Args:
+            skip: Number of dialogues at the start that are done.
+
+        Yields:
+            The batches, in the order of dialogues.
+        """
         from graphneg.records.shards import ShardBatch
 
         for finished in self.run(skip, tuple[Negative, ...]):
+            # Without places, the natural order of the dialogue ids decides.
             at = finished.places or [natural_order(negative.dialogue) for negative in finished.negatives]
             items = [(place, to_record(one)) for place, one in zip(at, finished.negatives, strict=True)]
             yield ShardBatch(finished.dialogues, items, finished.last)
 
     def to_shard(self, out: str | Path, *, overwrite: bool = False) -> Summary:
-        """Write the file of a shard, ``OUT.3-of-16``, for `graphneg.merging.merge`; resumable as `to_jsonl`.
+        """Write the file of a shard, ``OUT.3-of-16``, which `graphneg.merging.merge` reads.
 
-        Raises `InputError`: as `to_jsonl`, or there is no shard.
+        It is resumable like `to_jsonl`.
+
+        Args:
+            out: The file that all shards make together. It ends in .jsonl or .parquet.
+            overwrite: Whether to replace an existing file.
+
+        Returns:
+            The counts of the run.
+
+        Raises:
+            InputError: The stream has no shard, or ``out`` is standard output.
         """
         from graphneg.records.shards import open_shard, write_batches
 
@@ -426,6 +545,7 @@ class NegativeStream(ABC):
         header = self.shard_header()
         with open_shard(out, header, self.made_of(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
+            # The counts continue where the last checkpoint left them.
             self.summary = Summary.from_state(self.resumed.notes.get("summary", {}))
             batches = self.run_shard(self.resumed.dialogues)
             noted = (batch._replace(notes={"summary": self.summary.state()}) for batch in batches)
@@ -434,47 +554,65 @@ class NegativeStream(ABC):
         return self.summary
 
     def __iter__(self) -> Iterator[Negative]:
+        """Make the negatives and yield them one by one."""
         self.summary, self.resumed = Summary(), Resumed()
         for finished in self.run(0, tuple[Negative, ...]):
             yield from finished.negatives
         self._made = self.summary.negatives
 
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> Summary:
-        """Write one JSON object a line to ``out``, or to standard output (``-``).
+        """Write the negatives to a file with one JSON object per line.
 
-        A file is resumable: stopped at any moment, the same call goes on where it was and ends with
-        the same bytes; of a file that it has written nothing is made again (``resumed.is_complete``).
+        A file is resumable: if the run is stopped at any moment, the same call continues it and ends with the
+        same bytes. If the same call has already written the file, nothing is made again
+        (``resumed.is_complete``). A file that cannot be written, that another run is writing, or that must
+        not be replaced, raises `InputError`.
 
-        Raises `InputError`: ``out`` can't be written, another run is writing it, or there is another file,
-        which ``overwrite`` replaces.
+        Args:
+            out: The file, or ``-`` for standard output.
+            overwrite: Whether to replace a file of another run.
+
+        Returns:
+            The counts of the run.
         """
         return self._write(out, ".jsonl", overwrite)
 
     def to_parquet(self, out: str | Path, *, overwrite: bool = False) -> Summary:
-        """Write a Parquet file, resumable as :meth:`to_jsonl` is, with its errors."""
+        """Write the negatives to a Parquet file, resumable like `to_jsonl`.
+
+        Args:
+            out: The file.
+            overwrite: Whether to replace a file of another run.
+
+        Returns:
+            The counts of the run.
+        """
         return self._write(out, ".parquet", overwrite)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A data frame, one row a negative."""
+        """Return a data frame with a row per negative."""
         return to_pandas(self)
 
     def to_dataset(self) -> datasets.Dataset:
-        """A Hugging Face dataset with typed features."""
+        """Return a Hugging Face data set with typed features."""
         return to_dataset(self)
 
     def _write(self, out: str | Path, suffix: str, overwrite: bool) -> Summary:
+        """Write a file, resuming a stopped run."""
         path = check_destination(out)
         if path is None and suffix == ".jsonl":
             write_jsonl(self, out)
             return self.summary
         if path is None or path.suffix != suffix:
             raise InputError(f"{out}: name a file that ends {suffix}")
+        # Different shards must not resume each other.
         settings = self.settings() if self.shard is None else [self.settings(), str(self.shard)]
         settings = fingerprint(settings)
         with ResumableWriter(out, settings, self.made_of(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)
             done = self.resumed.is_complete
+            # A complete file of the same run needs no work.
             for finished in () if done else self.run(self.resumed.dialogues, writer.written):
                 for negative in finished.negatives:
                     writer.write(negative)

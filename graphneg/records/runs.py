@@ -1,7 +1,8 @@
-"""What a run leaves on disk: files and folders that are whole or not there, notes of what they are made from.
+"""Write files and folders that are complete or absent, and note which run wrote them.
 
-In: a path, and the facts that decide what is written. Out: a file that appears in one step, or a note by
-which the next run knows whether what an earlier one left is its own to go on with:
+`atomic_file` and `atomic_folder` let a file or folder appear in one step. A `RunNote` stores the fingerprint
+of everything that determines a result. By this note the next run knows whether it may continue what an
+earlier run left:
 
 >>> note = RunNote(folder / "run.json", fingerprint([model, seed]))      # doctest: +SKIP
 >>> note.state                                                            # doctest: +SKIP
@@ -28,18 +29,29 @@ from graphneg.json_input import json_line, parse_json, read_input
 from graphneg.records.locks import Held, foreign, locked, open_regular, scratch_file
 
 _LONGEST_NOTE = 64 * 2**20
-"""Bytes of a note: it has the counts of a run."""
+"""Maximum size of a note in bytes. A note may hold the counts of a run."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a disk or a quota without room."""
 
 
 def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") -> Path:
-    """The file to write, checked before any work: no run of an hour ends at a folder that is not there.
+    """Check that a file can be written, before a run spends an hour on its content.
 
-    Raises `InputError`: none of these suffixes, a missing or unwritable folder, a folder in the file's place;
-    ``instead`` is what else to name (``, or - for standard output``).
+    Args:
+        out: The file.
+        suffixes: The suffixes that it may have.
+        instead: What else a user could name, for the message: ``, or - for standard output``.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: The suffix is wrong, the folder is missing or not writable, or the name is taken by
+            something that is not a regular file.
     """
     path = Path(out)
     folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
+    # The checks go from the name to the file, so that the first reason is the one to fix first.
     for is_fault, reason in (
         (path.suffix not in suffixes, f"{suffix} says no format; use {' or '.join(suffixes)}{instead}"),
         (not folder.exists(), f"the folder {folder} does not exist; make it first"),
@@ -54,26 +66,20 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 
 def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
-    """Return what the run noted that wrote the file; nothing where there is none, or it is to be overwritten.
-
-    Raises:
-        InputError: The file is no run's, or not as a run left it; or something that graphneg did not write
-            has the name of its note.
-    """
+    """Return the note of the run that wrote a file; raise `InputError` if the file must not be replaced."""
+    # Read the note even with `overwrite`, because a file of somebody else under its name must not be
+    # replaced.
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
+    # Without a note, or with another digest, the file is not what a run left there.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", which no run of graphneg left as it is")
     return noted
 
 
 def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any]:
-    """Return what the run of this fingerprint noted of the file that it has written, if there is one.
-
-    Raises:
-        InputError: There is a file that another run wrote, or none, and nothing says to overwrite it.
-    """
+    """Return the note of a finished file if this run wrote it; raise `InputError` if another run did."""
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:
         raise _taken(path, ", made with other settings or of other content")
@@ -81,49 +87,79 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
 
 
 def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> None:
-    """Note which run made a file, and facts of it, before what is ``made`` takes its name ``path``.
+    """Note which run made a file, before the file gets its final name.
 
-    The note is a hidden file beside it, as JSON lines have no room for one that other readers pass over. It
-    stays: by it the same command knows that nothing is left to do, and others that the file is a run's.
+    The note is a hidden file beside the output, since JSON Lines has no place for it that other readers would
+    skip. It is kept: by it the same command knows that nothing is left to do, and other commands know that a
+    run wrote the file.
 
-    Raises:
-        InputError: It can't be written.
+    Args:
+        path: The final name of the file.
+        made: The finished file under its temporary name.
+        fingerprint: The fingerprint of the run.
+        **facts: Further facts, as JSON values.
     """
+    # The note comes first. A note without a file does no harm, but a file without a note would look like
+    # somebody else's.
     _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 
 def remove_finished(path: Path) -> None:
-    """Take away a file that a run wrote, with its note."""
+    """Remove a file that a run wrote, and its note.
+
+    Args:
+        path: The file.
+    """
     path.unlink()
     _finished_note(path, "").remove()
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
+    """Return the note of a finished file."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
+    """Return the SHA-256 of a file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        64 hexadecimal digits.
+    """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _taken(path: Path, which: str = "") -> InputError:
+    """Return the error for an existing file that must not be replaced."""
     error = InputError(
         f"{path}: there is such a file already{which}; name another one, or overwrite it (--overwrite)"
     )
+    # The exit status of wrong usage.
     error.status = 2
     return error
 
 
 def check_new(path: Path, overwrite: bool) -> None:
-    """Raises `InputError` where there is such a file and nothing says to ``overwrite`` it."""
+    """Raise `InputError` if a file exists and must not be replaced."""
     if path.exists() and not overwrite:
         raise _taken(path)
 
 
 def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
-    """The error of a file that can't be written: why, what is ``kept``, what to do where a disk is full."""
+    """Return the error for a file that cannot be written.
+
+    Args:
+        path: The file.
+        error: The error of writing.
+        kept: What is kept, for the message.
+
+    Returns:
+        An error that says why, and what to do if the disk is full.
+    """
+    # An `InputError` of a nested write has the failure of the disk as its cause.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     room = "; make room, then run the same command again"
@@ -133,19 +169,17 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
 
 @contextmanager
 def atomic_file(path: str | Path) -> Generator[Path]:
-    """Write a file that is whole or not there, while no other run writes it.
+    """Write a file that is complete or absent, while no other run writes it.
 
-    The step survives a power cut. Where the block raises, ``path`` stays as it was and nothing is left
-    beside it.
+    The final step survives a power failure. If the block raises an exception, ``path`` stays as it was, and
+    nothing is left beside it. An `InputError` says that the file cannot be written, or that another run is
+    writing it.
 
     Args:
         path: The file to write or replace.
 
     Yields:
-        An empty file beside it to write to, which takes its place when the block ends.
-
-    Raises:
-        InputError: The file can't be written, or another run is writing it.
+        An empty file beside it to write to. It takes the name ``path`` at the end of the block.
     """
     path = Path(path)
     with locking(path) as held, replacing(path, held.token) as unfinished:
@@ -154,18 +188,7 @@ def atomic_file(path: str | Path) -> Generator[Path]:
 
 @contextmanager
 def locking(path: Path, file: Path | None = None) -> Generator[Held]:
-    """Hold an output as `locked` does.
-
-    Args:
-        path: The output.
-        file: The lock file, where it is not the default.
-
-    Yields:
-        What temporary names are made of.
-
-    Raises:
-        InputError: Another run holds it, or the lock file can't be made.
-    """
+    """Hold the lock of an output like `locked`; failures of the disk raise `InputError`, too."""
     with ExitStack() as stack:
         try:
             held = stack.enter_context(locked(path, file))
@@ -176,18 +199,7 @@ def locking(path: Path, file: Path | None = None) -> Generator[Held]:
 
 @contextmanager
 def replacing(path: Path, token: str = "") -> Generator[Path]:
-    """Write a file that is whole or not there; whoever calls sees to it that nobody else writes it.
-
-    Args:
-        path: The file to write or replace.
-        token: The random part of the temporary name; a new one where empty.
-
-    Yields:
-        An empty file beside it to write to, which takes its place when the block ends.
-
-    Raises:
-        InputError: The file can't be written.
-    """
+    """Write a file that is complete or absent; the caller holds its lock. Yields a file to write to."""
     try:
         with scratch_file(path, token) as unfinished:
             yield unfinished
@@ -198,12 +210,22 @@ def replacing(path: Path, token: str = "") -> Generator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path) -> Generator[Path]:
-    """A new folder beside ``path`` to fill; when the block ends, it becomes ``path``.
+    """Fill a folder that is complete or absent.
 
-    Where another process has made ``path`` meanwhile, that one stays. Where the block raises, nothing
-    is left.
+    If another process creates ``path`` meanwhile, its folder stays, and this one is dropped. If the block
+    raises an exception, nothing is left.
+
+    Args:
+        path: The folder.
+
+    Yields:
+        An empty folder beside it to fill. It takes the name ``path`` at the end of the block.
+
+    Raises:
+        OSError: The folder cannot be renamed.
     """
     path = Path(path)
+    # Two processes may fill the same folder at once, so each uses a random name.
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     unfinished.mkdir(parents=True)
     try:
@@ -211,6 +233,7 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
         try:
             unfinished.rename(path)
         except OSError:
+            # If the folder exists, another process was faster, and its folder is as good.
             if not path.is_dir():
                 raise
     finally:
@@ -218,17 +241,28 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
 
 
 def write_atomically(path: str | Path, text: str) -> None:
-    """Write a small text file with `atomic_file`; line ends stay as they are."""
+    """Write a small text file in one step. Line ends stay as they are.
+
+    Args:
+        path: The file.
+        text: Its content.
+    """
     with atomic_file(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="")
 
 
 def replace(finished: Path, path: Path) -> None:
-    """Give a finished file its name, in one step that survives a power cut."""
+    """Give a finished file its final name, in one step that survives a power failure.
+
+    Args:
+        finished: The file under its temporary name.
+        path: The final name.
+    """
+    # Sync the content, then the name. Otherwise a power failure could leave an empty file of this name.
     with open(finished, "rb") as file:
         os.fsync(file.fileno())
     os.replace(finished, path)
-    if os.name != "nt":  # Windows can't sync folders, and need not
+    if os.name != "nt":  # Windows cannot sync folders, and does not need it.
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -238,9 +272,12 @@ def replace(finished: Path, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunNote:
-    """A small JSON file beside what a run makes: the ``fingerprint`` of all that decides the result.
+    """A small JSON file beside the output of a run.
 
-    ``token`` is the random part of its temporary name, by which a next run finds it after a kill.
+    Attributes:
+        path: The file.
+        fingerprint: A digest of everything that determines the output.
+        token: The random part of its temporary name, by which the next run finds that file after a kill.
     """
 
     path: Path
@@ -249,32 +286,28 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """Whether a run left a note, and whether it was this run; a note that can't be read is another's."""
+        """Whether there is no note, the note of this run, or an unreadable note or that of another run."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
 
     def write(self, **facts: Any) -> None:
-        """Leave the note, with facts that JSON can hold.
+        """Write the note in one step.
 
-        Raises `InputError`: it can't be written.
+        Args:
+            **facts: Further facts, as JSON values.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(self.path, self.token) as unfinished:
             unfinished.write_text(json_line({"fingerprint": self.fingerprint, **facts}), encoding="utf-8")
 
     def remove(self) -> None:
-        """Take the note away."""
+        """Remove the note."""
         self.path.unlink(missing_ok=True)
 
 
 def read_own_note(path: Path) -> dict[str, Any]:
-    """Return what a note of a fixed name says; nothing where there is none.
-
-    Raises:
-        InputError: There is something of this name that no `RunNote` wrote: a link, a folder, or a file
-            without a fingerprint. It is not replaced.
-    """
+    """Return the content of a note; raise `InputError` if something else has its name."""
     try:
         with open_regular(path) as file:
             noted = parse_json(file.read(_LONGEST_NOTE), str(path))
@@ -282,13 +315,21 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign(path) from error
+    # Valid JSON, but not a note of graphneg.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign(path)
     return cast("dict[str, Any]", noted)
 
 
 def noted_facts(path: Path) -> dict[str, Any]:
-    """Return what a note says; nothing where there is no note, or it can't be read."""
+    """Return the content of a note.
+
+    Args:
+        path: The note.
+
+    Returns:
+        Its content; an empty map if it is missing or unreadable.
+    """
     try:
         noted = parse_json(read_input(path, _LONGEST_NOTE), str(path))
     except InputError:
@@ -297,5 +338,12 @@ def noted_facts(path: Path) -> dict[str, Any]:
 
 
 def noted_fingerprint(path: Path) -> str | None:
-    """Return the fingerprint in a note; None where there is no note, or it can't be read."""
+    """Return the fingerprint in a note.
+
+    Args:
+        path: The note.
+
+    Returns:
+        The fingerprint; None if the note is missing or unreadable.
+    """
     return noted_facts(path).get("fingerprint")

@@ -1,9 +1,12 @@
-"""What can be told of a wrong response without a model: how it clashes with its context, how its words fit.
+"""Compute model-free scores of a negative.
 
-- ``clash``: how much of the response speaks of what was said. The share of its content words that the
-  context has said; an edit that shares none contradicts nothing.
-- ``fit``: how usual its words are together. Of the nouns that its edited graph puts under a predicate, the
-  share that the predicate was seen to take, or that are of a sort with one.
+- ``clash``: the share of the response's content words that occur in the context. A response that shares no
+  word with its context does not contradict it.
+- ``fit``: how usual the combinations of words are. It is the share of nouns in the edited graph that satisfy
+  the selectional preferences of their predicates.
+
+>>> clash(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
+0.6666666666666666
 """
 
 from __future__ import annotations
@@ -18,33 +21,57 @@ from graphneg.english.words import content_lemmas
 from graphneg.model import AmrGraph, Negative
 
 CLASH, FIT = "clash", "fit"
+"""Names of the scores."""
 
 
 def measured(negative: Negative) -> dict[str, float]:
-    """Its scores, with ``clash`` and, where the response was edited, ``fit`` as these functions find them.
+    """Compute the scores of a negative.
 
-    Raises `PenmanError`: the edited graph can't be read.
+    A graph that cannot be parsed raises `PenmanError`.
+
+    Args:
+        negative: The negative.
+
+    Returns:
+        Its own scores, and ``clash``. If the graph of its response was edited, also ``fit``.
     """
     scores = {**negative.scores, CLASH: clash((turn["text"] for turn in negative.context), negative.response)}
     edited = negative.amr.get(str(negative.turn))
+    # Without an edited graph of the response, there is no fit to compute.
     if edited is not None and edited["after"]:
         scores[FIT] = fit(parse_graph(edited["after"], negative.id))
     return scores
 
 
 def clash(context: Iterable[str], response: str) -> float:
-    """The share of the response's content words that the context has said, 0 to 1; 0 where it has none.
+    """Return the share of a response's content words that occur in its context.
+
+    Args:
+        context: The texts of the context.
+        response: The text of the response.
+
+    Returns:
+        A share from 0 to 1; 0 if the response has no content words.
 
     >>> clash(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
     0.6666666666666666
     """
     own = content_lemmas(response)
+    # Lemmas are compared: "cats" in the context matches "cat" in the response.
     said = frozenset[str]().union(*map(_lemmas, context))
     return sum(word in said for word in own) / max(1, len(own))
 
 
 def fit(graph: AmrGraph) -> float:
-    """Of the nouns under a predicate, the share that it takes there; 1 where nothing is known of any.
+    """Return the share of nouns in a graph that satisfy the selectional preferences of their predicates.
+
+    A noun satisfies them if it was seen with the predicate in this role, or if a noun of the same class was.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        A share from 0 to 1; 1 if nothing is known about any noun.
 
     >>> from graphneg.amr.penman import parse_graph
     >>> fit(parse_graph("(e / eat-01 :ARG0 (i / i) :ARG1 (b / bread))"))
@@ -55,8 +82,9 @@ def fit(graph: AmrGraph) -> float:
 
 
 def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
-    """Predicate, role and noun of each argument in the tree."""
+    """Yield predicate, role and concept of each node below another one in the tree."""
     for node in graph.nodes:
+        # The parent is the predicate, and the role says which argument the node is.
         above = None if node.up is None else graph.nodes[node.up].concept
         if above is not None and node.concept is not None and node.role is not None:
             yield above, node.role, node.concept
@@ -64,11 +92,13 @@ def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _is_taken(predicate: str, role: str, noun: str) -> bool | None:
-    """Whether the predicate takes the noun there; None where nothing is known of it, or it is no noun."""
+    """Return whether a predicate takes a noun in a role; None if nothing is known, or it is not a noun."""
     sort, seen = sort_of(noun), takes(predicate, role)
+    # "eat pizza" fits if "eat" was seen with "bread", since both nouns are food.
     return None if sort is None or not seen else sort in seen or lexeme(noun) in seen
 
 
 @lru_cache(maxsize=1 << 13)
 def _lemmas(text: str) -> frozenset[str]:
+    """Return the lemmas of the content words of a text."""
     return frozenset(content_lemmas(text))

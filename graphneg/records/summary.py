@@ -1,7 +1,15 @@
-"""What a run made: counts by transform, what was skipped and why, how far texts moved.
+"""Count what a run made: negatives by transform, skipped items by reason, and changes of the texts.
 
-Length is in words, overlap is the Jaccard index of the sets of lower-cased words of an
-edited text and its original. Only texts that were edited are compared.
+Length is measured in words. Overlap is the Jaccard index of the sets of lower-cased words of an edited text
+and its original. Only edited texts are compared.
+
+Example:
+    Count the negatives of a file::
+
+        summary = Summary()
+        for negative in read_jsonl("negatives.jsonl"):
+            summary.add(negative)
+        summary.negatives, summary.overlap   # 1200, 0.83
 """
 
 from __future__ import annotations
@@ -18,22 +26,38 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 EXAMPLES_PER_REASON = 3
+"""Number of examples that are kept for each reason."""
 
 
 def reasons() -> list[tuple[str, str, str]]:
-    """The codes that `Summary.skipped` counts by: code, what gives it, what it says."""
+    """Return the reasons for which items are skipped.
+
+    Returns:
+        The code of each reason, the parts that use it, and its meaning.
+    """
     return [
         (code, source, meaning) for code, source, meaning in table_rows("graphneg.records", "reasons.tsv")
     ]
 
 
 class Summary:
-    """Counts of one run. Memory does not grow with the run.
+    """Counts of one run. Their size does not grow with the run.
 
-    `state` and `from_state` carry it over a stopped run, as a checkpoint's notes.
+    `state` and `from_state` carry the counts over an interruption, in the notes of a checkpoint.
+
+    Attributes:
+        negatives: Number of negatives.
+        transforms: Number of negatives by transform and error category.
+        skipped: Number of skipped items by reason.
+        examples: The first skipped items of each reason.
+        wished: Number of negatives that should have a target feature, by feature.
+        met: Number of negatives that have this feature, by feature.
+        graphs: Number of edited graphs.
+        well_formed: Number of edited graphs without a defect.
     """
 
     def __init__(self) -> None:
+        """Initialize all counts with zero."""
         self.negatives = 0
         self.transforms: Counter[tuple[str, str]] = Counter()
         self.skipped: Counter[str] = Counter()
@@ -48,8 +72,13 @@ class Summary:
         self._overlap = 0.0
 
     def add(self, negative: Negative) -> None:
-        """Count a negative, under each transform and category that made it."""
+        """Count a negative, once for each transform and error category of its edits.
+
+        Args:
+            negative: The negative.
+        """
         self.negatives += 1
+        # Several edits by the same transform count once.
         made_by = {(str(edit["transform"]), str(edit["category"])) for edit in negative.edits}
         self.transforms.update(sorted(made_by))
         for before, after in edited_texts(negative):
@@ -59,43 +88,59 @@ class Summary:
             self._texts += 1
             self._words_before += len(words_before)
             self._words_after += len(words_after)
+            # Two texts without words are equal.
             self._overlap += len(both) / len(either) if either else 1.0
 
     def skip(self, reason: str, id: str) -> None:
-        """Count something that gave no negative. ``reason`` is ``code: sentence``; the first ids are kept."""
+        """Count an item that gave no negative.
+
+        Args:
+            reason: A code from `reasons`, alone or with an explanation: ``code: sentence``.
+            id: The id of the item.
+        """
         code, _, sentence = reason.partition(":")
         self.skipped[code.strip()] += 1
         examples = self.examples.setdefault(code.strip(), [])
+        # A few ids are enough to look at examples, and memory must not grow with the run.
         if len(examples) < EXAMPLES_PER_REASON:
             examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
 
     def wish(self, name: str, is_met: bool) -> None:
-        """Count something that a negative was to have, and whether it has it."""
+        """Count a target feature of a negative.
+
+        Args:
+            name: The name of the feature.
+            is_met: Whether the negative has it.
+        """
         self.wished[name] += 1
         self.met[name] += is_met
 
     def check(self, defects: Sequence[object]) -> None:
-        """Count an edited graph with the defects that the checker found in it."""
+        """Count an edited graph.
+
+        Args:
+            defects: The defects that the checker found in it.
+        """
         self.graphs += 1
         self.well_formed += not defects
 
     @property
     def words_before(self) -> float:
-        """Mean words of the original texts that were edited; 0 where there is none."""
+        """The mean number of words of the original texts; 0 if no text was edited."""
         return self._words_before / max(self._texts, 1)
 
     @property
     def words_after(self) -> float:
-        """Mean words of the edited texts; 0 where there is none."""
+        """The mean number of words of the edited texts; 0 if no text was edited."""
         return self._words_after / max(self._texts, 1)
 
     @property
     def overlap(self) -> float:
-        """Mean word overlap of edited texts with their originals, 0 to 1."""
+        """The mean word overlap of edited texts with their originals, from 0 to 1."""
         return self._overlap / max(self._texts, 1)
 
     def table(self) -> Table:
-        """The summary as a rich table."""
+        """Return the summary as a rich table."""
         from rich.table import Table
 
         table = Table("", "count", "share", "examples")
@@ -109,6 +154,7 @@ class Summary:
             add(f"  {transform} ({category})", count, self.negatives)
         table.add_section()
         add("skipped", self.skipped.total())
+        # The most frequent reasons come first.
         for code, count in sorted(self.skipped.items(), key=lambda item: (-item[1], item[0])):
             add(f"  {code}", count, self.skipped.total(), next(iter(self.examples[code]), ""))
         table.add_section()
@@ -126,7 +172,7 @@ class Summary:
         return table
 
     def state(self) -> dict[str, Any]:
-        """All counts as plain values that JSON can hold."""
+        """Return all counts as JSON values."""
         return {
             "negatives": self.negatives,
             "transforms": [[*key, count] for key, count in sorted(self.transforms.items())],
@@ -139,13 +185,21 @@ class Summary:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Summary:
-        """Go on from `state`; from an empty one, from nothing."""
+        """Restore the counts of a stopped run.
+
+        Args:
+            state: The result of `state`, or an empty map.
+
+        Returns:
+            The counts.
+        """
         summary = cls()
         if state:
             summary.negatives = state["negatives"]
             summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
             summary.skipped.update(state["skipped"])
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
+            # Notes of older versions may lack it.
             for name, (count, met) in state.get("wished", {}).items():
                 summary.wished[name], summary.met[name] = count, met
             summary.graphs, summary.well_formed = state["graphs"]
@@ -154,14 +208,24 @@ class Summary:
 
 
 def edited_texts(negative: Negative) -> list[tuple[str, str]]:
-    """Pairs of original and edited text; turns pair up, a context that lost turns is one text."""
+    """Return the original and the edited version of each text that a negative changed.
+
+    Args:
+        negative: The negative.
+
+    Returns:
+        Pairs of original and edited text. The turns of a context are compared one by one. If the context lost
+        turns, it counts as a single text.
+    """
     pairs: list[tuple[str, str]] = []
     if negative.original["context"] is not None:
         before = [str(turn["text"]) for turn in negative.original["context"]]
         after = [turn["text"] for turn in negative.context]
         if len(before) != len(after):
+            # If turns were removed, the turns before and after do not correspond.
             pairs.append((" ".join(before), " ".join(after)))
         else:
+            # Unchanged turns would distort the means.
             pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     if negative.original["response"] is not None:
         pairs.append((negative.original["response"], negative.response))

@@ -1,8 +1,18 @@
-"""The store: one property graph, on an embedded server or on Neo4j, through one driver.
+"""Store dialogues and AMR graphs in a property graph.
 
-`open_store` gives a `Store`, which sends queries; the shipped ones are files, found by `cypher_text`. What is
-stored is read as dialogues (`read_dialogues` of a `Selection`) and graphs (`GraphCache`); `explore` runs the
-named queries.
+The graph lives on an embedded ArcadeDB server or on a Neo4j server. Both are reached through the official
+Neo4j driver, so that the same code and the same ``.cypher`` files work on each.
+
+- `open_store` opens a directory or a Neo4j address and returns a `Store`, which sends queries.
+- `cypher_text` returns the text of a query file that graphneg ships.
+- `read_dialogues` and `GraphCache` read dialogues and graphs; a `Selection` chooses dialogues.
+- `explore` runs a named query from ``cypher/explore/``.
+
+Example:
+    Open a store and list the ids of its first three dialogues::
+
+        with open_store("graphneg-store") as store:
+            ids = list(dialogue_ids(store, Selection(limit=3)))
 """
 
 from __future__ import annotations

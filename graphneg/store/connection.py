@@ -1,8 +1,21 @@
-"""A store in use: the official driver behind five calls that are the same on every server.
+"""Send queries to an open store.
 
-In: a query and its parameters. Out: its records; or one `StoreError` that says what was wrong, where, and
-what to do. graphneg's own queries (`Store.read`, `Store.stream`, `Store.write`) are trusted. Those of users,
-pages and transform files go through `Store.query_read`, which the server keeps from writing (`reading`).
+A `Store` wraps the official Neo4j driver. It behaves in the same way on Neo4j and on the embedded ArcadeDB
+server: it retries transactions where a retry can help, and it turns each error of the driver into one
+`StoreError` that says what is wrong, where, and what to do.
+
+Queries fall into two groups:
+
+- Queries that graphneg ships are trusted. `Store.read`, `Store.stream` and `Store.write` run them.
+- Queries from users, web pages and transform files are untrusted. `Store.query_read` runs them, and the
+  server refuses to write (see `graphneg.store.reading`).
+
+Example:
+    Count the dialogues of a store::
+
+        with open_store("graphneg-store") as store:
+            [row] = store.read("MATCH (d:Dialogue) RETURN count(d) AS amount")
+            print(row["amount"])
 """
 
 from __future__ import annotations
@@ -49,17 +62,29 @@ from graphneg.store.reading import Reader, check_summary, only_reading
 from graphneg.store.statements import as_literal, cypher_text, run, send_text
 from graphneg.store.stopping import Cancellation, stoppable
 
-# The driver's options are untyped keywords.
+# The driver declares its options as untyped keyword arguments.
 # pyright: reportUnknownMemberType=false
 
 
-# The driver logs each retry as a warning, which Python prints where a program has set up no logging.
+# The driver logs each retry as a warning. Python prints warnings of libraries if the program has configured
+# no logging.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 def connect(uri: str, auth: Auth | None) -> Driver:
-    """A driver that gives up on a silent server in seconds; nothing is sent yet. `Store` tries again, not the
-    driver: its pauses double for as long as it has time left, and it can't see that a server has ended."""
+    """Return a driver that gives up on a silent server after a few seconds.
+
+    No data is sent yet. The driver's own retries are switched off, and `Store` retries instead: the driver
+    doubles its pauses until its time is up, and it cannot see that the process of an embedded server has
+    ended.
+
+    Args:
+        uri: The Bolt address, such as ``neo4j://localhost:7687``.
+        auth: The credentials; None to connect without authentication.
+
+    Returns:
+        A driver, which the caller closes.
+    """
     return GraphDatabase.driver(
         uri,
         auth=auth,
@@ -72,21 +97,38 @@ def connect(uri: str, auth: Auth | None) -> Driver:
 
 
 def ask(driver: Driver, database: str | None) -> ResultSummary:
-    """What a server says of itself and of a database when it is asked a query; it is not retried."""
+    """Send a trivial query to a server, without retries.
+
+    Args:
+        driver: A driver for the server.
+        database: The name of the database; None for the default database of the user.
+
+    Returns:
+        The summary of the query, which names the server and the database.
+    """
     with driver.session(database=database) as session:
         return session.run("RETURN 1").consume()
 
 
 def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
-    """The name and version that the server gives: ``Neo4j/5.26.30``.
+    """Return the name and version that a server reports, such as ``Neo4j/5.26.30``.
 
-    Where a router fails, its addresses are asked directly: the router's own error gives no reason.
+    Args:
+        uri: The address of the server.
+        driver: A driver for this address.
+        auth: The credentials of the driver.
+
+    Returns:
+        The agent string of the server.
     """
     try:
         return driver.get_server_info().agent
     except ServiceUnavailable as error:
         refusal = error
-    if uri.lower().startswith("neo4j"):  # outside of the except clause: else its error would be the cause
+    # Outside of the except clause, so that the error of the router does not become the cause of the new one.
+    if uri.lower().startswith("neo4j"):
+        # The routing error gives no reason. A direct connection to the same address fails with the real one,
+        # such as wrong credentials.
         with connect("bolt" + uri[len("neo4j") :].partition("?")[0], auth) as direct:
             direct.get_server_info()
     raise refusal
@@ -96,9 +138,11 @@ ADVICE_ON_SILENCE = (
     "check that Neo4j runs there, its host and Bolt port (7687 by default), "
     "and whether it wants TLS (neo4j+s://)"
 )
+"""What to do if a Neo4j server cannot be reached when the store is opened."""
 ADVICE_IN_USE = (
     "check that the server runs; what was acknowledged is kept, and the same command goes on from there"
 )
+"""What to do if a server stops answering while the store is in use."""
 ADVICE = {
     "Neo.ClientError.Security.Unauthorized": (
         "{server} refuses these credentials: set NEO4J_USERNAME and NEO4J_PASSWORD, "
@@ -124,40 +168,51 @@ ADVICE = {
         "it, and run the same command again; what was acknowledged is kept",
     ),
 }
+"""Messages by Neo4j error code. They say what to do, unlike the messages of the server."""
 REFUSALS: Mapping[type[Neo4jError], str] = {
     Forbidden: "{server} does not allow this to your user: {message}",
     CypherSyntaxError: "the query is not valid Cypher for {server}: {message}",
     ConstraintError: "{server} refuses a write that breaks a constraint: {message}",
     ClientError: "{server} refuses the query: {message}",
 }
-"""From the special to the general: the first that fits counts."""
+"""Messages by error class, from the special to the general. The first class that fits is used."""
 
 
 OF_THE_QUERY = tuple(
     f"Neo.ClientError.{kind}." for kind in ("Statement", "Schema", "Security", "Procedure", "Database")
 )
-"""Errors that no trouble of the server's can be the cause of."""
+"""Prefixes of error codes that the query or the user's rights cause, never a failure of the server."""
 LONGEST_MESSAGE = 300
+"""Maximum length of a server message that is quoted, in characters."""
 
 Trouble = Callable[[], str | None]
-"""Says what can be seen to be wrong with a server, and what to do; ``None`` where nothing can."""
+"""Looks for a visible failure of a server. Returns what is wrong and what to do, or None if nothing is
+visible."""
 
 
 def no_trouble() -> None:
-    """Of a server that is known by its answers alone."""
+    """Report no trouble: a server that graphneg did not start can be judged by its answers only."""
 
 
 @contextmanager
 def explained(
     server: str, if_silent: str = ADVICE_ON_SILENCE, trouble: Trouble = no_trouble
 ) -> Generator[None]:
-    """Turn what the driver raises inside into a ``StoreError`` about ``server``, as users know it.
+    """Turn the driver's errors inside the block into a `StoreError`.
 
-    ``if_silent`` says what to do where it does not answer.
+    Args:
+        server: The server as users know it, for the message.
+        if_silent: Advice for the case that the server does not answer.
+        trouble: Looks for a visible failure of the server, such as a full disk.
+
+    Raises:
+        StoreError: The driver raised an error inside the block.
     """
     try:
         yield
     except (Neo4jError, DriverError) as error:
+        # A syntax error is the user's, even if the disk is full. For any other error, a visible failure
+        # explains more.
         seen = None if _is_of_the_query(error) else trouble()
         raise StoreError(f"{server}: {seen}" if seen else _explain(error, server, if_silent)) from error
 
@@ -167,12 +222,13 @@ def _is_of_the_query(error: Neo4jError | DriverError) -> bool:
 
 
 def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> str:
-    """One sentence: what was wrong, where, and what to do."""
+    """Return one sentence that says what was wrong, where, and what to do."""
     if isinstance(error, Neo4jError):
         fitting = (sentence for kind, sentence in REFUSALS.items() if isinstance(error, kind))
         sentence = ADVICE.get(error.code or "") or next(fitting, "{server} failed: {message} [{code}]")
         message = (error.message or str(error)).strip()
-        if not isinstance(error, CypherSyntaxError):  # which shows the place in the query
+        # The further lines of a syntax error show its place in the query. Those of other errors are noise.
+        if not isinstance(error, CypherSyntaxError):
             message = message.partition("\n")[0].rstrip()[:LONGEST_MESSAGE]
         return sentence.format(server=server, message=message, code=error.code)
     if isinstance(error, ConfigurationError):
@@ -180,6 +236,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
     if not isinstance(error, ServiceUnavailable | SessionExpired):
         return f"{server}: {first_line(error)}"
     cause: BaseException = error
+    # The driver wraps the cause of a failed connection several times. The innermost error tells a TLS problem
+    # from a closed port.
     while True:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
@@ -189,7 +247,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         if isinstance(cause, ssl.SSLError):
             return f"{server} does not speak TLS: use bolt:// or neo4j://, or switch TLS on at the server"
         origin = cause.__cause__ or cause.__context__
-        if isinstance(cause, BaseExceptionGroup):  # of a router: one for each address that it tried
+        # A router fails with a group of errors, one for each address that it tried.
+        if isinstance(cause, BaseExceptionGroup):
             origin = cause.exceptions[0]
         if origin is None:
             return f"{server} does not answer ({first_line(cause)}): {if_silent}"
@@ -200,33 +259,44 @@ T = TypeVar("T")
 
 
 class WriteConflict(StoreError):
-    """Another transaction got in the way of one that is at work. `Store.write` tries again."""
+    """A transaction conflicts with another one that is in progress. `Store.write` retries it."""
 
 
 SILENCE_SECONDS = 20.0
-"""So long a server may give no answer; an attempt to reach it takes up to 6 s more."""
+"""Seconds for which a silent server is retried. The last attempt can take up to 6 s more."""
 CONFLICT_SECONDS = 120.0
-"""So long transactions that get in each other's way are tried again: on Neo4j, or after a kill."""
+"""Seconds for which conflicting transactions are retried: deadlocks on Neo4j, or leftovers of a killed
+process."""
 CONSTRAINT_SECONDS = 1.0
-"""As long, where it may as well be the query's own fault."""
+"""Seconds for which a violated constraint is retried. Short, because the query itself is often the cause."""
 SILENCE = (ServiceUnavailable, SessionExpired)
+"""Errors of the driver that mean that the server did not answer."""
 CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
+"""Error codes that mean that two transactions waited for each other."""
 MOST_LEVELS = 500
-"""Levels of lists and maps that a parameter of a user's query may have."""
+"""Maximum nesting depth of lists and maps in a parameter of a user's query."""
 PAUSES = (0.02, 1.0)
-"""Seconds between two attempts: at first, and at most."""
+"""Seconds between two attempts: the first pause, and the longest one. Pauses double in between."""
 VERSION_SLOTS = 16
-"""Number of nodes that hold the version of the content. Two stores that write at once wait for each other
-only where they drew the same one."""
+"""Number of nodes that hold the version of the content. Each store draws one of them, so that two stores that
+write at the same time wait for each other only if they drew the same node."""
 
 
 NOT_OF_CONTENT = ("Neo.ClientError.Security.", "Neo.ClientError.Database.", "Neo.ClientError.Cluster.")
+"""Prefixes of error codes that do not depend on the data that is written."""
 
 
 def is_of_content(error: StoreError) -> bool:
-    """Return whether a write failed because of what was written, so that less of it may succeed.
+    """Return whether a write failed because of the data that was written.
 
-    False if the server could not be reached, is short of memory or disk, or allows no writes at all.
+    A caller can then write a part of the data instead. If the server is out of reach, out of memory or disk,
+    or allows no writes at all, a smaller write would fail, too.
+
+    Args:
+        error: The error of the write.
+
+    Returns:
+        True if writing less may succeed.
     """
     cause = error.__cause__
     if isinstance(cause, Neo4jError):
@@ -236,7 +306,7 @@ def is_of_content(error: StoreError) -> bool:
 
 
 def _patience(error: Exception) -> float:
-    """For how many seconds after it failed for the first time a transaction that failed so is tried again."""
+    """Return the number of seconds for which a transaction with this error is retried."""
     if isinstance(error, ConstraintError):
         return CONSTRAINT_SECONDS
     if isinstance(error, WriteConflict) or getattr(error, "code", None) in CONFLICTS:
@@ -245,26 +315,37 @@ def _patience(error: Exception) -> float:
 
 
 BATCH, SMALL_BATCH = 1_000, 20
-"""Records that the server sends at once."""
+"""Records that the server sends at once: for whole results, and for results that are cut off."""
 
 
 class OwnServer(Protocol):
-    """A server that was started for its store, unlike a Neo4j server that somebody else runs."""
+    """A server that graphneg started for a store, unlike a Neo4j server that somebody else runs."""
 
     def alive(self) -> bool:
         """Return whether the server still runs."""
         ...
 
     def end_if_alone(self) -> None:
-        """Ask the server to end, unless other processes use it too."""
+        """Ask the server to end, unless other processes use it, too."""
         ...
 
 
 class Store(AbstractContextManager["Store"]):
-    """An open store. Close it, or use it in a ``with`` statement.
+    """An open store.
 
-    Calls may come from several threads. Each raises ``StoreError`` where the server can't be
-    reached or refuses the query.
+    Close it with `close`, or use it in a ``with`` statement. Several threads may use one store. Each method
+    that sends a query raises `StoreError` if the server cannot be reached or refuses the query.
+
+    Args:
+        driver: The driver with the credentials of the store's owner.
+        database: The name of the database; None for the default database of the user.
+        description: The store as messages name it, such as ``embedded store at /data/store``.
+        resources: Everything that `close` closes.
+        reader: Checks and runs untrusted queries.
+        trouble: Looks for a visible failure of the server.
+        turn: Returns a context manager that is held during each write transaction. Embedded servers use it to
+            let one process write at a time.
+        server: The server, if graphneg started it for this store.
     """
 
     def __init__(
@@ -279,9 +360,10 @@ class Store(AbstractContextManager["Store"]):
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
         server: OwnServer | None = None,
     ) -> None:
+        """Initialize the store with an open driver."""
         self.description = description
         self.reader = reader
-        """How the server is asked what nobody has checked."""
+        """Checks untrusted queries, and holds the driver that runs them."""
         self._trouble = trouble
         self._turn = turn
         self._server = server
@@ -293,7 +375,15 @@ class Store(AbstractContextManager["Store"]):
         self._version_slot = str(secrets.randbelow(VERSION_SLOTS))
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """All rows of a query, in a read transaction that is retried where that can help."""
+        """Run a trusted query in a read transaction, and retry it if that can help.
+
+        Args:
+            query: The Cypher text.
+            **parameters: Values of the query's parameters.
+
+        Returns:
+            All rows.
+        """
 
         def work(transaction: ManagedTransaction) -> list[Record]:
             with _sendable():
@@ -302,53 +392,59 @@ class Store(AbstractContextManager["Store"]):
         return self._in_transaction(READ_ACCESS, work)
 
     def stream(self, query: str, /, **parameters: Any) -> Iterator[Record]:
-        """The rows of a query one by one, in flat memory. Not retried once it has begun."""
+        """Run a trusted query and yield its rows in constant memory.
+
+        Unlike `read`, the query is not retried: rows may already have been used.
+
+        Args:
+            query: The Cypher text.
+            **parameters: Values of the query's parameters.
+
+        Yields:
+            The rows, one by one.
+        """
         with self._session(READ_ACCESS, self._driver) as session:
             with _sendable():
                 result = session.run(as_literal(query), parameters)
             yield from result
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Change the content in one write transaction, which also raises its version.
+        """Change the content in one write transaction.
 
-        The version stays where the server reports that nothing was changed. ``work`` may be called again, so
-        it must be idempotent. A key that another transaction wrote since ``work`` looked for it breaks a
-        constraint, or ``work`` finds that what it wrote is not all there (`WriteConflict`); the next attempt
-        sees that key.
+        The transaction also changes the version of the content, by which a resumed run notices the write. If
+        the server reports that nothing was changed, the version stays.
+
+        ``work`` may be called several times, so it must be idempotent. If another transaction writes the same
+        key at the same time, the write fails with a constraint error or a `WriteConflict`; the next attempt
+        sees the key and succeeds.
 
         Args:
             work: Runs the statements in the transaction that it is given.
 
         Returns:
-            What ``work`` returned.
-
-        Raises:
-            StoreError: The server can't be reached or refuses a statement.
+            The result of ``work``.
         """
         return self._in_transaction(WRITE_ACCESS, partial(self._raising_version, work))
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Write what follows from the content, in one transaction; the content's version stays.
+        """Write data that is computed from the content, in one transaction that keeps the content's version.
 
-        Making negatives writes so: variants with their edits, and sentences of the dialogues that are there.
-        A run that goes on would otherwise take its own traces for a change.
+        Making negatives writes such data: variants, their edits, and sentences of the stored dialogues. If it
+        changed the version, a run that is resumed would mistake its own results for a change of the corpus.
 
         Args:
-            work: As for `write`.
+            work: Runs the statements in the transaction that it is given. It must be idempotent.
 
         Returns:
-            What ``work`` returned.
-
-        Raises:
-            StoreError: The server can't be reached or refuses a statement.
+            The result of ``work``.
         """
         return self._in_transaction(WRITE_ACCESS, work)
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
         """Mark the content as changed, in the transaction that changes it.
 
-        A random token is written, not a count: of two transactions that read the same count, both would
-        write the next one, and a run that began between them would miss the second.
+        A random token is written instead of a counter. Two transactions that read the same counter would both
+        write the same next value, and a run that starts between the two commits would miss the second one.
 
         Args:
             transaction: A write transaction of this store.
@@ -356,6 +452,7 @@ class Store(AbstractContextManager["Store"]):
         run(transaction, "store/raise_version", slot=self._version_slot, token=secrets.token_hex(8))
 
     def _raising_version(self, work: Callable[[ManagedTransaction], T], transaction: ManagedTransaction) -> T:
+        """Run ``work``, and change the version if it changed nodes or relationships."""
         results = _watch(transaction)
         done = work(transaction)
         if any(_changes_data(result.consume()) for result in results):
@@ -371,23 +468,21 @@ class Store(AbstractContextManager["Store"]):
         seconds: float | None = None,
         cancellation: Cancellation | None = None,
     ) -> EagerResult:
-        """Run a query that nobody has checked; the server refuses it whatever else it does than reading.
+        """Run an untrusted query. The server refuses anything but reading.
+
+        A query that would write, load a file or call an administration command raises `OnlyReading`. A query
+        that was stopped raises `QueryStopped`.
 
         Args:
-            text: The query.
-            parameters: The values of its parameters.
-            most: Number of records to fetch; all of them by default. Where it is given, a result of more than
-                `MOST_RESULT_SIZE` is refused.
+            text: The Cypher text.
+            parameters: Values of the query's parameters.
+            most: Maximum number of records to fetch; all of them by default. If it is given, a result larger
+                than `MOST_RESULT_SIZE` is refused.
             seconds: Seconds after which the server stops the query; None for no limit.
             cancellation: Lets another thread stop the query on the server.
 
         Returns:
-            Its records, summary and keys.
-
-        Raises:
-            OnlyReading: The query would write, load a file, or do anything else than read the graph.
-            QueryStopped: The time was up, or the query was cancelled.
-            StoreError: The query is not valid, returns too much, or fails.
+            The records, the summary and the keys.
         """
 
         @unit_of_work(timeout=seconds)
@@ -399,18 +494,20 @@ class Store(AbstractContextManager["Store"]):
             check_summary(result.summary, text)
             return result
 
-        # A result that is broken off is still received to the end of its batch.
+        # If the caller stops early, the driver still receives the rest of the current batch: keep it small.
         batch = BATCH if most is None else SMALL_BATCH
         with only_reading(text):
             return self._in_transaction(READ_ACCESS, work, self.reader.driver, batch)
 
     def _terminate(self, connection: str) -> None:
-        # What fails here (the server has gone, most often) fails the query itself too, and is told there.
+        """Stop what runs on a connection of the server."""
+        # If this fails, most often because the server has gone, the query itself fails, too, and its error is
+        # reported.
         with suppress(DriverError, Neo4jError), self._driver.session(database=self._database) as session:
             session.run(as_literal(cypher_text("stop/terminate")), {"connection": connection}).consume()
 
     def _end_runaway(self) -> None:
-        """End a server that does not stop a query, where nobody else works on it."""
+        """End a server that does not stop a query, unless other processes use it."""
         if self._server:
             self._server.end_if_alone()
 
@@ -418,25 +515,37 @@ class Store(AbstractContextManager["Store"]):
     def has_ended(self) -> bool:
         """Whether the store's own server has ended, so that the store must be opened again.
 
-        Never true of a Neo4j server: the driver connects to it again by itself.
+        It is always False for a Neo4j server, because the driver reconnects to it.
         """
         return self._server is not None and not self._server.alive()
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
-        """A user's own query that may write, in one transaction: records, summary and keys.
+        """Run a user's own query in one write transaction.
 
-        Raises `StoreError`: the query is not valid or fails; then nothing is written.
+        If the query is not valid or fails, nothing is written.
+
+        Args:
+            text: The Cypher text.
+            parameters: Values of the query's parameters.
+
+        Returns:
+            The records, the summary and the keys.
         """
         return self.write(partial(_run_eagerly, text=text, parameters=parameters))
 
     def close(self) -> None:
-        """Close the connections; an embedded server stops with its last user. May be called twice."""
+        """Close the connections. It is safe to call this twice.
+
+        An embedded server stops when its last user closes the store.
+        """
         self._resources.close()
 
     def __exit__(self, *_: object) -> None:
+        """Close the store."""
         self.close()
 
     def __repr__(self) -> str:
+        """Return the description of the store in angle brackets."""
         return f"<Store: {self.description}>"
 
     def _in_transaction(
@@ -446,8 +555,7 @@ class Store(AbstractContextManager["Store"]):
         driver: Driver | None = None,
         batch: int = BATCH,
     ) -> T:
-        """``work`` in one transaction, tried again for as long as that can help: not where the server can be
-        seen to have ended, or has been silent for long, whichever thread found that."""
+        """Run ``work`` in one transaction, and retry it while its error allows that."""
         pause, failed = PAUSES[0], 0.0
         with self._session(access, driver or self._driver, batch) as session:
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
@@ -461,21 +569,25 @@ class Store(AbstractContextManager["Store"]):
                     now = time.monotonic()
                     failed = failed or now
                     since = self._silence(now) if isinstance(error, SILENCE) else failed
+                    # Retries end early if the server has visibly failed, or if any thread has found it silent
+                    # for too long.
                     if now - since >= _patience(error) or self._trouble():
                         raise
-                time.sleep(uniform(0.5, 1.5) * pause)  # those who got in each other's way part
+                # Random pauses keep two conflicting transactions from meeting again.
+                time.sleep(uniform(0.5, 1.5) * pause)
                 pause = min(2 * pause, PAUSES[1])
 
     def _silence(self, now: float) -> float:
-        """Since when the server has been silent; a silence of long ago is another one."""
+        """Return when the current silence of the server began."""
         since = self._silent_since
+        # Nobody asked for a while: an earlier silence says nothing about this one.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since
 
     @contextmanager
     def _session(self, access: str, driver: Driver, batch: int = BATCH) -> Generator[Session]:
-        """A session that sees what earlier ones of the store wrote, on any member of a cluster."""
+        """Open a session that sees all earlier writes of this store, on any member of a cluster."""
         options = {"default_access_mode": access, "bookmark_manager": self._bookmarks, "fetch_size": batch}
         with (
             explained(self.description, ADVICE_IN_USE, self._trouble),
@@ -485,7 +597,7 @@ class Store(AbstractContextManager["Store"]):
 
 
 def _watch(transaction: ManagedTransaction) -> list[Result]:
-    """Collect the results of all that is run in a transaction from now on."""
+    """Collect the results of all statements that a transaction runs from now on."""
     results: list[Result] = []
     original = transaction.run
 
@@ -494,16 +606,15 @@ def _watch(transaction: ManagedTransaction) -> list[Result]:
         results.append(result)
         return result
 
-    # On the object itself: callers tell an open transaction by its class, which a wrapper would hide.
+    # Replace the method on the object. Callers recognize a transaction by its class, which a wrapper would
+    # hide.
     transaction.run = watched
     return results
 
 
 def _changes_data(summary: ResultSummary) -> bool:
-    """Return whether a statement changed nodes or relationships.
-
-    Changes of the schema don't count: Neo4j refuses to write data in a transaction that made an index.
-    """
+    """Return whether a statement changed nodes or relationships."""
+    # Changes of the schema do not count: Neo4j refuses to write data in a transaction that created an index.
     counters = summary.counters
     return counters.contains_updates and not (
         counters.indexes_added
@@ -519,16 +630,16 @@ def _run_eagerly(
     parameters: Mapping[str, Any] | None,
     most: int | None = None,
 ) -> EagerResult:
+    """Run a query of a user and fetch its result."""
     with _sendable():
         _refuse_deep(parameters)
         return send_text(transaction, text, parameters or {}).eager(most)
 
 
 def _refuse_deep(value: Any) -> None:
-    """Raise `RecursionError` for lists and maps that are nested deeper than any server takes.
-
-    The driver sends them, and the servers differ in how they fail.
-    """
+    """Raise `RecursionError` for lists and maps that are nested deeper than any server accepts."""
+    # The driver would send them, and each server fails in its own way. Go level by level, since recursion
+    # would fail here, too.
     level = [value or {}]
     for _ in range(MOST_LEVELS):
         if not level:
@@ -540,7 +651,7 @@ def _refuse_deep(value: Any) -> None:
 
 @contextmanager
 def _sendable() -> Generator[None]:
-    """Around a query whose text and parameters may be anything: what Bolt has no form for is told."""
+    """Turn the errors of values that the Bolt protocol cannot encode into a `StoreError`."""
     try:
         yield
     except (OverflowError, UnicodeError, RecursionError, ValueError, TypeError) as error:

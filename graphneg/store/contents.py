@@ -1,16 +1,20 @@
-"""Digests of what a store has, by which a run that goes on knows whether its content has changed since.
+"""Compute digests of the content of a store.
 
-A run that was stopped may go on only with the dialogues, graphs and word relations that it began with. Two
-things show a change. Each write of graphneg's own raises the content's version in the same transaction
-(`graphneg.store.connection.Store.write`), whatever it changes. What others write past graphneg, say in the
-browser of Neo4j, shows in the rows that a run reads, whose digest is taken here in pages:
+A run that was stopped may be resumed only with the dialogues, graphs and word relations with which it began.
+Two things reveal a change:
+
+- Each write by graphneg changes the version of the content in the same transaction (see
+  `graphneg.store.connection.Store.write`).
+- Writes that bypass graphneg, for example in the Neo4j browser, change the rows that a run reads. This module
+  reads these rows in pages and computes their digest.
 
 >>> before = content_digest(store, Selection())                                # doctest: +SKIP
 >>> store.write(lambda tx: tx.run("MATCH (u:Utterance) SET u.text = 'No.'"))    # doctest: +SKIP
 >>> content_digest(store, Selection()) == before                               # doctest: +SKIP
 False
 
-What making negatives writes (variants, edits, sentences of the dialogues) is no part of any digest.
+The digests leave out everything that making negatives writes: variants, edits, and sentences of the
+dialogues.
 """
 
 from __future__ import annotations
@@ -30,34 +34,34 @@ from graphneg.store.statements import cypher_text
 from graphneg.workers import ahead
 
 PAGE = 200
-"""Dialogues whose rows are read at a time: some megabytes."""
+"""Number of dialogues whose rows are read at a time. Their rows take some megabytes."""
 READ_AHEAD = 2
+"""Number of pages that are read before they are needed."""
 
-# Values of a type of the server's own (dates, points) count by what they print.
+# The server has types that JSON lacks, such as dates and points. They are encoded as their printed form.
 _ENCODER = msgspec.json.Encoder(enc_hook=str, order="deterministic")
 
 
 def shared_digest(store: Store, selection: Selection) -> str:
-    """Return a digest that is the same in every store with the same content, for all shards of a selection.
+    """Return a digest that all shards of a selection have in common.
 
-    It is cheap: the dialogues count by the digests that were stored with them and their graphs, and all else
-    (other dialogues, words, opposites, shifts) by its amount.
+    It is the same in every store with the same content, and cheap to compute. The selected dialogues are
+    represented by the digests that are stored with them and with their graphs. Everything else (other
+    dialogues, words, opposites, shifts) is represented by its counts.
 
     Args:
         store: An open store.
-        selection: Which dialogues; its shard is ignored.
+        selection: The dialogues; its shard is ignored.
 
     Returns:
         32 hexadecimal digits.
-
-    Raises:
-        StoreError: The store can't be read.
     """
     digest = ""
     for rows in outlines(store, selection):
         digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
     amounts = Counter[str]()
     for row in store.read(cypher_text("read/amounts")):
+        # A kind can have several rows: graphs of variants are subtracted from all graphs.
         amounts[row["kind"]] += row["amount"]
     return fingerprint([digest, amounts])
 
@@ -67,29 +71,23 @@ def texts_digest(store: Store, selection: Selection) -> str:
 
     Args:
         store: An open store.
-        selection: Which dialogues; of a shard, only its own are read.
+        selection: The dialogues. If it has a shard, only the texts of the shard are read.
 
     Returns:
         32 hexadecimal digits.
-
-    Raises:
-        StoreError: The store can't be read.
     """
     return _digest(store, selection, _texts)
 
 
 def content_digest(store: Store, selection: Selection) -> str:
-    """Return a digest of all that edits are made of: the graphs beside what `texts_digest` covers.
+    """Return a digest of everything that edits are made from: what `texts_digest` covers, and the graphs.
 
     Args:
         store: An open store.
-        selection: Which dialogues; of a shard, only its own are read.
+        selection: The dialogues. If it has a shard, only the graphs of the shard are read.
 
     Returns:
         32 hexadecimal digits.
-
-    Raises:
-        StoreError: The store can't be read.
     """
     return _digest(store, selection, _texts_and_graphs)
 
@@ -101,12 +99,16 @@ def _read(store: Store, kind: str) -> Iterable[Any]:
 def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
+    """Digest the rows of all selected dialogues, page by page, and the word relations."""
+    # The version covers every write of graphneg, whatever it changed.
     version = [row.values() for row in store.read(cypher_text("store/versions"))]
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])
     digest = hashlib.sha256()
+    # The next pages are read while this one is hashed.
     for encoded in ahead(lambda page: b"\n".join(rows(store, page)), pages, READ_AHEAD):
         digest.update(encoded)
+    # Words and frames do not belong to a dialogue, so they are digested as a whole.
     words = [
         _sum(_encoded([row["word"], *_sorted(row["edges"])]) for row in _read(store, "word")),
         _sum(_encoded([row["lemma"], *_sorted(row["frames"])]) for row in _read(store, "frame")),
@@ -115,7 +117,7 @@ def _digest(
 
 
 def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield the rows of a page in an order that its content decides: servers return lists in any order."""
+    """Yield the text rows of a page, sorted by content, because servers return lists in any order."""
     for row in store.read(cypher_text("read/texts"), ids=list(ids)):
         yield _encoded([row["id"], row["corpus"], row["split"], *_sorted(row["turns"])])
     for row in store.read(cypher_text("read/responses"), ids=list(ids)):
@@ -123,9 +125,11 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
+    """Yield the text rows of a page, then its AMR nodes."""
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)
+    # The last column of a node is the list of its edges, which servers return in any order.
     for node in found["nodes"]:
         node[-1].sort(key=_encoded)
     yield from sorted(map(_encoded, found["nodes"]))
@@ -140,6 +144,6 @@ def _sorted(rows: Iterable[Any]) -> list[Any]:
 
 
 def _sum(rows: Iterable[bytes]) -> str:
-    """A digest of rows that come in any order, in flat memory but for a few bytes of each."""
+    """Return a digest that does not depend on the order of the rows, keeping only 16 bytes of each."""
     digests = sorted(hashlib.blake2b(row, digest_size=16).digest() for row in rows)
     return hashlib.sha256(b"".join(digests)).hexdigest()

@@ -1,16 +1,18 @@
-"""Find what copies of a context were answered elsewhere in the store.
+"""Find the replies that copies of a context have elsewhere in the store.
 
-Corpora overlap: the same dialogue is loaded twice, tokenised by one program and not by another, or is in two
-splits. A reply that a copy of a context has is right for the context too, and no generator may give it as
-wrong:
+Corpora overlap. The same dialogue may be loaded twice, tokenized in two ways, or appear in two splits. A
+reply that is right for one copy of a context is right for the other copies, so no generator may use it as a
+negative:
 
     own/1:    Hello, a table for two tonight.  ->  At what time will you come?
     other/7:  hello , a table for two tonight ! ->  For which hour ?              (also right for own/1)
 
-A copy has nearly the same words as the context, and a last turn of nearly the same words: after "Yes."
-other replies are right than after "No.". `copied_contexts` reads the store in pages: once for a MinHash
-signature of each context (70 bytes), then only dialogues with a context whose signature meets that of another
-dialogue. In a store of a shard, the snapshot has the result for the whole corpus.
+Two contexts are copies if they share nearly all words, and if their last turns do, too: "Yes." and "No." at
+the end of the same context call for different replies.
+
+`copied_contexts` reads the store twice, in pages. The first pass computes a MinHash signature (70 bytes) for
+each context. The second pass reads only the dialogues with a context whose signature collides with that of
+another dialogue. In the store of a shard, the snapshot already holds the result for the whole corpus.
 """
 
 from __future__ import annotations
@@ -39,29 +41,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _PAGE = 500
+"""Number of dialogues that are read at a time."""
 _COMPARED = 64
-"""Contexts with the same band of a signature that each is compared with: corpora made from templates have
-thousands of them."""
+"""Maximum number of contexts in the same signature band with which each context is compared. Corpora made
+from templates have thousands of contexts in one band."""
 _MASK, _MIX = (1 << 64) - 1, 0x9E3779B97F4A7C15
+"""Constants of `_sum_of`: a mask of 64 bits, and the fractional part of the golden ratio in 64 bits."""
 Place = tuple[str, int]
-"""A dialogue's id and the number of the turn where a reply is due."""
+"""The id of a dialogue and the number of the turn where a reply is due."""
 
 
 class CopiedContexts:
-    """Right replies of the copies of contexts, by place."""
+    """The right replies of the copies of contexts, by place.
+
+    Args:
+        replies: The replies of all copies, by dialogue id and turn number of the reply.
+    """
 
     def __init__(self, replies: Mapping[Place, tuple[str, ...]]) -> None:
+        """Initialize from the replies of each place."""
         self._replies = replies
 
     def replies(self, dialogue: str, turn: int) -> tuple[str, ...]:
         """Return the right replies that copies of a context have.
 
         Args:
-            dialogue: Id of the dialogue.
-            turn: Number of the turn that would answer the context.
+            dialogue: The id of the dialogue.
+            turn: The number of the turn that would answer the context.
 
         Returns:
-            Texts, sorted; some may be replies of the context itself. Empty where there is no copy.
+            Texts, sorted. Some of them may be replies to the context itself. Empty if there is no copy.
         """
         return self._replies.get((dialogue, turn), ())
 
@@ -74,16 +83,13 @@ class CopiedContexts:
 
 
 def copied_contexts(store: Store) -> CopiedContexts:
-    """Find the contexts of a store that another dialogue has too, or nearly.
+    """Find the contexts of a store that occur in another dialogue, too, exactly or nearly.
 
     Args:
-        store: The store; one with a snapshot knows the copies of the whole corpus.
+        store: The store. If it holds a snapshot, the copies in the whole corpus are known.
 
     Returns:
         The right replies of the copies.
-
-    Raises:
-        StoreError: The store is gone.
     """
     if (snapshot := stored_snapshot(store)) is not None:
         rows = snapshot.rows(store, COPIES)
@@ -95,10 +101,12 @@ def copied_contexts(store: Store) -> CopiedContexts:
                 for id, turn in places
             }
         )
+    # First pass: compute the signatures of all contexts.
     signatures = _Signatures()
     for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):
         signatures.add(dialogue, answers)
     wanted = signatures.meeting()
+    # Second pass: group the contexts that may be copies by their words.
     classes: dict[tuple[int, int], _Class] = {}
     for dialogue, answers in _answered(store, iter(sorted(wanted))):
         for turn, context in _growing(dialogue, answers):
@@ -113,6 +121,7 @@ def copied_contexts(store: Store) -> CopiedContexts:
     _link(classes)
     found: dict[Place, tuple[str, ...]] = {}
     for same in classes.values():
+        # The copies of a context may all be in its own dialogue. Its replies are then known anyway.
         replies = tuple(sorted(same.replies.union(*(other.replies for other in same.near))))
         if len({id for each in (same, *same.near) for id, _ in each.places}) > 1:
             found.update(dict.fromkeys(same.places, replies))
@@ -120,9 +129,10 @@ def copied_contexts(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """Contexts with the same words: their places, their right replies, and classes with nearly the same."""
+    """The contexts with the same words, their right replies, and the classes with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
+        """Initialize a class without places."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
@@ -130,44 +140,49 @@ class _Class:
 
 
 class _Growing:
-    """A context that grows turn by turn, with the signatures of all its words and of its last turn's."""
+    """A context that grows turn by turn, with the words of the whole context and those of its last turn."""
 
     def __init__(self) -> None:
+        """Initialize an empty context."""
         self.whole, self.last = Signature(), frozenset[int]()
         self._sum = 0
 
     def add(self, text: str) -> None:
-        """Take a turn in."""
+        """Append a turn."""
         self.last = word_hashes(text)
+        # Each word counts once, so repeated words do not change the sum.
         self._sum += _sum_of(self.last - self.whole.words)
         self.whole.add(self.last)
 
     @property
     def key(self) -> tuple[int, int]:
-        """Two numbers: contexts are equal in them that have the same words, all and in the last turn."""
+        """Two hashes: of the words of the whole context, and of the words of its last turn."""
         return self._sum & _MASK, _sum_of(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return the bands of both signatures, joined: contexts meet where both agree."""
+        """Return the signature bands of the context, each combined with a band of its last turn."""
         last = Signature()
         last.add(self.last)
+        # Contexts must agree in both signatures, so two bands are hashed into one number.
         pairs = zip(self.whole.bands(), last.bands(), strict=True)
         return [crc32(b"%d %d" % pair) for pair in pairs]
 
 
 def _sum_of(words: Iterable[int]) -> int:
+    """Return a hash of a set of words that does not depend on their order."""
     return sum(word * (word ^ _MIX) for word in words)
 
 
 class _Signatures:
-    """The bands of all contexts, as arrays."""
+    """The signature bands of all contexts, in arrays, since a corpus can have millions of contexts."""
 
     def __init__(self) -> None:
+        """Initialize without contexts."""
         self._bands, self._dialogues, self._turns = array("L"), array("L"), array("L")
         self._ids: list[str] = []
 
     def add(self, dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]) -> None:
-        """Take the contexts of a dialogue in."""
+        """Add the contexts of a dialogue."""
         for turn, context in _growing(dialogue, answers):
             self._bands.extend(context.bands())
             self._dialogues.append(len(self._ids))
@@ -175,7 +190,7 @@ class _Signatures:
         self._ids.append(dialogue.id)
 
     def meeting(self) -> dict[str, set[int]]:
-        """Return the turns of the contexts that share a band with one of another dialogue, by dialogue."""
+        """Return the turns whose context shares a band with one of another dialogue, by dialogue id."""
         import numpy as np
 
         found: defaultdict[str, set[int]] = defaultdict(set)
@@ -184,6 +199,8 @@ class _Signatures:
         dialogues = np.frombuffer(self._dialogues, dtype=np.uint64)
         meets: NDArray[bool_] = np.zeros(len(dialogues), dtype=bool)
         for values in np.frombuffer(self._bands, dtype=np.uint64).reshape(-1, BANDS).T:
+            # Sort the contexts by the value of this band. A run of equal values with two or more dialogues is
+            # a collision.
             order = np.argsort(values, kind="stable")
             starts = np.flatnonzero(np.concatenate([[True], np.diff(values[order]) != 0]))
             own = dialogues[order]
@@ -195,7 +212,7 @@ class _Signatures:
 
 
 def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue, dict[int, list[str]]]]:
-    """Yield each dialogue with the right replies of its contexts, by the turn where they would stand."""
+    """Yield each dialogue with the right replies to its contexts, by turn of the reply."""
     while page := list(islice(ids, _PAGE)):
         responses = read_responses(store, page)
         for dialogue in read_dialogues(store, page):
@@ -203,6 +220,7 @@ def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue
 
 
 def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
+    """Return the right replies of a dialogue, by turn: its own turns, and stored responses with label 1."""
     answers: defaultdict[int, list[str]] = defaultdict(list)
     for turn in dialogue.turns[1:]:
         answers[turn.turn].append(turn.text)
@@ -215,19 +233,20 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
 def _growing(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, _Growing]]:
-    """Yield each context that is answered, with the turn of the answer; it is one object that grows on."""
+    """Yield each context that has a reply, with the turn of the reply. The context is one growing object."""
     context, said = _Growing(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):
         while held is not None and held.turn < turn:
             context.add(held.text)
             held = next(said, None)
+        # A last turn without words cannot be compared.
         if context.last:
             yield turn, context
 
 
 def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
-    """Tell each class which others have nearly the same words."""
+    """Link each class to the classes with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
         for band in enumerate(same.bands):
@@ -237,6 +256,7 @@ def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
+                # Two classes can share several bands. They are compared once.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

@@ -1,14 +1,14 @@
-"""Checks of the database files in a store before a server opens them.
+"""Check the database files of a store before a server opens them.
 
-A store may come from a stranger. Java opens its database files by name and follows links: a link called
-``Term_0.21.65536.v0.bucket`` would let it overwrite whatever file the link names. The schema may hold code
-that the server would run with all its rights: triggers, functions, views and default values.
-`check_engine_files` refuses both with one line:
+A store may come from a stranger. The engine opens its database files by name and follows links, so a link
+named ``Term_0.21.65536.v0.bucket`` would let it overwrite any file that the link points to. The schema can
+hold code that the server runs with all its rights: triggers, functions, views and default values.
+`check_engine_files` refuses both, with a message such as:
 
     s/arcadedb/databases/neo4j/schema.json holds the trigger "notify", which the server would run: …
 
-The check allows what graphneg and Cypher's schema commands write and refuses everything else, so that a
-later release of the engine does not bring a new kind of code past it.
+The check is a list of what is allowed: what graphneg and the schema commands of Cypher write. Everything else
+is refused, so a new kind of code in a later release of the engine cannot slip through.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from graphneg.private_files import UnsafeFileError, found, owner_problem, proble
 from graphneg.store import supervisor
 
 LARGEST_JSON = 64_000_000
-"""Bytes. The schema of a store with all of graphneg's labels has 20,000."""
+"""Maximum size of a JSON file in bytes. The schema of a store with all labels of graphneg has 20,000
+bytes."""
 
-# What each level of schema.json may hold. A property's "default" is an SQL expression that is evaluated for
-# each new record, and its "regexp" may take for ever; "bucketSelectionStrategy" and an index's "analyzer"
-# name Java classes that the engine loads.
+# The keys that each level of schema.json may have. These keys are left out on purpose: the "default" of a
+# property is an SQL expression that is evaluated for each new record, its "regexp" may run forever, and
+# "bucketSelectionStrategy" and the "analyzer" of an index name Java classes that the engine loads.
 _SCHEMA_DATA = {"schemaVersion", "dbmsVersion", "dbmsBuild", "settings", "types"}
 _TYPE_DATA = {"type", "parents", "buckets", "aliases", "properties", "indexes", "custom", "bidirectional"}
 _PROPERTY_DATA = {"type", "of", "mandatory", "notNull", "readonly", "hidden", "min", "max", "custom"}
@@ -46,15 +47,7 @@ _ONES = {
 
 
 def check_engine_files(directory: Path) -> None:
-    """Refuse a store whose database files a server must not open.
-
-    Args:
-        directory: The store. Nothing is changed, and no file is opened that is not a plain one.
-
-    Raises:
-        StoreError: A file is a link, a FIFO, a device or another user's; there is another database; the
-            schema holds code; or the database brings its own configuration.
-    """
+    """Refuse with `StoreError` a store whose database files, schema or configuration are unsafe to open."""
     databases = directory / supervisor.ENGINE / "databases"
     try:
         for folder in (databases.parent, databases, databases / supervisor.DATABASE):
@@ -65,12 +58,13 @@ def check_engine_files(directory: Path) -> None:
             if problem := problem_of(status):
                 raise UnsafeFileError(path, problem)
         for entry in os.scandir(databases):
-            if entry.is_dir() and entry.name != supervisor.DATABASE:  # the server opens all
+            # The server opens every folder here as a database.
+            if entry.is_dir() and entry.name != supervisor.DATABASE:
                 raise StoreError(
                     f"{printable(entry.path)} is not graphneg's, and the server would open it as a database: "
                     "move it out of the store"
                 )
-        # The engine reads the previous schema where it can't read the current one.
+        # If the engine cannot read the current schema, it reads the previous one.
         for name in ("schema.json", "schema.prev.json"):
             _check_schema(databases / supervisor.DATABASE / name)
         _check_configuration(databases / supervisor.DATABASE / "configuration.json")
@@ -84,16 +78,17 @@ def check_engine_files(directory: Path) -> None:
 
 
 def refusal(error: UnsafeFileError) -> StoreError:
-    """Return the error for a file in a store that is not a plain file of the user's.
+    """Return the error for a file in a store that is not a regular file of the user.
 
     Args:
-        error: What `graphneg.private_files` found.
+        error: The error of `graphneg.private_files`.
 
     Returns:
         An error that names the file and says what to do.
     """
     problem = str(error.strerror)
     advice = "remove it, or get the store again from its source"
+    # A copy belongs to the user and has one name.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
     return StoreError(
@@ -102,6 +97,7 @@ def refusal(error: UnsafeFileError) -> StoreError:
 
 
 def _check_folder(folder: Path) -> None:
+    """Refuse a folder that is a link, or that belongs to another user."""
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode):
         raise UnsafeFileError(folder, problem_of(status) or "is a file in place of a directory")
@@ -110,16 +106,16 @@ def _check_folder(folder: Path) -> None:
 
 
 def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield what is below a folder, with its own status: files, links and whatever else is no folder.
+    """Yield all files below a folder, including links, sockets and other special files.
 
     Args:
         folder: The folder. Links to folders are not followed.
 
-    Raises:
-        UnsafeFileError: A folder below it belongs to another user.
+    Yields:
+        The path of a file, and the status of the file itself, not of a link's target.
     """
     folders = [folder]
-    while folders:  # not by recursion: a stranger's folders may be nested a thousand times
+    while folders:  # No recursion: the folders of a stranger may be nested thousands of levels deep.
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
                 path = Path(entry.path)
@@ -131,8 +127,10 @@ def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def _check_schema(path: Path) -> None:
+    """Refuse a schema with keys that are not on the lists above."""
     schema = _read_object(path)
     for key, value in schema.items():
+        # An empty entry holds no code.
         if key not in _SCHEMA_DATA and value:
             name = _first_name(value)
             what = f"the {_ONES.get(key, key)}{name}"
@@ -151,6 +149,7 @@ def _check_schema(path: Path) -> None:
 def _check_keys(
     path: Path, where: str, found: Mapping[str, Any], known: set[str], kinds: set[str] | None
 ) -> None:
+    """Refuse an entry of the schema with unknown keys or of an unknown kind."""
     strange = sorted(key for key, value in found.items() if key not in known and value)
     kind = found.get("type")
     if kinds is not None and not (isinstance(kind, str) and kind in kinds):
@@ -164,26 +163,40 @@ def _check_keys(
 
 
 def _first_name(value: Any) -> str:
-    """Return the first name in a map as `` "name"``, for a message; an empty text for anything else."""
+    """Return the first name in a map as `` "name"``, for a message; an empty string for anything else."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""
 
 
 def shown(value: Any) -> str:
-    """Write a value of a stranger's for a message: in ASCII, on one line, and cut if it is long."""
+    """Format a value from an untrusted file for a message: in ASCII, on one line, with at most 60 characters.
+
+    Args:
+        value: Any value that JSON can hold.
+
+    Returns:
+        The value as JSON.
+    """
     text = json.dumps(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def printable(path: Any) -> str:
-    """Write a path for a message in which a stranger chose names: on one line, without control characters."""
+    """Format a path from an untrusted folder for a message: on one line, without control characters.
+
+    Args:
+        path: A path.
+
+    Returns:
+        The path, escaped if it has characters that are not printable.
+    """
     text = str(path)
     return text if text.isprintable() else ascii(text)
 
 
 def _check_configuration(path: Path) -> None:
-    """Refuse settings of a database, which override the server's: they may name folders to write to."""
+    """Refuse settings in a database. They override the server's, and may name folders to write to."""
     for key, value in _read_object(path).items():
         if value:
             raise StoreError(
@@ -193,7 +206,7 @@ def _check_configuration(path: Path) -> None:
 
 
 def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the maps in the map that stands under a key."""
+    """Yield the names and maps in the map under a key; refuse anything that is not a map."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damaged(path, f"{shown(key)} is not a map")
@@ -204,19 +217,18 @@ def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[s
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object strictly, since the engine's own reader is lax and may see another object.
-
-    Returns:
-        The object; an empty map if there is no such file.
-    """
+    """Read a JSON object from a file; return an empty map if there is no file."""
     try:
         with open(path, "rb", opener=found) as file:
+            # One byte more than allowed, to notice a file that is too large.
             text = file.read(LARGEST_JSON + 1)
     except FileNotFoundError:
         return {}
     if len(text) > LARGEST_JSON:
         raise _damaged(path, f"it has more than {LARGEST_JSON:,} bytes")
     try:
+        # Read strictly. The engine's own parser is lenient and might see another object than the one that was
+        # checked.
         content = json.loads(text.decode("utf-8"), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise _damaged(path, f"it is not JSON: {error}") from error
@@ -226,7 +238,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that comes twice: readers differ in which of the two counts."""
+    """Refuse a repeated key, since parsers differ in which of its values they use."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a key comes twice")
@@ -234,4 +246,5 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _damaged(path: Path, why: str) -> StoreError:
+    """Return the error for a file that cannot be read."""
     return StoreError(f"{path} is damaged ({why}): restore it from a copy of the store")

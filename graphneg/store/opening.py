@@ -1,7 +1,14 @@
-"""Opening a store: which server a target means, how to connect to it, and its schema.
+"""Open a store: choose the server, connect to it, and apply the schema.
 
-In: a directory, a Neo4j address, or nothing (then the environment decides). Out: an open `Store` with the
-schema of this version.
+`open_store` takes a directory (an embedded server), a Neo4j address, or nothing. Without a target, the
+environment variable NEO4J_URI decides, and otherwise the directory ``graphneg-store`` is used. A new store
+gets the schema of this version. The schema version of an existing store is checked.
+
+Example:
+    Open an embedded store and a Neo4j server::
+
+        store = open_store("graphneg-store")
+        store = open_store("neo4j://localhost:7687", username="neo4j", password="...")
 """
 
 from __future__ import annotations
@@ -29,17 +36,23 @@ from graphneg.store.reading import PlanCheck, Reader, leave_to_account, refuse_a
 from graphneg.store.statements import cypher_text, send_text, statements
 
 SCHEMA_VERSION = 6
+"""Version of the schema that this graphneg writes."""
 OLDEST_UPGRADABLE = 4
+"""The oldest schema version that ``graphneg upgrade`` can convert."""
 
 
 def ensure_schema(store: Store, upgrading: bool = False) -> None:
-    """Apply ``cypher/schema.cypher`` to a store that has none; check the version of one that has.
+    """Apply ``cypher/schema.cypher`` to a new store, or check the schema version of an existing one.
 
-    Safe to do again after an interruption, and by two processes at once. What was imported in bulk gets
-    its constraints and indexes when it is first opened. A store that is ``upgrading``
-    may have an older schema.
+    It is safe to repeat this after an interruption, and to run it in two processes at once. Data that was
+    imported in bulk gets its constraints and indexes when the store is first opened.
 
-    Raises `StoreError`: the store's schema is older or newer than this graphneg's.
+    Args:
+        store: An open store.
+        upgrading: Whether to accept an older schema that can be upgraded.
+
+    Raises:
+        StoreError: The schema is older or newer than this version's.
     """
     rows = store.read(cypher_text("read/schema_version"))
     if not rows:
@@ -48,6 +61,7 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
     if rows[0]["imported"]:
         _finish_import(store)
     found = rows[0]["version"]
+    # A version that is not a number was written by something else. It counts as too old.
     known = found if isinstance(found, int) else 0
     if known == SCHEMA_VERSION or (upgrading and OLDEST_UPGRADABLE <= known < SCHEMA_VERSION):
         return
@@ -62,9 +76,17 @@ def ensure_schema(store: Store, upgrading: bool = False) -> None:
 
 
 def unfinished_upgrade(store: Store) -> str | None:
-    """The last graph that an upgrade of the store wrote, ``""`` where it has yet to begin; ``None``: no need.
+    """Return where an upgrade of a store has to start.
 
-    A store is current where its schema is this one and its facts were computed by what computes them now.
+    A store is current if it has this schema version, and if its derived facts were computed by the code that
+    computes them now.
+
+    Args:
+        store: An open store.
+
+    Returns:
+        The id of the last graph that an interrupted upgrade wrote; an empty string if the upgrade has not
+        begun; None if the store is current.
     """
     state = store.read(cypher_text("upgrade/state"))[0]
     if state["version"] == SCHEMA_VERSION and state["facts"] == facts_fingerprint():
@@ -73,55 +95,80 @@ def unfinished_upgrade(store: Store) -> str | None:
 
 
 def finish_upgrade(store: Store) -> None:
-    """Mark a store with this schema's version."""
+    """Mark a store with this schema version.
+
+    Args:
+        store: An open store.
+    """
     _write(store, cypher_text("upgrade/finish"))
 
 
 def apply_schema(store: Store) -> None:
-    """Make the constraints and indexes that are missing; a store without a version gets this one."""
+    """Create missing constraints and indexes, and mark a store without a version with this one.
+
+    Args:
+        store: An open store.
+    """
+    # Each statement has a transaction of its own: Neo4j does not mix changes of the schema with other writes.
     for statement in statements(cypher_text("schema")):
         _write(store, statement)
 
 
 EMPTY_LIST = "\x1e"
-"""The only item of a list that has none, in the files of a bulk import, which know no empty lists."""
+"""The only item of an empty list in the files of a bulk import, whose format has no empty lists."""
 _IMPORTED_AT_ONCE = 1_000
+"""Number of graphs or terms that are repaired in one transaction after a bulk import."""
 
 
 def _finish_import(store: Store) -> None:
-    """Give a store that was imported in bulk its constraints and indexes, and its empty lists."""
+    """Create the constraints and indexes of a bulk-imported store, and restore its empty lists."""
     apply_schema(store)
+    # The server builds indexes in the background, and the repairs below need them.
     store.read(cypher_text("read/await_indexes"))
     for kind in ("graphs", "terms"):
         pages, mend, after = cypher_text(f"upgrade/{kind}"), cypher_text(f"upgrade/imported_{kind}"), ""
         while rows := store.read(pages, after=after, limit=_IMPORTED_AT_ONCE):
             ids, after = [row["id"] for row in rows], rows[-1]["id"]
             marks = {"ids": ids, "empty": [EMPTY_LIST]}
+            # The variables are bound as defaults, because the transaction may run again later.
             store.write_derived(lambda tx, mend=mend, marks=marks: send_text(tx, mend, marks).finish())
     _write(store, cypher_text("upgrade/imported"))
 
 
 def _write(store: Store, statement: str) -> None:
+    """Run a schema statement that does not change the version of the content."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint()}
+    # All statements get the same parameters. Servers ignore those that a statement does not use.
     store.write_derived(lambda tx: send_text(tx, statement, marks).finish())
 
 
 @cache
 def facts_fingerprint() -> str:
-    """A fingerprint of what facts are computed by: the code and the tables of `graphneg.amr` and
-    `graphneg.english`."""
+    """Return a fingerprint of the code and the tables that compute the facts in a store.
+
+    These are all ``.py`` and ``.tsv`` files of `graphneg.amr` and `graphneg.english`.
+
+    Returns:
+        32 hexadecimal digits.
+    """
+    # Facts are computed from graphs by this code with these word lists, so any change of them may change a
+    # fact.
     folders = (Path(__file__).parent.parent / name for name in ("amr", "english"))
     files = (file for folder in folders for file in folder.rglob("*") if file.suffix in {".py", ".tsv"})
     return fingerprint([hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(files)])
 
 
 DEFAULT_DIRECTORY = "graphneg-store"
+"""The directory that is opened if neither the caller nor the environment names a store."""
 OLDEST_NEO4J = (5, 26)
+"""The oldest version of Neo4j that graphneg supports."""
 _READER = "NEO4J_READER_USERNAME"
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+"""Schemes of Bolt addresses that the driver accepts."""
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 MEANT_AS_ADDRESS = re.compile(r"[\w.+-]{2,}:(.*@.+|\d+)")
-"""``neo4j:password@host``, ``host:7687``: no directory is called so, unless there is one."""
+"""A target that is meant as an address although it has no scheme: ``neo4j:password@host``, ``host:7687``.
+It counts as a directory only if that exists."""
 
 
 def open_store(
@@ -133,15 +180,25 @@ def open_store(
     upgrading: bool = False,
     keep_warm: int = 0,
 ) -> Store:
-    """Open a directory as an embedded store, or a Neo4j server by its URI.
+    """Open a directory as an embedded store, or a Neo4j server by its address.
 
-    Without a target the environment decides: NEO4J_URI, else the directory ``graphneg-store``.
-    What is not given for a server comes from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE. A store
-    of an older schema is opened for ``upgrading`` only. An embedded server whose last user this is waits
-    ``keep_warm`` seconds for the next.
+    A store with an older schema is refused, unless ``upgrading`` is set. So are wrong credentials, a server
+    that does not answer, and a directory that holds something else.
 
-    Raises `StoreError`: the server can't be reached or will not do, the credentials are wrong, the directory
-    is no store, or its schema is of another version.
+    Args:
+        target: A directory, or an address such as ``neo4j://localhost:7687``. By default the environment
+            variable NEO4J_URI, or else the directory ``graphneg-store``.
+        username: The user name for a Neo4j server; by default NEO4J_USERNAME.
+        password: The password for a Neo4j server; by default NEO4J_PASSWORD.
+        database: The name of a database of a Neo4j server; by default NEO4J_DATABASE.
+        upgrading: Whether to open a store with an older schema, in order to upgrade it.
+        keep_warm: Seconds for which an embedded server waits for the next user after its last one has left.
+
+    Returns:
+        The open store.
+
+    Raises:
+        StoreError: The target is in the home of a user that does not exist.
     """
     if target is None:
         target = os.environ.get("NEO4J_URI") or DEFAULT_DIRECTORY
@@ -159,20 +216,37 @@ def open_store(
 
 
 def credentials(username: str | None = None, password: str | None = None) -> Auth | None:
-    """Who asks a server: what is given, else NEO4J_USERNAME and NEO4J_PASSWORD; nobody, where neither is."""
+    """Return the credentials for a Neo4j server.
+
+    Args:
+        username: The user name; by default NEO4J_USERNAME, or else ``neo4j``.
+        password: The password; by default NEO4J_PASSWORD.
+
+    Returns:
+        The credentials; None if neither a user name nor a password is known.
+    """
     username = username or os.environ.get("NEO4J_USERNAME")
     password = password if password is not None else os.environ.get("NEO4J_PASSWORD")
+    # "neo4j" is the first user of a new server.
     return basic_auth(username or "neo4j", password or "") if username or password else None
 
 
 def check_target(target: str) -> None:
-    """Refuse an address that the driver would misread, what is meant as one and would name a directory, and
-    passwords, which messages and lists of processes would show.
+    """Refuse a target that is a wrong address.
 
-    Raises `StoreError`, in which no password stands.
+    Three kinds of targets are refused: addresses that the driver would misread, strings that are meant as an
+    address but would name a directory, and addresses with a password, because messages and process lists
+    would show it.
+
+    Args:
+        target: The target that a user gave.
+
+    Raises:
+        StoreError: The target is refused. The message does not repeat a password.
     """
     is_address = ADDRESS.match(target)
     if is_address or (MEANT_AS_ADDRESS.fullmatch(target) and not os.path.lexists(target)):
+        # This comes first, because the other message would repeat the password.
         if "@" in target:
             raise StoreError(
                 "leave user name and password out of the address: write it as neo4j://HOST:PORT, and "
@@ -186,7 +260,7 @@ def check_target(target: str) -> None:
 
 
 def _can_be_reached(address: str) -> bool:
-    """Whether an address has a scheme, a host and a port as there are."""
+    """Return whether an address has a valid scheme, host and port."""
     try:
         parts = urlsplit(address)
         return parts.scheme in SCHEMES and bool((parts.hostname or "").encode("idna")) and parts.port != 0
@@ -195,7 +269,17 @@ def _can_be_reached(address: str) -> bool:
 
 
 def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bool = False) -> Store:
-    """Connect to a Neo4j server or cluster."""
+    """Connect to a Neo4j server or cluster.
+
+    Args:
+        uri: The address.
+        auth: The credentials; None to connect without authentication.
+        database: The name of the database; None for the default database of the user.
+        upgrading: Whether to accept an older schema that can be upgraded.
+
+    Returns:
+        The open store.
+    """
     with ExitStack() as opened, explained(uri):
         driver = opened.enter_context(connect(uri, auth))
         agent = server_agent(uri, driver, auth)
@@ -204,22 +288,21 @@ def open_server(uri: str, auth: Auth | None, database: str | None, upgrading: bo
         description = f"{version} at {uri}" + (f", database {name}" if name else "")
         resources = ExitStack()
         account = opened.enter_context(_reader_driver(uri, database)) if os.environ.get(_READER) else None
+        # Neo4j itself enforces READ access, and its plans show what a query does. A compatible server may do
+        # neither, so untrusted queries need an account that may only read.
         if "compatible" not in agent:
             reader = Reader(account or driver, PlanCheck())
         else:
             reader = Reader(account or driver, leave_to_account if account else refuse_all)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, upgrading)
+        # Everything has succeeded: from now on, closing the store closes the drivers.
         resources.push(opened.pop_all())
         return store
 
 
 def _reader_driver(uri: str, database: str | None) -> Driver:
-    """Return a driver that signs in as the account of NEO4J_READER_USERNAME.
-
-    Raises:
-        StoreError: The server refuses the account.
-    """
+    """Return a driver with the account of NEO4J_READER_USERNAME; raise `StoreError` if it is refused."""
     driver = connect(uri, basic_auth(os.environ[_READER], os.environ.get("NEO4J_READER_PASSWORD", "")))
     try:
         ask(driver, database)
@@ -233,22 +316,31 @@ def _reader_driver(uri: str, database: str | None) -> Driver:
 
 
 def name_of_server(uri: str, auth: Auth | None) -> str:
-    """A server's name and version; nothing is made there.
+    """Return the name and version of a server. Nothing is created there.
 
-    Raises `StoreError`: it does not answer, or is none that graphneg can use.
+    Args:
+        uri: The address.
+        auth: The credentials; None to connect without authentication.
+
+    Returns:
+        A name such as ``Neo4j 5.26.30``.
     """
     with explained(uri), connect(uri, auth) as driver:
         return server_version(server_agent(uri, driver, auth), uri)
 
 
 def open_temporary() -> Store:
-    """An embedded store in a new directory, which goes with its server, however this process ends.
+    """Open an embedded store in a new temporary directory.
 
-    Raises `StoreError`: the engine is missing, or the server does not start.
+    The server removes the directory when it ends, even if this process is killed.
+
+    Returns:
+        The open store.
     """
     directory = Path(tempfile.mkdtemp(prefix="graphneg-store-"))
     try:
         return open_embedded(directory, is_temporary=True)
+    # Ctrl-C, too, must not leave the directory behind.
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise
@@ -257,19 +349,32 @@ def open_temporary() -> Store:
 def open_embedded(
     directory: Path, upgrading: bool = False, keep_warm: int = 0, *, is_temporary: bool = False
 ) -> Store:
-    """Join the directory's server, starting it where none runs; a temporary one takes its directory along.
+    """Join the server of a directory, starting it if none runs.
 
-    A server that was killed a moment ago can still be joined; when it is gone, the next one is.
+    Args:
+        directory: The store directory.
+        upgrading: Whether to accept an older schema that can be upgraded.
+        keep_warm: Seconds for which the server waits for the next user after its last one has left.
+        is_temporary: Whether the server removes the directory when it ends.
+
+    Returns:
+        The open store.
+
+    Raises:
+        StoreError: The server ended three times while it was opened.
     """
+    # A server that was just killed can still be joined for a moment. The next attempt finds it gone and
+    # starts a new one.
     for _ in range(3):
         membership = embedded.join(directory, is_temporary)
         with ExitStack() as opened:
             opened.callback(membership.leave, keep_warm)
             uri = f"bolt://127.0.0.1:{membership.bolt_port}"
             driver = opened.enter_context(connect(uri, basic_auth(supervisor.OWNER, membership.password)))
-            # It connects when it is first asked, so that it costs nothing where nobody does.
+            # This driver connects on its first query, so it costs nothing if no untrusted query is run.
             account = basic_auth(supervisor.READER, membership.reader_password)
             reader = Reader(opened.enter_context(connect(uri, account)), leave_to_account)
+            # The port opens before the database exists, so wait for the first answer.
             if _answers(driver, membership):
                 resources, description = ExitStack(), f"embedded store at {directory}"
                 store = Store(
@@ -283,19 +388,14 @@ def open_embedded(
                     server=membership,
                 )
                 ensure_schema(store, upgrading)
+                # Everything has succeeded: from now on, closing the store leaves the server.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {reason_of_end(directory)}")
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
-    """Wait for the embedded server's answer; return False if the server ends first.
-
-    Its port opens a moment before its database exists: errors are answers, too.
-
-    Raises:
-        StoreError: The server is silent: it is stopped, or hangs.
-    """
+    """Wait for the server's first answer; return False if it ends first."""
     now = spoke = time.monotonic()
     deadline = now + embedded.START_SECONDS
     directory = membership.directory
@@ -303,6 +403,7 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
         try:
             ask(driver, supervisor.DATABASE)
             return True
+        # The port opens a moment before the database exists. An error is an answer, too: the server is alive.
         except Neo4jError:
             spoke = time.monotonic()
         except DriverError:
@@ -324,10 +425,19 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
 
 
 def server_version(agent: str, uri: str) -> str:
-    """The server's name and version, as users know it: ``Neo4j 5.26.30``.
+    """Return the name and version of a server from its agent string.
 
-    Raises `StoreError`: it is older than Neo4j 5.26, or no server that says it is compatible.
+    Args:
+        agent: The agent string, such as ``Neo4j/5.26.30``.
+        uri: The address, for messages.
+
+    Returns:
+        A name such as ``Neo4j 5.26.30``. A server that calls itself compatible is named by its own name.
+
+    Raises:
+        StoreError: The server is older than Neo4j 5.26, or not compatible with Neo4j.
     """
+    # A compatible server answers like "Neo4j/5.26.0 compatible (NAME VERSION)".
     found = re.match(r"Neo4j/v?(\d+)\.(\d+)(\S*)(?: compatible \((.+)\))?", agent)
     if not found:
         raise StoreError(f"{uri} is {agent}: graphneg needs Neo4j 5.26 or newer")

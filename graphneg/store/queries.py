@@ -1,11 +1,23 @@
-"""What users ask a store: the rows of a query, the named queries with their parameters, what the store holds.
+"""Run the named queries of ``cypher/explore/`` and show the rows of any query.
 
-In: a query's result; or the name of a query (a file of ``cypher/explore/``) and the values of its parameters.
-Out: `Rows`, also as a data frame or a networkx graph; or an error that names what is spelled alike.
+`explore` runs a named query with its parameters and returns `Rows`, which convert to a data frame or to a
+networkx graph. If a topic or a frame is unknown, the error names similar ones. `info_of` counts what a store
+holds.
 
-A file ``NAME.cypher`` opens with comment lines: ``// NAME: what it finds``, one line for each parameter,
-``// $limit (20): rows at most``, and ``// Columns:`` with what the columns hold. The value in brackets is the
-parameter's default, as JSON; a parameter without one must be given. A line may go on in the next, indented.
+A file ``NAME.cypher`` begins with comment lines, such as::
+
+    // hubs: topics with the most shifts
+    // $limit (20): maximum number of rows
+    // Columns: topic, shifts
+
+The first line holds the name and a summary. Each parameter has a line; the value in parentheses is its
+default, as JSON, and a parameter without a default is required. ``Columns:`` describes the result. An
+indented line continues the previous one.
+
+Example:
+    Show the three topics with the most shifts as a data frame::
+
+        explore(store, "hubs", {"limit": 3}).to_pandas()
 """
 
 from __future__ import annotations
@@ -34,20 +46,32 @@ if TYPE_CHECKING:
 
 
 FOLDER = "explore"
+"""The folder of named queries in ``cypher/``."""
 NEAR = 5
+"""Maximum number of similar names that an error suggests."""
 PREFIX = 3
+"""Number of letters that a similar topic has in common with the one that was asked for."""
 MOST_FORMS = 50
+"""Maximum number of combinations of lemmas that are tried for a topic of several words."""
 _PARAMETER = re.compile(r"^\$(\w+)(?: \((.*?)\))?: (.*)$")
 _TOPICS = ("focus", "perspective", "start", "end")
+"""Parameters of named queries whose values are topics of the shift graph."""
 _FRAME = "frame"
+"""The parameter of named queries whose value is a PropBank frame."""
 _TOO_DEEP = "a list or map of the result is too deep to be shown: return a part of it"
 
 
 @dataclass(frozen=True, slots=True)
 class QueryParameter:
-    """A parameter of a named query: what it means, and its default where it has one.
+    """A parameter of a named query.
 
-    Where the default is a number, the parameter is a whole number from 0; else it is a text.
+    If the default is a number, the parameter takes whole numbers from 0. Otherwise it takes a text.
+
+    Attributes:
+        name: The name, without ``$``.
+        meaning: What it means, from the file's header.
+        required: Whether it has no default.
+        default: The default value; None if it has none.
     """
 
     name: str
@@ -57,13 +81,21 @@ class QueryParameter:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is a text, not a number."""
+        """Whether the parameter takes a text instead of a number."""
         return not isinstance(self.default, int)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """A query of ``cypher/explore/``: ``summary`` and ``columns`` document it, ``text`` is the whole file."""
+    """A query of ``cypher/explore/``.
+
+    Attributes:
+        name: The name of the file, without its suffix.
+        summary: What the query finds.
+        parameters: The parameters, in the order of the header.
+        columns: A description of the columns.
+        text: The whole file.
+    """
 
     name: str
     summary: str
@@ -72,10 +104,16 @@ class NamedQuery:
     text: str
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The value of each parameter: the one that is given, else its default.
+        """Return the value of each parameter: the given one, or its default.
 
-        Raises `InputError`: one that is required is missing, the query has none of a given name, or a value
-        is not of its kind.
+        Args:
+            given: Values by parameter name.
+
+        Returns:
+            The values of all parameters, by name.
+
+        Raises:
+            InputError: A required parameter is missing, a name is unknown, or a value is of the wrong type.
         """
         known = [parameter.name for parameter in self.parameters]
         for name in given:
@@ -93,7 +131,9 @@ class NamedQuery:
                 fits, kind = isinstance(value, str) or (value is None and not parameter.required), "a text"
             else:
                 kind = "a whole number, 0 or more"
+                # True is an int in Python, but not a whole number to a user.
                 fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            # A default needs no check.
             if name in given and not fits:
                 raise InputError(f"{name!r} of the query {self.name} is {kind}, not {value!r}")
         return values
@@ -101,7 +141,7 @@ class NamedQuery:
 
 @cache
 def named_queries() -> Mapping[str, NamedQuery]:
-    """The named queries, in alphabetical order."""
+    """Return the named queries by name, in alphabetical order."""
     folder = resources.files("graphneg.cypher").joinpath(FOLDER)
     files = [file.name for file in folder.iterdir() if file.name.endswith(".cypher")]
     names = sorted(file.removesuffix(".cypher") for file in files)
@@ -109,9 +149,16 @@ def named_queries() -> Mapping[str, NamedQuery]:
 
 
 def named_query(name: str) -> NamedQuery:
-    """The query of that name; ``-`` may be written for ``_``.
+    """Find a named query.
 
-    Raises `InputError`: there is none; the message names those that are spelled alike.
+    Args:
+        name: Its name; ``-`` may be written for ``_``.
+
+    Returns:
+        The query.
+
+    Raises:
+        InputError: There is no such query. The message suggests similar names.
     """
     known = named_queries()
     spelled = name.replace("-", "_")
@@ -124,9 +171,18 @@ def named_query(name: str) -> NamedQuery:
 
 
 def parse_query(name: str, text: str) -> NamedQuery:
-    """Read the header of a named query.
+    """Parse the header of a named query.
 
-    Raises `InputError`: it does not open with ``// NAME:``, has no ``// Columns:``, or a default is not JSON.
+    Args:
+        name: The name of the query.
+        text: The text of its file.
+
+    Returns:
+        The query with its documentation.
+
+    Raises:
+        InputError: The text does not begin with ``// NAME:``, has no ``// Columns:`` line, or a default is
+            not JSON.
     """
     header = read_header(name, text)
     if header is None:
@@ -139,6 +195,7 @@ def parse_query(name: str, text: str) -> NamedQuery:
     for match in filter(None, map(_PARAMETER.match, lines)):
         key, default, meaning = match.groups()
         try:
+            # Defaults are JSON, so that 20 is a number and "tea" is a text.
             value = None if default is None else json.loads(default)
         except json.JSONDecodeError as error:
             raise InputError(f"{name}.cypher: the default of ${key} is not JSON: {default}") from error
@@ -154,20 +211,27 @@ def explore(
     seconds: float | None = None,
     cancellation: Cancellation | None = None,
 ) -> Rows:
-    """Return the rows of a named query.
+    """Run a named query.
 
-    ``seconds`` and ``cancellation`` are those of `Store.query_read`.
+    Args:
+        store: An open store.
+        name: The name of the query.
+        parameters: Values by parameter name.
+        seconds: Seconds after which the server stops the query; None for no limit.
+        cancellation: Lets another thread stop the query.
+
+    Returns:
+        The rows.
 
     Raises:
-        InputError: no such query, a parameter is missing or unknown, or there are no rows because a
-            topic is not in the shift graph, or a frame does not exist; then the message names what may be
-            meant.
-        StoreError: the store is gone, or a value is not of the kind that the query takes.
+        InputError: The query or a parameter is unknown, a parameter is missing, or there are no rows because
+            a topic is not in the shift graph or a frame does not exist. The message suggests similar names.
     """
     query = named_query(name)
     values = query.values(parameters)
     rows = Rows(store.query_read(query.text, values, seconds=seconds, cancellation=cancellation))
     topics = [value for key, value in values.items() if key in _TOPICS and isinstance(value, str)]
+    # An empty result may be right. It deserves an error only if a topic or a frame is misspelled.
     if topics and not rows:
         known = {row["topic"] for row in store.read(cypher_text("read/topics"), texts=topics)}
         for topic in topics:
@@ -175,6 +239,7 @@ def explore(
                 advice = "graphneg shift build makes it, graphneg cypher --named hubs lists topics"
                 meant = _meant(near_topics(store, topic)) or advice
                 raise InputError(f"{topic!r} is not in the shift graph: {meant}")
+    # A frame may be one that graphneg ships, or one that was loaded into the store.
     frame = values.get(_FRAME)
     if not rows and isinstance(frame, str) and not frame_exists(store, frame):
         advice = _meant(_near_frames(frame)) or "graphneg load propbank PATH loads more than graphneg brings"
@@ -183,31 +248,52 @@ def explore(
 
 
 def frame_exists(store: Store, frame: str) -> bool:
-    """Whether a frame is one of PropBank as it comes with graphneg, or is loaded."""
+    """Return whether a frame exists.
+
+    Args:
+        store: An open store.
+        frame: A frame such as ``give-01``.
+
+    Returns:
+        True if the frame is in the PropBank that graphneg ships, or was loaded into the store.
+    """
     from graphneg.english.propbank import load_frames
 
     return frame in load_frames().frames or bool(store.read(cypher_text("read/frame"), id=frame))
 
 
 def _near_frames(frame: str) -> list[str]:
-    """Frames of the same word, the first ones."""
+    """Return the first frames of the same lemma."""
     from graphneg.english.propbank import load_frames
 
+    # "give-01" and "give-up-07" have different lemmas.
     lemma = re.sub(r"-\d+$", "", frame)
     return sorted(known for known in load_frames().frames if known.rpartition("-")[0] == lemma)[:NEAR]
 
 
 def near_topics(store: Store, text: str) -> list[str]:
-    """Up to five topics of the shift graph that may be meant: those of which the text is a form (*paid*, of
-    *pay*), then those that are spelled alike, the most similar first."""
+    """Return topics of the shift graph that a user may have meant.
+
+    Topics of which the text is an inflected form come first: "paid" suggests "pay". Topics with a similar
+    spelling follow, the most similar first.
+
+    Args:
+        store: An open store.
+        text: A topic that is not in the shift graph.
+
+    Returns:
+        At most `NEAR` topics.
+    """
     from graphneg.english.words import lemmas
 
     words = text.lower().split()
     topic = " ".join(words)
+    # A topic of several words has a form for each combination of their lemmas.
     forms = [" ".join(form) for form in islice(product(*map(sorted, map(lemmas, words))), MOST_FORMS)]
     rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX], lemmas=forms)
     found = sorted(row["topic"] for row in rows)
     alike = get_close_matches(topic, found, NEAR)
+    # Inflected forms first, and each topic once.
     return list(dict.fromkeys([*(form for form in forms if form in found), *alike]))[:NEAR]
 
 
@@ -217,8 +303,13 @@ def _meant(near: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What a store is and holds: ``counts`` by label or relationship type, ``corpora`` as
-    (corpus, split, dialogues)."""
+    """A description of a store and its content.
+
+    Attributes:
+        description: The kind and place of the store.
+        counts: Number of nodes or relationships, by label or type.
+        corpora: Corpus, split and number of dialogues, for each split of each corpus.
+    """
 
     description: str
     counts: Mapping[str, int]
@@ -226,9 +317,13 @@ class Info:
 
 
 def info_of(store: Store) -> Info:
-    """Counted in the store.
+    """Count the content of a store.
 
-    Raises `StoreError`: the store is gone.
+    Args:
+        store: An open store.
+
+    Returns:
+        The description and the counts.
     """
     counts = {row["kind"]: row["amount"] for row in store.read(cypher_text("read/info"))}
     corpora = [(r["corpus"], r["split"], r["dialogues"]) for r in store.read(cypher_text("read/corpora"))]
@@ -236,25 +331,34 @@ def info_of(store: Store) -> Info:
 
 
 class Rows(list[dict[str, Any]]):
-    """The rows of a query, each a dict by column. Nodes and relationships are the driver's objects."""
+    """The rows of a query, each a dict by column. Nodes and relationships are objects of the driver.
+
+    Args:
+        result: The result of the query.
+    """
 
     def __init__(self, result: EagerResult) -> None:
+        """Initialize from a result."""
+        # A result without rows has columns, too.
         self.columns: list[str] = list(result.keys)
         self.summary = result.summary
         super().__init__({key: record[key] for key in self.columns} for record in result.records)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with the query's columns; nodes and relationships become dicts of properties."""
+        """Return a data frame with the columns of the query. Nodes and relationships become dicts."""
         import pandas
 
         rows = [[plain(row[column]) for column in self.columns] for row in self]
         return pandas.DataFrame(rows, columns=self.columns)
 
     def to_networkx(self) -> networkx.MultiDiGraph[str]:
-        """The nodes and relationships that the rows hold, as a graph.
+        """Return the nodes and relationships in the rows as a graph.
 
-        A node is keyed by its ``id`` or ``text``, with ``labels`` and its properties; an edge's
-        key is the relationship's type, with its properties.
+        A node has its ``id`` or ``text`` as its key, and its ``labels`` and properties as attributes. An edge
+        has the type of the relationship as its key, and its properties as attributes.
+
+        Returns:
+            A directed graph that may have parallel edges.
         """
         import networkx
 
@@ -266,9 +370,16 @@ class Rows(list[dict[str, Any]]):
 
 
 def plain(value: Any) -> Any:
-    """A value without the driver's classes: what JSON and data frames hold.
+    """Convert a value of a row to types that JSON and data frames can hold.
 
-    Raises `InputError`: lists or maps of it are too deep.
+    Args:
+        value: Any value of a row.
+
+    Returns:
+        The value, with nodes and relationships as dicts, and paths as lists of both.
+
+    Raises:
+        InputError: Its lists or maps are nested too deeply.
     """
     try:
         return _plain(value)
@@ -282,6 +393,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Relationship):
         return {"type": value.type, **dict(value.items())}
     if isinstance(value, Path):
+        # A path alternates between nodes and relationships, and begins and ends with a node.
         pairs = zip(value.nodes, (*value.relationships, None), strict=True)
         return [_plain(part) for part in chain.from_iterable(pairs) if part]
     if isinstance(value, list | tuple):
@@ -292,25 +404,36 @@ def _plain(value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A value as a text: texts as they are, the rest as JSON.
+    """Format a value of a row as text.
 
-    Raises `InputError`: lists or maps of it are too deep.
+    Args:
+        value: Any value of a row.
+
+    Returns:
+        A text as it is, and anything else as JSON.
+
+    Raises:
+        InputError: Its lists or maps are nested too deeply.
     """
     bare = plain(value)
     if isinstance(bare, str):
         return bare
     try:
+        # Dates and points have no JSON form.
         return json.dumps(bare, ensure_ascii=False, default=str)
     except RecursionError as error:
         raise InputError(_TOO_DEEP) from error
 
 
 def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
+    """Add the nodes and relationships in a value to a graph."""
     if isinstance(value, Node):
         graph.add_node(_key(value), labels=sorted(value.labels), **dict(value.items()))
     elif isinstance(value, Relationship):
         ends = [node for node in (value.start_node, value.end_node) if node is not None]
         for node in ends:
+            # Do not replace a node that was added with its properties: the end of a relationship may have
+            # none.
             if _key(node) not in graph:
                 _add(graph, node)
         graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))
@@ -320,5 +443,5 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
 
 
 def _key(node: Node) -> str:
-    """``id`` or ``text``, else the server's own number, which means nothing outside this result."""
+    """Return a node's ``id`` or ``text``, or else the server's number, which is valid in this result only."""
     return str(node.get("id") or node.get("text") or node.element_id)

@@ -1,6 +1,12 @@
-"""The shipped Cypher files by name, and running them in a transaction that the caller has opened.
+"""Find the Cypher files that graphneg ships, and run them in an open transaction.
 
-In: a name (``load/terms`` is ``cypher/load/terms.cypher``) and parameters. Out: its text or its rows.
+The name of a file is its path below ``cypher/`` without the suffix: ``load/terms`` is
+``cypher/load/terms.cypher``.
+
+Example:
+    Run a shipped statement inside `Store.write`::
+
+        store.write(lambda tx: run(tx, "load/terms", terms=rows))
 """
 
 from __future__ import annotations
@@ -21,32 +27,44 @@ T = TypeVar("T")
 
 @cache
 def cypher_text(name: str) -> str:
-    """The text of a shipped Cypher file: ``cypher_text("edit/apply")`` reads ``cypher/edit/apply.cypher``.
+    """Return the text of a Cypher file that graphneg ships.
 
-    Raises `FileNotFoundError`: there is no such file.
+    Args:
+        name: Its name: ``edit/apply`` is ``cypher/edit/apply.cypher``.
+
+    Returns:
+        The text, with its comments.
     """
     return resources.files("graphneg.cypher").joinpath(f"{name}.cypher").read_text(encoding="utf-8")
 
 
 @cache
 def shipped_texts() -> frozenset[str]:
-    """Return the texts of the shipped transforms and named queries."""
+    """Return the texts of all transforms and named queries that graphneg ships."""
+    # These folders hold the shipped queries that run through `Store.query_read`.
     folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
     files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
     return frozenset(file.read_text(encoding="utf-8") for file in files)
 
 
 def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
-    """The comment lines that a Cypher file opens with: what follows ``// NAME:``, and the other lines.
+    r"""Return the comment lines at the beginning of a Cypher file.
 
-    An indented line goes on the one before. ``None`` where the file does not open with its name.
+    Args:
+        name: The name of the file, which must follow the first ``//``.
+        text: The text of the file.
 
-    >>> read_header("hubs", "// hubs: topics\\n// $limit (20): rows\\n//   at most\\nRETURN 1")
+    Returns:
+        The summary after ``// NAME:``, and the other lines, with indented lines joined to the previous one.
+        None if the file does not begin with its name.
+
+    >>> read_header("hubs", "// hubs: topics\n// $limit (20): rows\n//   at most\nRETURN 1")
     ('topics', ['$limit (20): rows at most'])
     """
     lines: list[str] = []
     for line in takewhile(lambda line: line.startswith("//"), text.splitlines()):
         content = line.removeprefix("//").removeprefix(" ")
+        # An indented line continues the previous one.
         if content.startswith(" ") and lines:
             lines[-1] += f" {content.strip()}"
         else:
@@ -57,20 +75,46 @@ def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
 
 
 def as_literal(text: str) -> LiteralString:
-    """The driver wants its queries literal, which the texts of files are not to a type checker."""
+    """Mark a text as literal for the type checker.
+
+    The driver's type hints accept literal queries only, as a protection against injection. A query that was
+    read from a file is a plain string.
+
+    Args:
+        text: A query.
+
+    Returns:
+        The same text.
+    """
     return cast(LiteralString, text)
 
 
 def statements(text: str) -> list[str]:
-    """The statements of a Cypher script: comment lines dropped, split at semicolons."""
+    """Split a Cypher script into its statements.
+
+    Args:
+        text: Statements that end with semicolons, and comment lines.
+
+    Returns:
+        The statements, without comment lines and semicolons.
+    """
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+    # This simple split is enough: no shipped script has a semicolon in a string.
     return [statement.strip() for statement in code.split(";") if statement.strip()]
 
 
 def in_transactions(
     items: Iterable[T], most: int, rows: Callable[[T], int] = lambda _: 1
 ) -> Iterator[list[T]]:
-    """Items in groups, one for each transaction: of ``most`` rows in all, or a single item of more.
+    """Group items so that the rows of each group fit into one transaction.
+
+    Args:
+        items: Any items.
+        most: Maximum number of rows in a group. A single item with more rows has its own group.
+        rows: Returns the number of rows of an item; 1 by default.
+
+    Yields:
+        Groups of items, in order.
 
     >>> list(in_transactions("abcde", 2)), list(in_transactions([2, 1, 5, 1], 3, rows=int))
     ([['a', 'b'], ['c', 'd'], ['e']], [[2, 1], [5], [1]])
@@ -79,6 +123,7 @@ def in_transactions(
     size = 0
     for item in items:
         own = rows(item)
+        # A single item with too many rows still needs a group.
         if group and size + own > most:
             yield group
             group, size = [], 0
@@ -89,30 +134,64 @@ def in_transactions(
 
 
 def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> list[Record]:
-    """All rows of the shipped statement ``name`` (``load/terms`` is ``cypher/load/terms.cypher``)."""
+    """Run a shipped statement and return its rows.
+
+    Args:
+        transaction: An open transaction.
+        name: The name of the statement's file, such as ``load/terms``.
+        **parameters: Values of the statement's parameters.
+
+    Returns:
+        All rows.
+    """
     return send(transaction, name, **parameters).records()
 
 
 def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> SummaryCounters:
-    """What the shipped statement ``name`` wrote, counted by the server."""
+    """Run a shipped statement and return what it wrote.
+
+    Args:
+        transaction: An open transaction.
+        name: The name of the statement's file, such as ``load/terms``.
+        **parameters: Values of the statement's parameters.
+
+    Returns:
+        The counters of the server.
+    """
     return send(transaction, name, **parameters).finish().counters
 
 
 def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Sent:
-    """Hand the shipped statement ``name`` to the server, which works on it while the next one is made ready.
+    """Send a shipped statement without waiting for its result.
 
-    Read the result before the transaction ends: what failed on the server is raised then, or when the
-    next statement is sent.
+    The server works on it while the next statement is prepared. Read the result before the transaction ends:
+    an error of the server is raised then, or when the next statement is sent.
+
+    Args:
+        transaction: An open transaction.
+        name: The name of the statement's file, such as ``load/terms``.
+        **parameters: Values of the statement's parameters.
+
+    Returns:
+        The running statement.
     """
     return send_text(transaction, cypher_text(name), parameters)
 
 
 def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[str, Any]) -> Sent:
-    """Hand a statement to the server; its lists of rows go when its result is read.
+    """Send a statement without waiting for its result.
 
-    The driver's transaction and its results hold each other, and what was sent: some ten thousand
-    rows would stay in memory until the collector looks for such circles.
+    Args:
+        transaction: An open transaction.
+        text: The Cypher text.
+        parameters: Values of its parameters. Their lists are copied, and the copies are emptied when the
+            result is read.
+
+    Returns:
+        The running statement.
     """
+    # A transaction and its results refer to each other and to what was sent. Without emptying the lists, ten
+    # thousand rows stay in memory until the garbage collector finds the cycle.
     named = {
         name: _Rows(cast("list[Any]", value)) if isinstance(value, list) else value
         for name, value in parameters.items()
@@ -122,33 +201,46 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
 
 
 class Sent:
-    """A statement that the server works on. Read it once, by one of the three."""
+    """A statement that runs on the server. Call one of its methods, once.
+
+    Args:
+        result: The driver's result.
+        rows: The lists of rows that were sent, which are emptied at the end.
+    """
 
     __slots__ = ("_result", "_rows")
 
     def __init__(self, result: Result, rows: Sequence[_Rows]) -> None:
+        """Initialize with the driver's result."""
         self._result = result
         self._rows = rows
 
     def records(self) -> list[Record]:
-        """All rows of the result."""
+        """Return all rows of the result."""
         records = list(self._result)
         self.finish()
         return records
 
     def eager(self, most: int | None = None) -> EagerResult:
-        """Return the first ``most`` rows, or all, with the summary and the keys.
+        """Return rows with the summary and the keys.
 
-        Raises:
-            StoreError: The first ``most`` rows have more than `MOST_RESULT_SIZE` letters and values.
+        If the rows have more than `MOST_RESULT_SIZE` characters and values, a `StoreError` is raised.
+
+        Args:
+            most: Maximum number of rows; None for all rows, without a limit of their size.
+
+        Returns:
+            The rows, the summary and the keys.
         """
         keys = list(self._result.keys())
         records = list(self._result) if most is None else list(self._first(most))
         return EagerResult(records, self.finish(), keys)
 
     def _first(self, most: int) -> Iterator[Record]:
+        """Yield the first rows; refuse rows that are too large together."""
         size = 0
         for number, record in enumerate(islice(self._result, most), 1):
+            # Check the size while rows arrive, before the whole result is in memory.
             size += sum(map(_size, record.values()))
             if size > MOST_RESULT_SIZE:
                 raise StoreError(
@@ -158,7 +250,7 @@ class Sent:
             yield record
 
     def finish(self) -> ResultSummary:
-        """Wait until the server is done; rows are left out."""
+        """Wait until the server is done, skipping the remaining rows."""
         summary = self._result.consume()
         for rows in self._rows:
             rows.clear()
@@ -166,26 +258,25 @@ class Sent:
 
 
 class _Rows(list[Any]):
-    """A parameter's rows, named by their number. The driver writes out all parameters of a statement for its
-    log, whether anybody reads that or not: for five thousand rows that takes most of the time of packing
-    them."""
+    """A list of rows with a short ``repr``."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
+        # The driver formats all parameters for its log, even if nobody reads the log. For five thousand rows,
+        # that took longer than encoding them.
+        """Return the number of rows."""
         return f"<{len(self):,} rows>"
 
 
 MOST_RESULT_SIZE = 10_000_000
-"""Letters and values that are fetched of a result that was asked for in part: they are shown to somebody."""
+"""Maximum size of a result that is shown to a user, in characters and values."""
 
 
 def _size(value: Any) -> int:
-    """Count the letters and values of a value.
-
-    Nodes, relationships and paths count by their properties.
-    """
+    """Count the characters and values in a value. Graph entities count by their properties."""
     size = 0
+    # Use a stack instead of recursion: results of users may be nested deeply.
     waiting: list[Any] = [value]
     while waiting and size <= MOST_RESULT_SIZE:
         part = waiting.pop()

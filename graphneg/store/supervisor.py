@@ -1,19 +1,20 @@
-"""The supervisor of an embedded store: the process that owns its server, one for a directory.
+"""Run the embedded server of one store directory, as a process of its own.
 
-``python -I supervisor.py`` reads an order (JSON) from standard input, takes the directory's lock,
-starts Java, and serves a control socket on 127.0.0.1. Each process that uses the store holds
-one control connection open for as long as it does; the kernel closes it however that process
-ends. When the last one is gone the supervisor stops Java and exits, after so many seconds as that one
-asked for when it left: one that was killed asked for none. A temporary directory goes with it. Java
-can't outlive the supervisor: on Linux the kernel kills it with its parent, elsewhere a watchdog
-does. The lock is inherited by Java, so it is held until Java is gone.
+The supervisor is started as ``python -I supervisor.py``. It reads its settings from standard input as JSON,
+takes the lock of the directory, starts Java, and listens on a control socket on 127.0.0.1.
 
-The store directory holds data only. What the server reads and writes while it runs (the endpoint, the
-password, its log, its configuration) is in a run directory of the user's, which `run_directory` names. It is
-removed when the server ends; of a server that failed, the log stays.
+- **Users**: Each process that uses the store keeps one control connection open. The kernel closes it when the
+  process ends, in whatever way.
+- **End**: When the last connection is closed, the supervisor stops Java and exits. The last user may ask for
+  a delay when it leaves; a user that was killed did not ask. A temporary directory is removed at the end.
+- **Java**: Java cannot outlive the supervisor. On Linux the kernel kills it together with its parent, and a
+  watchdog process does so on other systems. Java inherits the lock, so that it is held until Java has ended.
+- **Files**: The store directory holds data only. Everything that the server needs while it runs (endpoint,
+  passwords, log, configuration) is in a run directory of the user; see `run_directory`. It is removed when
+  the server ends. If the server failed, its log is kept.
 
-This file uses the standard library and two modules of graphneg's that do the same. It runs isolated, so that
-it starts in an instant and imports nothing from the user's working directory.
+This file imports the standard library and two modules of graphneg that do the same. It runs isolated, so that
+it starts quickly and imports nothing from the user's working directory.
 """
 
 from __future__ import annotations
@@ -37,32 +38,40 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-if __name__ == "__main__":  # Run by its path and isolated: nothing else says where this graphneg is.
+# This file is run by its path in isolated mode, so nothing else tells where graphneg is.
+if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from graphneg.file_locks import lock_exclusively
 from graphneg.private_files import found, own_folder, private
 
-if __name__ == "__main__":  # What is imported later comes from the standard library.
+if __name__ == "__main__":  # All later imports come from the standard library.
     del sys.path[0]
 
 PROTOCOL = 2
-"""Version of the endpoint file and the control connection; another one is refused."""
+"""Version of the endpoint file and of the control connection. A process with another version is refused."""
 
 EXIT_BUSY = 75
-"""The supervisor's exit status when another process holds the directory's lock."""
+"""Exit status of the supervisor if another process holds the lock of the directory."""
 
 LOCK = "server.lock"
-"""In the store directory, since it must be one for all users and hosts."""
+"""The lock file of a store. It is in the store directory, because all users and hosts must find the same
+file."""
 HELD = "held.lock"
-"""In the run directory: held while its supervisor runs."""
+"""The lock file in a run directory, held while its supervisor runs."""
 ENDPOINT = "endpoint.json"
+"""The file in the run directory that says how to reach the server."""
 LOG = "server.log"
+"""The log of the server, in the run directory."""
 ENGINE = "arcadedb"
+"""The name of the engine, and of its folder in a store directory."""
 DATABASE = "neo4j"
+"""The name of the only database."""
 ROOT = "server"
+"""The folder in the run directory where the server looks for plugins and configuration."""
 OWNER = "root"
+"""The server's account with all rights."""
 READER = "reader"
-"""The server's accounts: graphneg's own, and the one for queries that nobody checked."""
+"""The server's account for untrusted queries."""
 GROUPS: dict[str, Any] = {
     "admin": {
         "access": ["updateSecurity", "updateSchema", "updateDatabaseSettings"],
@@ -70,21 +79,28 @@ GROUPS: dict[str, Any] = {
     },
     READER: {"access": [], "types": {"*": {"access": ["readRecord"]}}},
 }
-"""What the members of a group may do. The server checks it for each record, whatever the query looks like."""
+"""The rights of the accounts, by group. The server checks them for each record, whatever the query looks
+like."""
 WELCOME = b"welcome\n"
 KEEP = re.compile(rb"keep (\d{1,9})\n")
-"""What a user may say before it leaves: how many seconds the server is to wait for the next."""
+"""A request that a user may send before it leaves: the number of seconds for which the server waits for
+the next."""
 
 END = b"end\n"
-"""What the only user may say: end now, a query on this server can't be stopped in another way."""
+"""A request that the only user may send: end at once, because a query cannot be stopped in another way."""
 
 FIRST_USER_SECONDS = 15.0
+"""Seconds for which a new server waits for its first user."""
 LISTENING_SECONDS = 120.0
+"""Seconds after which a server that has not opened its port is ended."""
 STOP_SECONDS = 20.0
+"""Seconds that Java may take to stop before it is killed."""
 TICK_SECONDS = 0.1
+"""Maximum number of seconds between two looks at the state of the server."""
 ABANDONED_SECONDS = 86_400.0
-"""Age from which the run directory of a server that was killed is removed."""
+"""Age in seconds from which the run directory of a killed server is removed."""
 LISTENING = re.compile(rb"BOLT connections on \S*:(\d+)")
+"""The line in the log that names the port of the server."""
 JAVA_FLAGS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:+UseCompactObjectHeaders",
@@ -96,10 +112,18 @@ JAVA_FLAGS = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
 )
+"""Flags of the JVM. Compact headers save memory; unknown flags are ignored, so that older versions of Java
+start."""
 
 
 def main() -> int:
-    """Keep one directory's server until its last user is gone; or, given a process's id, watch over that."""
+    """Run the server of one directory until its last user has left.
+
+    If the process has an argument, it is a process id, and this process becomes the watchdog of that process.
+
+    Returns:
+        The exit status.
+    """
     if len(sys.argv) > 1:
         return _watch(int(sys.argv[1]))
     order: dict[str, Any] = json.load(sys.stdin)
@@ -111,19 +135,20 @@ def main() -> int:
         runs = own_folder(Path(order["runs"]))
         run = run_directory(runs, os.fstat(lock.fileno()))
         with open(own_folder(run) / HELD, "ab", opener=private) as held:
-            # A server whose directory was removed may still be ending, and this one's have the same number.
+            # A removed directory frees the inode of its lock file, so that a new store can get the same run
+            # directory while the old server is still ending.
             if not (lock_exclusively(held) and is_at(run / HELD, os.fstat(held.fileno()))):
                 return EXIT_BUSY
-            _clear(run)  # of a server that was killed
+            _clear(run)  # left by a server that was killed
             _remove_abandoned(runs)
             return Supervisor(directory, run, order, lock).run()
 
 
 def run_directory(runs: Path, lock: os.stat_result) -> Path:
-    """Return where the server that holds a lock keeps what it needs while it runs.
+    """Return the run directory of the server that holds a lock.
 
-    The name depends on the lock file itself, not on its path. So a copy is a store of its own, and two paths
-    of one directory (a link, a bind mount) lead to the same server.
+    Its name depends on the lock file itself, not on the path. So a copy of a store directory is a store of
+    its own, and two paths to the same directory (a link, a bind mount) lead to the same server.
 
     Args:
         runs: The folder of all run directories of the user.
@@ -132,7 +157,7 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
     Returns:
         The path. The directory exists while a server runs.
     """
-    try:  # A restart of the machine ends all servers, and numbers devices anew.
+    try:  # A restart of the machine ends all servers, and it may give devices new numbers.
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         boot = ""
@@ -141,7 +166,15 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
 
 
 def is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a file still has this name, and is not another one of that name."""
+    """Return whether a path still leads to a known file.
+
+    Args:
+        path: The path.
+        known: The status of the file.
+
+    Returns:
+        False if the path is gone or leads to another file.
+    """
     try:
         return os.path.samestat(os.stat(path), known)
     except OSError:
@@ -149,6 +182,7 @@ def is_at(path: Path, known: os.stat_result) -> bool:
 
 
 def _clear(run: Path) -> None:
+    """Remove everything from a run directory except its lock file."""
     for left in run.iterdir():
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left)
@@ -157,19 +191,28 @@ def _clear(run: Path) -> None:
 
 
 def _remove_abandoned(runs: Path) -> None:
-    """Remove run directories of servers that were killed and whose stores nobody has opened since."""
+    """Remove the run directories of killed servers whose stores nobody has opened since."""
     for run in runs.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - run.lstat().st_mtime > ABANDONED_SECONDS:
                 with open(run / HELD, "ab", opener=found) as held:
+                    # The lock is free, so its supervisor is gone.
                     if lock_exclusively(held):
                         shutil.rmtree(run)
 
 
 class Supervisor:
-    """One server, the control connections to it, and their end."""
+    """A server, its control connections, and the decision when it ends.
+
+    Args:
+        directory: The store directory.
+        run: The run directory.
+        order: The settings: ``java``, ``jars``, ``version``, ``heap``, ``graphneg`` and ``temporary``.
+        lock: The open lock file of the store, which Java inherits.
+    """
 
     def __init__(self, directory: Path, run: Path, order: dict[str, Any], lock: IO[bytes]) -> None:
+        """Initialize the control socket, and start Java and the watchdog."""
         self._directory = directory
         self._run = run
         self._order = order
@@ -197,7 +240,7 @@ class Supervisor:
         self._watchdog = _start_watchdog(self._java.pid)
 
     def run(self) -> int:
-        """Serve until nobody uses the server, it ends, or a signal asks to stop; returns the exit status."""
+        """Serve until nobody uses the server, it ends, or a signal arrives; return the exit status."""
         try:
             self._write_endpoint()
             while self._in_use() and self._java.poll() is None:
@@ -209,6 +252,7 @@ class Supervisor:
         return 0
 
     def _in_use(self) -> bool:
+        """Return whether the server should run on."""
         now = time.monotonic()
         age = now - self._started
         self._is_late = not self._bolt_port and age > LISTENING_SECONDS
@@ -220,14 +264,14 @@ class Supervisor:
         return is_awaited and self._has_directory()
 
     def _has_directory(self) -> bool:
-        """Return whether the directory is still there, and not another one of its name."""
+        """Return whether the store directory is still in its place."""
         return is_at(self._directory / LOCK, self._lock)
 
     def _ask_to_stop(self, *_: object) -> None:
         self._stop_asked = True
 
     def _serve(self) -> None:
-        """Take new connections, and read from those that are there."""
+        """Accept new connections, and read from the existing ones."""
         for key, _ in self._selector.select(TICK_SECONDS):
             connection = key.fileobj
             assert isinstance(connection, socket.socket)
@@ -249,15 +293,17 @@ class Supervisor:
             elif data.endswith(END):
                 self._stop_asked = self._stop_asked or len(self._users) == 1
             else:
+                # Keep only the end of what a user sent: it is enough to hold a request.
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:
+        """Admit a connection that has sent the right token; close any other."""
         self._pending[connection] += data
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
         token = self._pending[connection].strip()
-        # The server of a directory that was moved or removed works on for those who use it, but it can make
-        # no new files.
+        # If the directory was moved or removed, the server works on for its current users, but it cannot
+        # create files, so new users are refused.
         if not secrets.compare_digest(token, self._token.encode()) or not self._has_directory():
             self._drop(connection)
             return
@@ -269,26 +315,29 @@ class Supervisor:
             _send(connection, b"%d\n" % self._bolt_port)
 
     def _drop(self, connection: socket.socket) -> None:
-        """Close a connection; the last user is told that the server is gone by the end of its own, unless it
-        asked to keep it."""
+        """Close a connection, and remember how long the server has to wait for the next user."""
         said = self._users.pop(connection, None)
         self._pending.pop(connection, None)
         self._selector.unregister(connection)
         if said is not None:
             keep = KEEP.fullmatch(said)
             self._warm_until = time.monotonic() + int(keep[1]) if keep else 0.0
+        # Keep the connection of the last user open until Java has ended. Its end tells the user that the
+        # server is gone.
         if said is not None and not self._users and not self._warm_until:
             self._leaving.append(connection)
         else:
             connection.close()
 
     def _find_bolt_port(self) -> None:
+        """Look for the port of the server in its log, and tell it to the waiting users."""
         if match := LISTENING.search((self._run / LOG).read_bytes()):
             self._bolt_port = int(match[1])
             for user in self._users:
                 _send(user, b"%d\n" % self._bolt_port)
 
     def _write_endpoint(self) -> None:
+        """Write the endpoint file in one step."""
         endpoint = {
             "protocol": PROTOCOL,
             "graphneg": self._order["graphneg"],
@@ -305,11 +354,8 @@ class Supervisor:
         scratch.replace(self._run / ENDPOINT)
 
     def _stop(self) -> None:
-        """Admit no new users, who wait for the lock from here on, and end Java.
-
-        If the directory was removed or moved, Java has nothing to put in order. The log of a server that
-        ended by itself, or never listened, says why: it stays.
-        """
+        """Refuse new users, and end Java."""
+        # Without its directory, Java has nothing to close properly, so it is killed.
         is_there = self._has_directory()
         has_failed = self._is_late or self._java.poll() is not None
         (self._run / ENDPOINT).unlink(missing_ok=True)
@@ -329,6 +375,7 @@ class Supervisor:
             self._watchdog.communicate(b"done")
         if is_there and self._order["temporary"]:
             shutil.rmtree(self._directory, ignore_errors=True)
+        # Keep the log of a server that failed: it says why.
         if has_failed:
             shutil.rmtree(self._run / ROOT, ignore_errors=True)
         else:
@@ -336,7 +383,7 @@ class Supervisor:
 
 
 def _send(user: socket.socket, line: bytes) -> None:
-    """Send a line; a user who is gone already is noticed when its connection is read next."""
+    """Send a line to a user. A user who has left is noticed when its connection is read next."""
     with contextlib.suppress(OSError):
         user.send(line)
 
@@ -344,11 +391,9 @@ def _send(user: socket.socket, line: bytes) -> None:
 def _start_java(
     directory: Path, run: Path, order: dict[str, Any], accounts: dict[str, str], lock: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start the server with new passwords of its accounts; it picks free ports by itself.
-
-    Its root, where it looks for plugins and configuration, is new and outside the store, which may be
-    somebody else's.
-    """
+    """Start the server with new passwords. It chooses free ports."""
+    # The server looks for plugins and configuration in its root. The root is new and outside of the store,
+    # which may come from a stranger.
     root = run / ROOT
     root.mkdir()
     _write_accounts(root / "config", accounts)
@@ -358,12 +403,15 @@ def _start_java(
         "server.httpIncomingHost": "127.0.0.1",
         "server.httpIncomingPort": 0,
         "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
-        "opencypher.loadCsv.allowRemoteUrls": "false",  # every account may use it, also to send data away
-        "command.regexTimeout": 60_000,  # for a whole scan; ours are simple, the machine may be busy
+        # Every account may use LOAD CSV, and could use it to send data to other hosts.
+        "opencypher.loadCsv.allowRemoteUrls": "false",
+        # Milliseconds for a whole scan. The expressions of graphneg are simple, but the machine may be busy.
+        "command.regexTimeout": 60_000,
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
         "server.defaultDatabases": f"{DATABASE}[]",
-        # By default 4 queries on 2 cores; a fifth waits behind them, and so does what would stop one of them.
+        # The default is 4 queries on 2 cores. A fifth query would wait for them, and so would the query that
+        # stops one of them.
         "queryMaxConcurrent": 64,
         "server.mode": "development",
     }
@@ -372,7 +420,7 @@ def _start_java(
         *(f"-Darcadedb.{name}={value}" for name, value in settings.items()),
         *("-cp", str(Path(order["jars"]) / "*"), "com.arcadedb.server.ArcadeDBServer"),
     ]
-    # The C locale would make Java unable to open paths that are not ASCII.
+    # In the C locale, Java cannot open paths with characters outside of ASCII.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"} if sys.platform == "linux" else None
     with (run / LOG).open("wb") as log:
         return subprocess.Popen(
@@ -388,12 +436,7 @@ def _start_java(
 
 
 def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
-    """Write the server's configuration of users and groups, as it writes it itself, for its first start.
-
-    Args:
-        folder: A directory to create.
-        accounts: The password of `OWNER` and that of `READER`.
-    """
+    """Write the server's files of users and groups, which it reads at its first start."""
     folder.mkdir()
     groups = {"version": 1, "databases": {"*": {"groups": GROUPS}}}
     (folder / "server-groups.json").write_text(json.dumps(groups))
@@ -405,33 +448,34 @@ def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
 
 
 def _hashed(password: str) -> str:
-    """Return the form in which the server keeps a password.
-
-    One iteration: more would slow down each connection, and a password of 192 random bits can't be guessed.
-    """
+    """Return a password in the form in which the server stores it."""
+    # One iteration is enough: a password with 192 random bits cannot be guessed, and more iterations would
+    # slow down each connection.
     salt = secrets.token_urlsafe(24)
     key = hashlib.pbkdf2_hmac("sha256", password.encode(), salt.encode(), 1, 32)
     return f"PBKDF2WithHmacSHA256$1${salt}${base64.b64encode(key).decode()}"
 
 
 def _die_with(parent: int) -> None:
-    """In the child, before Java: ask the kernel to kill it when its parent ends (prctl(2))."""
+    """Ask the kernel to kill this process when its parent ends (prctl(2)); runs in the child, before Java."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    # The parent may have ended before the call.
     if os.getppid() != parent:
         os._exit(1)
 
 
 def _start_watchdog(pid: int) -> subprocess.Popen[bytes] | None:
-    """Where the kernel does not end children with their parent, a process that does."""
+    """Start a process that ends Java with the supervisor, on systems whose kernel does not do that."""
     if sys.platform == "linux":
         return None
     return subprocess.Popen([sys.executable, "-I", __file__, str(pid)], stdin=subprocess.PIPE)
 
 
 def _watch(pid: int) -> int:
-    """Wait for the end of standard input, which a supervisor holds open, then end the process it kept. If the
-    input ends without a word, the supervisor was killed; if it says ``done``, nothing is left to end."""
+    """Wait until the supervisor ends, then kill the process that it ran; return the exit status."""
+    # The supervisor holds standard input open. It writes "done" before it ends in order; if it was killed,
+    # the input ends without a word.
     if sys.stdin.buffer.read() != b"done":
         with contextlib.suppress(OSError):
             os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))

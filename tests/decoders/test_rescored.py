@@ -83,7 +83,7 @@ def test_ctranslate2_finds_the_same_texts_likely(tiny: TinyT5) -> None:
     )
     known = len(graphs)
     assert theirs[:known] == pytest.approx(ours[:known], rel=0.1, abs=0.05)
-    # CTranslate2's weights have 8 bits. Texts that the model never saw differ by up to a fifth, and stay unlikely.
+    # CTranslate2's weights have 8 bits: losses of texts that the model never saw differ by up to a fifth.
     assert theirs[known:] == pytest.approx(ours[known:], rel=0.3, abs=0.05)
     assert max(theirs[:known]) < min(theirs[known:])
 
