@@ -28,8 +28,8 @@ _NEAR = 24
 _MOST = 14
 """Cap for the number of words behind *no* as a feature."""
 SURE_DENIAL, SURE_OF_NEW_VERB = 0.25, 1.5
-"""Minimum absolute log odds to move a negation, for verbs that the training data have with *no* and for others.
-For the others the arcs are more reliable than the regression.
+"""Minimum absolute log odds to move a negation: for verbs seen with *no* in training, and for other verbs,
+for which the arcs are more reliable than the regression.
 """
 
 
