@@ -93,6 +93,7 @@ class Signature:
         if new:
             self.words |= new
             values = np.array(list(new), dtype=np.uint64) % _PRIME
+            # Each of the random linear functions modulo a prime is one permutation of the hashes.
             self._least = np.minimum(
                 self._least, ((values[:, None] * _FACTORS + _TERMS) % _PRIME).min(axis=0)
             )

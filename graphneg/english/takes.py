@@ -80,11 +80,13 @@ def takes(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[s
     """
     found, sorts = Counter[str](), Counter[str]()
     for noun, n in taken().get((lexeme(frame), role), {}).items():
+        # Nouns of no kind, such as amounts, say nothing about a preference.
         kind = kind_of(noun)
         if kind != OTHER and (kinds is None or kind in kinds):
             found[noun] += n
             sorts[sort_of(noun) or noun] += n
     often = {sort: n for sort, n in sorts.items() if n >= OFTEN}
+    # A sort that was seen once is no evidence for its other nouns.
     rare = {noun: n for noun, n in found.items() if sort_of(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= CHOOSY else ()

@@ -301,6 +301,7 @@ def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, l
         elif role == "/" or (key not in seen and _stays(variable, role, target, variables)):
             seen.add(key)
             kept.append((role, target))
+    # AMR requires at least one :op of a name.
     if ("/", "name") in kept and not any(role.startswith(":op") for role, _ in kept):
         kept.append((":op1", '"?"'))
     return variable, _numbered(kept)
@@ -310,8 +311,10 @@ def _stays(variable: str, role: str, target: str, variables: set[str]) -> bool:
     """Return whether a branch to a constant or to a reentrant node is valid."""
     if not _ROLE.fullmatch(role):
         return False
+    # A reentrancy is valid, except from a node to itself.
     if target in variables:
         return target != variable
+    # A constant cannot be the head of an arc. A bare "b2" is a variable that the model never introduced.
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 
@@ -399,6 +402,7 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"and is not run; parse models are at {AMRLIB_MODELS}"
         )
     family = known[1]
+    # The digest distinguishes models with equal metadata, such as fine-tuned ones.
     weights = (file for file in path.iterdir() if file.suffix in (".safetensors", ".bin", ".pt"))
     whole = ParseModel(path, family, f"{meta.get('version', '0')}-{files_digest(weights)}")
     if family not in SEQUENCE_TO_SEQUENCE:

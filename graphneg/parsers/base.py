@@ -134,6 +134,7 @@ class CheckedParser:
         Raises:
             ParserError: The parser returned too few or too many answers, or an answer of another type.
         """
+        # Texts that are too long count as empty here, so that they are never passed on.
         readable = ["" if len(text) > LONGEST_TEXT else readable_text(text) for text in texts]
         worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
         answers = self._parser.parse_batch([readable[i] for i in worded]) if worded else []
@@ -149,6 +150,7 @@ class CheckedParser:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
                 warning = f"characters: {count} that are no text were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
+            # The graph is kept, but transforms skip texts with this warning.
             if is_foreign(readable[i]):
                 checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked
@@ -179,6 +181,7 @@ def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
         again = parse_graph(penman)
     except (PenmanError, LookupError, RecursionError) as error:
         return Parsed(None, (*warnings, f"ill-formed: the graph can't be written ({error})"))
+    # The store keeps the graph as PENMAN text, so it must survive writing and reading.
     if again.nodes != graph.nodes or again.mentions != graph.mentions:
         return Parsed(None, (*warnings, "ill-formed: the graph reads back as another one"))
     defects = check(graph)
@@ -227,6 +230,7 @@ def readable_text(text: str) -> str:
     Returns:
         The text, of the same length; white space is kept.
     """
+    # Most texts need no further check.
     if text.isascii() and text.isprintable():
         return text
     no_text = {c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and not c.isspace()}

@@ -173,10 +173,12 @@ class LastingParser:
         """Parse a batch; after a crash, parse its texts one by one."""
         try:
             return next(self._inner.parse([texts]))
+        # The process died, for example of a lack of memory. Start a new one.
         except WorkerError as error:
             reason = first_line(error)
             self._inner.close()
             self._inner = self._open()
+        # An answer of the wrong type is an error of the parser, not of the text.
         except GraphnegError:
             raise
         except Exception as error:
@@ -408,6 +410,7 @@ def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:
     """
     for number, line in enumerate(stream):
         progress.advance(len(line))
+        # A line must not be lost for a wrong byte, or texts and graphs would no longer correspond.
         text = line.decode("utf-8", "surrogateescape")
         yield (text.removeprefix("\ufeff") if not number else text).removesuffix("\n").removesuffix("\r")
 

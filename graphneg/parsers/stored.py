@@ -154,6 +154,7 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     count = sum(
         store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
+    # The number is for the progress display, so an even share of the total is exact enough.
     return count if shard is None else -(-count // shard.amount)
 
 
@@ -186,6 +187,7 @@ def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: s
         if amr is not None:
             graphs[amr] = source
     for (_, id, text), graphs in sorted(texts.items(), key=lambda item: item[0]):
+        # A gold graph, or one of this parser and version, is never replaced.
         stays = graphs if scope.existing == "keep" else {GOLD, parser} & set(graphs.values())
         if not stays:
             yield PendingText(kind, id, text, tuple(sorted(graphs)))

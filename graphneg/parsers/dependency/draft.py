@@ -38,7 +38,7 @@ class DraftNode:
     Attributes:
         concept: The concept; ``None`` for a constant.
         value: The constant as PENMAN writes it; ``None`` for a concept.
-        token: Index of the word in `GraphDraft.words` that the node stands for, or ``None``.
+        token: Index of the word in `GraphDraft.words` that the node represents, or ``None``.
         start: Offset of its first character in the text, or -1.
         end: Offset behind its last character, or -1.
         sentence: Index of its sentence.
@@ -113,11 +113,11 @@ class GraphDraft:
 
         Args:
             concept: The concept.
-            token: Index of the word that it stands for, or ``None``.
+            token: Index of the word that it represents, or ``None``.
             rule: Name of the rule that adds it.
             sentence: Its sentence, used if there is no word.
-            last: Index of its last word, if it stands for several.
-            **arguments: By role the index of a node, or the name of a new concept that stands for the same
+            last: Index of its last word, if it represents several.
+            **arguments: By role the index of a node, or the name of a new concept that represents the same
                 word.
 
         Returns:
@@ -136,10 +136,10 @@ class GraphDraft:
 
         Args:
             value: The constant as PENMAN writes it: ``-``, ``3``, ``"Paris"``.
-            token: Index of the word that it stands for, or ``None``.
+            token: Index of the word that it represents, or ``None``.
             rule: Name of the rule that adds it.
             sentence: Its sentence, used if there is no word.
-            last: Index of its last word, if it stands for several.
+            last: Index of its last word, if it represents several.
 
         Returns:
             The index of the new node.
@@ -193,6 +193,7 @@ class GraphDraft:
         self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
         gone, kept = self.nodes[old], self.nodes[new]
         gone.gone = True
+        # The word of the deleted node is a further mention of the one that is kept: "himself" of "he".
         if gone.token is not None and gone.start >= 0:
             kept.mentions.append(gone.token)
         kept.mentions.extend(gone.mentions)
@@ -240,6 +241,7 @@ def repair(draft: GraphDraft) -> None:
         # A bare constant such as "b2" would be read as a variable.
         elif not is_atom(node.value or "") or re.fullmatch(r"[a-z]\d*", node.value or ""):
             node.value = quoted(node.value or "")
+    # A constant cannot have arguments.
     draft.arcs = [arc for arc in draft.arcs if nodes[arc.head].value is None]
     taken: dict[tuple[int, str], DraftArc] = {}
     for arc in list(draft.arcs):
@@ -251,6 +253,7 @@ def repair(draft: GraphDraft) -> None:
     linked = {arc.dep for arc in draft.arcs}
     headed = {arc.head for arc in draft.arcs if arc.role.startswith("op")}
     for k, node in enumerate(nodes[:]):
+        # A constant without a head cannot be written.
         if node.value is not None and k not in linked:
             node.gone = True
         elif node.concept == "name" and not node.gone and k not in headed:
@@ -327,7 +330,7 @@ class _Pool:
         return len(self.nodes) - 1
 
     def add_top(self, concept: str) -> int:
-        """Add a concept that stands for no word, and return its index."""
+        """Add a concept that represents no word, and return its index."""
         return self.add(DraftNode(concept, None, None, -1, -1, 0, "top"))
 
 
@@ -353,6 +356,7 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
         top = pool.add_top("multi-sentence")
         pool.arcs.extend((top, sentence, f"snt{n}") for n, sentence in enumerate(pool.tops, 1))
     branches, depths = _tree(pool, top)
+    # Linking one part may still leave nodes beyond the maximum depth unreached.
     while len(depths) < len(pool.nodes):
         _link_loose(pool, top, depths)
         branches, depths = _tree(pool, top)
@@ -362,6 +366,7 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
 def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
     """Add the nodes, arcs and tops of a draft to the pool, without duplicates."""
     numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.gone}
+    # If a top was deleted, any concept of the draft takes its place.
     spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)
     homes: dict[int, int] = {}
     for sentence in sorted(draft.tops):
@@ -493,6 +498,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
             variable = letter if letters[letter] == 1 else f"{letter}{letters[letter]}"
         order.append(k)
         nodes.append(AmrNode(number, number, variable, concept, pool.nodes[k].value, up, role, pos))
+        # Branches are written in AMR's usual order: ARGs, numbered roles, then the rest.
         for n, (name, to, is_mention) in enumerate(_renumbered(sorted(branches[k], key=_rank))):
             if is_mention:
                 mentions.append((number, name, n, to))

@@ -71,7 +71,7 @@ class ParserLexicon(FrameTable):
             kind: The word class.
 
         Returns:
-            Counts by concept, without concepts that stand for several words or for structure.
+            Counts by concept, without concepts of several words or of mere structure.
         """
         counts = self.concepts.get((lemma, kind), {})
         return {concept: count for concept, count in counts.items() if _is_of(concept, lemma)}
@@ -144,6 +144,7 @@ def _is_of(concept: str, lemma: str) -> bool:
     """Return whether a concept can come from a single word: not ``no-longer`` or ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
+    # "go-on-25" needs two words. "grown-up" is the lemma of one.
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma
 
@@ -226,6 +227,7 @@ def expressions(kind: str = "") -> dict[str, list[tuple[tuple[str, ...], str]]]:
         if kinds == ([kind] if kind else []):
             forms = tuple(words.split())
             known.setdefault(forms[0], []).append((forms, concept))
+    # "a lot of" must be tried before "a lot".
     return {first: sorted(entries, key=lambda entry: -len(entry[0])) for first, entries in known.items()}
 
 

@@ -168,6 +168,7 @@ def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
         node = state.outer_of(root)
         if node is not None and draft.nodes[node].concept is not None:
             draft.tops.setdefault(root.sentence, node)
+    # The root may have no node, for example if it is a punctuation mark.
     for k, node in enumerate(draft.nodes):
         if node.concept is not None and not node.gone:
             draft.tops.setdefault(node.sentence, k)

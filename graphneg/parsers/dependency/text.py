@@ -184,6 +184,7 @@ def class_of(word: Word) -> str:
         ``v``, ``n``, ``j`` or ``r`` for verbs, nouns, adjectives and adverbs, else the Penn tag in lower
         case.
     """
+    # Tags of closed classes are classes themselves: "prp", "in".
     first = word.tag[:1] if word.tag[:2] in {"VB", "NN", "JJ", "RB"} else ""
     return first.lower() if first else word.tag.lower()
 
@@ -201,6 +202,7 @@ def signature(predicate: Word, argument: Word) -> str | None:
     """
     above = argument.parent
     if above is predicate and argument is not predicate:
+        # "the house we live in": a preposition without an object.
         if argument.dep == "prep" and not argument.kids:
             return f"prep_{argument.lower}"
         return clause_form(argument)
@@ -378,6 +380,7 @@ def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
     start = 0
     while len(text) - start > longest:
         window = text[start : start + longest]
+        # The marks include those of Chinese and Japanese, since any text may be given.
         ends = [match.end() for match in re.finditer(r"[.!?…。！？]+[\"'”’)\]]*\s", window)]
         cut = ends[-1] if ends else window.rfind(" ") + 1 or longest
         yield start, window[:cut]

@@ -46,6 +46,7 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
         Indices of head and argument.
     """
     nodes = seen.draft.nodes
+    # Nodes in text order, so that the limit on their distance is a distance in the text.
     alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _NEAR]:
@@ -235,6 +236,7 @@ def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
         else:
             draft.link(arc.head, arc.role, arc.dep, "learned")
     for head, deps in operands.items():
+        # "And I left": the first operand is in the sentence before.
         first = 2 if len(deps) == 1 and draft.nodes[head].concept in _OPENING else 1
         for n, (_, dep) in enumerate(sorted(deps), first):
             draft.link(head, f"op{n}", dep, "learned")
@@ -267,6 +269,7 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
+        # "no man is running", with "no" attached to the verb by the tree corrections, or to the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -330,7 +333,7 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
     if "polarity" not in draft.roles(chosen):
         draft.link(chosen, "polarity", minus, "denial")
     # "no man is singing and playing": the rules also negated the conjoined verbs. If the noun is negated,
-    # these copies go.
+    # these copies are removed.
     if chosen == noun:
         joint = _above(draft, verb)[-1]
         group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}

@@ -55,7 +55,7 @@ class FragmentOption(NamedTuple):
 def candidates(
     meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, tuple[int, int]]
 ) -> list[FragmentOption]:
-    """Return the fragments that a word may stand for.
+    """Return the fragments that a word may represent.
 
     Args:
         meanings: Counts and senses.
@@ -148,7 +148,7 @@ def _stands(word: Word, text: str) -> bool:
 
 
 def _words_of_expressions(draft: GraphDraft) -> set[int]:
-    """Return the words that stand for one concept together with others: *no one*, *at all*."""
+    """Return the words that share one concept with others: *no one*, *at all*."""
     covered: set[int] = set()
     for node in draft.nodes:
         if not node.gone and node.token is not None and kind_of(node.label) == "concept":

@@ -141,6 +141,7 @@ class Paths:
         if a == b:
             return "=", "=", 0
         up, down, words = self.ancestors(a), self.ancestors(b), self.words
+        # The lowest common ancestor is the first word above a that is also above b.
         steps = next((n for n, i in enumerate(up) if i in down), _LONGEST_PATH + 1)
         back = down.index(up[steps]) if steps < len(up) else 0
         if steps + back > _LONGEST_PATH:
@@ -262,6 +263,7 @@ class DraftFeatures:
         if node.token is None:
             return [*features, "t=none"]
         word = self.draft.words[node.token]
+        # "^" and "$" are the text boundaries.
         head, before, after = word.parent, word.previous, word.following
         mates = self.mates[node.token]
         features += [
@@ -312,6 +314,7 @@ class DraftFeatures:
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
+        # Nodes of one word, such as person and teach-01 of "teacher".
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:

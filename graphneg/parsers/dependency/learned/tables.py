@@ -118,6 +118,7 @@ def sense_keys(word: Word) -> list[str]:
     Returns:
         The lemma, and the lemma with each particle or preposition below it: ``give_up``.
     """
+    # "give up", "look after", "come back": PropBank joins verb and particle by an underscore.
     particles = word.children("prt", "prep", "advmod")
     return [word.lemma] + [f"{word.lemma}_{particle.lower}" for particle in particles]
 
@@ -237,6 +238,7 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
         if nodes[-1] >= 0:
             left.remove(nodes[-1])
     for n, label in enumerate(labels):
+        # A concept takes over an old node, so that the node's arcs to other words are kept.
         if nodes[n] < 0 and left and label[0] != "=":
             nodes[n] = left.pop(0)
             draft.nodes[nodes[n]].concept, draft.nodes[nodes[n]].value = label, None
@@ -245,6 +247,7 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
             nodes[n] = add(label.removeprefix("="), token, "learned")
     for i in left:
         draft.drop(i)
+    # Arcs within the old fragment are replaced by those of the new one.
     members = set(group)
     draft.arcs = [arc for arc in draft.arcs if arc.head not in members or arc.dep not in members]
     for head, role, dep in arcs:

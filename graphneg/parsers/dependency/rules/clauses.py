@@ -1,6 +1,6 @@
 """Modality, negation, mood, questions and question words.
 
-These rules run when the words have their concepts. They add what stands over or beside a clause:
+These rules run when the words have their concepts. They add nodes above or beside a clause:
 
 - *He can swim*: ``(p / possible-01 :ARG1 (s / swim-01 :ARG0 (h / he)))``
 - *Stop!*: ``(s / stop-01 :ARG0 (y / you) :mode imperative)``
@@ -66,6 +66,7 @@ def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
 def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
     """Put a concept over the clause that an adverb or modal belongs to."""
     proxy = state.proxy(word.head)
+    # The adverb may have got a node already, which the modal replaces.
     if proxy in state.outer:
         if word.i in state.core:
             state.erase(word.i)
@@ -141,9 +142,10 @@ def _write_question(state: RuleState, root: Word) -> None:
     core, outer = state.core[proxy], state.outer[proxy]
     denials = (arc.dep for arc in draft.arcs if arc.head == core and arc.role == "polarity")
     denial = next((dep for dep in denials if draft.nodes[dep].value == "-"), None)
-    # "Don't you see?" expects a yes, so it asks to confirm that you see. The negation goes.
+    # "Don't you see?" expects a yes, so it asks to confirm that you see. The negation is removed.
     if not tagged and denial is not None:
         draft.drop(denial)
+    # "It is late, isn't it?" asks for confirmation, too.
     if tagged or denial is not None:
         draft.concept("request-confirmation-91", None, "question", root.sentence, ARG1=outer)
         return
@@ -207,11 +209,12 @@ def opens_question(root: Word) -> bool:
     if subject is None:
         return False
     verb = min((subject.i, *subject.kids)) - 1
-    # "Doesn't he know": the negation stands between auxiliary and subject.
+    # "Doesn't he know": the negation is between auxiliary and subject.
     while verb > 0 and words[verb].lower in {"n't", "not"}:
         verb -= 1
     first = words[verb]
     inverts = first.tag == "MD" or first.lower in MODALS or first.lemma in {"do", "have", "be"}
+    # "Are you a nurse": be is the main verb. Other verbs need an auxiliary to be inverted.
     if verb == root.i:
         inverts = first.lemma == "be" and first.tag in {"VBP", "VBZ", "VBD"}
     elif first.head != root.i or first.dep not in {"aux", "auxpass"}:
@@ -235,7 +238,7 @@ _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp"
 
 
 def write_question_words(state: RuleState) -> None:
-    """Add a node for each question word that stands for something.
+    """Add a node for each question word that represents something.
 
     Args:
         state: The state, which is changed in place.
@@ -292,7 +295,7 @@ def _write_adverb(state: RuleState, word: Word, asked: bool, direct: bool) -> No
 
 
 def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None:
-    """Let *how many* or *how long* stand together for one node."""
+    """Let *how many* or *how long* share one node."""
     measured = how.parent
     state.add(concept, measured.i, rule)
     state.done.update((how.i, measured.i))
@@ -316,6 +319,7 @@ def write_whys(state: RuleState) -> None:
         proxy = state.proxy(clause.i)
         # "Why?" and "Why not?" are complete questions.
         if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
+            # "Why not?": the negation belongs to the cause, since there is no clause.
             node = state.add("cause-01", word.i, "why", ARG0="amr-unknown")
             if after is not None and after.lower == "not" and after.i not in state.core:
                 state.mark(node, "polarity", "-", after.i, "negation")

@@ -83,7 +83,7 @@ def write_concepts(state: RuleState) -> None:
         elif word.lower in word_class("wh-word") and tag[:2] not in {"IN", "VB", "MD", "PR"}:
             continue
         elif tag == "MD":
-            # "I can!": a modal without its verb stands for the clause.
+            # "I can!": a modal without its verb represents the clause.
             if word.dep not in {"aux", "auxpass"}:
                 state.add(MODALS[word.lemma][0] if word.lemma in MODALS else "do-02", word.i, "ellipsis")
         elif tag in {"PRP", "PRP$"}:

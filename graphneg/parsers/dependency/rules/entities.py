@@ -124,6 +124,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         # "Apollo 11": a number may be part of the name.
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
+        # The name ends with the sentence, or before the first word that is neither a name nor a number.
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
@@ -330,6 +331,7 @@ def _defer_none(state: RuleState, i: int) -> int:
     """Let *kids* represent *none of the kids*; the verb is negated later."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
+    # "none of the kids", "neither of them".
     if run[0].lower in {"none", "neither"} and run[-1].lower == "of" and whole is not None:
         state.defer(run, whole)
         return 2
@@ -365,6 +367,7 @@ def _write_hyphenated(state: RuleState, i: int) -> int:
         return 0
     joined = f"{run[0].lower}-{run[2].lemma}"
     frames = [frame for pos in "nj" for frame in state.lexicon.aliases.get((pos, joined), ())[:1]]
+    # A concept that annotators used is preferred to a frame of PropBank.
     concept = joined if joined in state.lexicon.totals else next(iter(frames), None)
     if concept is None:
         return 0
@@ -435,6 +438,7 @@ def _write_quantity(state: RuleState, word: Word) -> None:
         draft.link(state.core[measured.i], "quant", quantity, "amount")
         state.outer[word.i] = state.outer[measured.i]
         state.attached.add(measured.i)
+    # "for an hour": the article counts one.
     article = word.child_word("det", "a", "an")
     if article is not None:
         state.mark(quantity, "quant", "1", article.i, "quantity")
@@ -454,6 +458,7 @@ def _write_kin(state: RuleState, word: Word) -> None:
     """Add the other person of a kinship: in *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
     draft, person = state.draft, state.core[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
+    # "my friend", "a friend of Tom".
     owner = word.child("poss") or _object_of(word, "of")
     node = state.outer_of(owner) if owner is not None else None
     related = role is not None and draft.nodes[role].concept == "have-rel-role-91"
@@ -500,6 +505,7 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
     """Put ``have-degree-91`` over an adjective, with its degree and what it is compared with."""
     draft = state.draft
     degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.core[word.i])
+    # "more beautiful": "more" has a node already. In "taller" the degree is in the word itself.
     if marker.i in state.core and marker.i != word.i:
         node = state.core[marker.i]
         draft.nodes[node].concept = kind

@@ -64,6 +64,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
+        # Conjuncts may be represented by the same word, or have no node. A group of one needs no conjunction.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.outer]
         if len(members) < 2:
             continue
@@ -76,7 +77,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
             state.draft.nodes[node].token = mark
         shared = _shared_modal(state, members)
         tops = [state.outer[member] for member in members]
-        # "You should sit and wait": the modal stands over the conjunction, not over the first verb.
+        # "You should sit and wait": the modal is above the conjunction, not over the first verb.
         if shared is not None:
             tops[0], shared.dep = shared.dep, node
         else:
@@ -180,6 +181,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 def _subject(state: RuleState, verb: Word) -> Word | None:
     """Return the subject of a verb, or of the copula that it represents."""
     own = verb.child(*SUBJECTS)
+    # "She is tall": the subject depends on "is", whose predicate represents it.
     if own is None and state.proxies.get(verb.head) == verb.i:
         own = verb.parent.child(*SUBJECTS)
     return own
@@ -273,6 +275,7 @@ def merge_nouns(state: RuleState) -> None:
         elif word.lower in _REFERENCES and word.i in state.core:
             antecedent = _antecedent(state, word, named.get(word.sentence, []))
             node = state.core[word.i]
+            # "The boy lost his hat": the node of "his" is merged into that of "boy".
             if antecedent is not None and not state.draft.nodes[node].gone:
                 state.draft.nodes[node].rule = "coreference"
                 state.redirect(node, state.outer[antecedent.i])
@@ -299,6 +302,7 @@ def _fits(state: RuleState, noun: Word, kind: str) -> bool:
     """Return whether a noun is of the kind that a pronoun refers to: a person, a thing or people."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
+    # A name counts as a person.
     human = noun.lemma in word_class("people") or state.concept_of(noun.i) == "person" or noun.tag == "NNP"
     return human == (kind == "person")
 
@@ -327,6 +331,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
                 continue
         elif before is not None and _reports(before):
             first = _first(root).i
+            # 'He asked: "Where are they?"': the colon shows that the next sentence is what he asked.
             introduced = any(word.text == ":" for word in root.tree[max(0, first - 2) : first + 1])
             if introduced and _take(state, before, root):
                 continue
@@ -364,6 +369,7 @@ def _take(state: RuleState, said: Word, quote: Word) -> bool:
     head, dep = state.core_of(said), state.outer_of(quote)
     if head is None or dep is None:
         return False
+    # What is said is ARG1 of say-01, but an answer is ARG2 of answer-01.
     state.draft.link(head, "ARG2" if state.draft.nodes[head].concept in ANSWERS else "ARG1", dep, "speech")
     for node in state.draft.nodes:
         if node.sentence == quote.sentence:
@@ -394,7 +400,7 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].gone or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # The speaker must not be merged with a pronoun that itself stands in the quotation.
+        # The speaker must not be merged with a pronoun that is itself in the quotation.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

@@ -24,7 +24,7 @@ from graphneg.parsers.dependency.text import Word, class_of, clause_form
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 """The numbered roles of frames."""
 _OUTER = frozenset({"because", "instead", "due", "out", "such", "despite"})
-"""Prepositions that name the relation although another one stands below them: *out of*, *because of*."""
+"""Prepositions that name the relation although another one is below them: *out of*, *because of*."""
 _SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"})
 """Dependency relations that other rules handle, or that have no meaning."""
 _STANCES = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})
@@ -101,7 +101,7 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
         return state.forms[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # Words without a node stand between; the uppermost one's relation counts.
+    # Words without a node are in between; the uppermost one's relation counts.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
     # "She is tall": she is the subject of "tall", not of a verb.
@@ -156,6 +156,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     """Link a dependent whose role needs no choice, and return whether that was done."""
     form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
     head, dep = state.head(edge.governor, form), state.outer[edge.dependent]
+    # Another rule has linked the two nodes already.
     linked = any((arc.head, arc.dep) in {(head, dep), (dep, head)} for arc in draft.arcs)
     if edge.through.dep in _SKIPPED or head == dep or linked:
         return True
@@ -285,6 +286,7 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     verb = state.core[kid.i]
     concept = draft.nodes[verb].concept or ""
     form = _gap(state, clause)
+    # "the place where we met": the place is the location of the meeting.
     if form in {"location", "time"}:
         draft.link(verb, form, head, "relative")
         return True
@@ -567,6 +569,7 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
     if not is_frame(concept):
         return "mod"
     role = _lowest_role(state, concept, role)
+    # The frame has this role already, so take the next one.
     if role in used:
         entry = state.lexicon.frames.get(concept)
         free = [f"ARG{n}" for n in sorted(entry.functions)] if entry else ["ARG1", "ARG2"]
@@ -595,6 +598,7 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
     concept = state.draft.nodes[node].concept or ""
     if not is_frame(concept):
         return None
+    # "She wants to go": she is the agent of "go" by the counts of "go", as if she were its own subject.
     scores = state.lexicon.role_scores(concept, class_of(verb), form, lemma)
     role = best_role(state, concept, {k: v for k, v in scores.items() if k in CORE_ROLES}, set())
     role = role or _lowest_role(state, concept, "ARG0" if form == "nsubj" else "ARG1")

@@ -33,7 +33,7 @@ class RuleState:
         words: The words of the piece.
         lexicon: The lexicon.
         core: By word, the node that takes the word's arguments.
-        outer: By word, the node that its governor links to. It differs from the core if something stands over
+        outer: By word, the node that its governor links to. It differs from the core if something is above
             the word: a modal, a conjunction, ``person`` over ``paint-01``.
         proxies: By word without a node, the word whose node represents it: a copula's predicate.
         done: Words that need no further rule.
@@ -62,7 +62,7 @@ class RuleState:
             concept: The concept.
             word: Index of the word.
             rule: Name of the rule that adds it.
-            last: Index of its last word, if it stands for several.
+            last: Index of its last word, if it represents several.
             **arguments: Arguments of the concept, as in `GraphDraft.concept`.
 
         Returns:
@@ -127,6 +127,7 @@ class RuleState:
             new: Index of the node that takes its place.
         """
         self.draft.redirect(old, new)
+        # Several words may share the deleted node.
         for nodes in (self.core, self.outer):
             for word, node in nodes.items():
                 if node == old:
@@ -137,7 +138,7 @@ class RuleState:
 
         Args:
             concept: Concept of the new node.
-            anchor: Index of the word that it stands for, or ``None``.
+            anchor: Index of the word that it represents, or ``None``.
             under: Index of the word to put it over.
             role: Role from the new node to the old one.
             rule: Name of the rule that adds it.
@@ -157,7 +158,7 @@ class RuleState:
             node: Index of the node.
             role: The role.
             value: The constant.
-            word: Index of the word that it stands for, or ``None``.
+            word: Index of the word that it represents, or ``None``.
             rule: Name of the rule that adds it.
 
         Returns:

@@ -128,6 +128,7 @@ def _correct_existence(be: Word) -> None:
     noun = be.child("attr")
     if there is None or noun is None:
         return
+    # "there is no panda climbing": the participle was taken for the head noun.
     if _is_doing(noun):
         _split_compound(be, noun)
     elif noun.tag[:2] == "NN":
@@ -160,6 +161,7 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
 def _make_subject(be: Word, noun: Word, verb: Word) -> None:
     """Make the verb the head of the sentence, the noun its subject, and *no* its negation."""
     no = next((kid for kid in noun.children() if kid.lower == "no"), None)
+    # The verb may be below another noun ("in a hat dancing"); free it before it moves up.
     if verb.head not in {noun.i, be.i}:
         reattach(verb, noun, "acl")
     promote(verb, be)
@@ -167,6 +169,7 @@ def _make_subject(be: Word, noun: Word, verb: Word) -> None:
         reattach(noun, verb, "nsubj")
     noun.dep = "nsubj" if verb.tag == "VBG" else "nsubjpass"
     be.dep = "aux"
+    # "There is no man running": nobody runs, so the verb is negated.
     if no is not None:
         reattach(no, verb, "neg")
 
@@ -175,6 +178,7 @@ def _is_doing(word: Word) -> bool:
     """Return whether a word is a participle that was tagged as a noun: *dancing*, but not *building*."""
     if word.tag != "NN" or not word.lower.endswith("ing"):
         return word.tag == "VBG"
+    # "building" is also listed as a noun, so it is left alone.
     known = readings(word.lower)
     return "VERB" in known and "NOUN" not in known
 
@@ -185,6 +189,7 @@ def _split_compound(be: Word, doing: Word) -> None:
     beside = noun.head == doing.i or (noun.head == be.i and noun.dep == "attr")
     if not beside or noun.tag[:2] != "NN":
         return
+    # The determiner shows that the noun is the head: "no panda climbing", "a dog running".
     if any(kid.lower in _DETERMINERS and kid.i < noun.i for kid in doing.children() + noun.children()):
         for kid in doing.children():
             if kid.i < noun.i:
@@ -230,6 +235,7 @@ def _correct_inversion(said: Word) -> None:
     # Two subjects: the one before the verb is what was said.
     if early is not None and other is not None:
         early.dep = "dobj"
+    # '"Draw," asked the prince': the quotation was read as the subject and the speaker as the object.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
@@ -258,6 +264,7 @@ def _take_rest(said: Word) -> None:
     """Make a conjunct in quotation marks the content of *said*, as in *"Yes," he said, "but I can."*."""
     for kid in said.children("conj"):
         quoted = _is_quoted(said.tree[said.i + 1 : kid.i])
+        # "He said and did much": a conjunct without a quotation mark before it stays a conjunct.
         if kid.child(*_SUBJECTS) is not None and quoted and kid.tag[:2] in {"VB", "MD"}:
             kid.dep = "ccomp"
             for conjunction in said.children("cc"):
@@ -294,6 +301,7 @@ def _correct_aside(said: Word) -> None:
 def _correct_there(word: Word) -> None:
     """Make a capitalised *There* an expletive or an adverb, not a name."""
     after = word.following or word
+    # "Class There is a mistake": the first case. "Over There": the second.
     if after.lemma == "be" and after.tag[:2] == "VB" and word.head != word.i and not word.kids:
         _retag(word, "EX", "PRON", "there")
         reattach(word, after, "expl")
@@ -311,6 +319,7 @@ def _correct_seeming(seem: Word) -> None:
     """Make the subject of *seem* that of its complement: *She seemed tired*."""
     subject = seem.child("nsubj")
     state = next((kid for kid in seem.children("oprd", "acomp") if kid.tag[:2] in {"JJ", "VB"}), None)
+    # The state of being tired is what seems to be, so it becomes a clause below "seem".
     if subject is not None and state is not None:
         reattach(subject, state, "nsubj" if state.tag[:2] == "JJ" else "nsubjpass")
         state.dep = "ccomp"
@@ -320,6 +329,7 @@ def _correct_title(word: Word) -> None:
     """Make a capitalised common noun no name: *my Ambassador*, *a Minister*."""
     before = word.tree[word.i - 1]
     after = word.following or before
+    # "a Minister" is no name, but "my Uncle Tom" stays one.
     alone = before.lower in word_class("title-determiner") and after.tag not in {"NNP", "NNPS", "CD"}
     if alone and word.text[1:].islower() and "NOUN" in readings(word.lower):
         _retag(word, "NNS" if word.tag == "NNPS" else "NN", "NOUN")
@@ -335,6 +345,7 @@ def _correct_for(word: Word) -> None:
     if subject is None or any(later.tag[:2] == "VB" or later.tag in {".", ":"} for later in between):
         return
     verb = subject.parent
+    # "for him to go" has an infinitive and keeps its preposition.
     if verb.tag[:2] == "VB" and verb.i >= subject.i and not any(kid.tag == "TO" for kid in verb.children()):
         if verb.dep == "conj":
             verb.dep = "advcl"
@@ -349,6 +360,7 @@ def _correct_direction(left: Word) -> None:
     # "the left turn" has an adjective and a noun.
     if left.dep == "amod" or not left.i or verb not in _TURNS or turn.tag[:2] not in {"VB", "NN"} or named:
         return
+    # A sentence-initial "Turn" may be tagged as a noun.
     if turn.tag[:2] == "NN":
         _retag(turn, "VB", "VERB", verb)
     if turn.head == left.i:
@@ -366,6 +378,7 @@ def _correct_joined_verb(word: Word) -> None:
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
+    # "can be quick or slow": an adjective stays one. The first verb needs an auxiliary: "can sing or dance".
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
         _retag(word, "VB", "VERB")
 
@@ -379,6 +392,7 @@ def _correct_tag(mark: Word) -> None:
     tag = words[start + 1 : end]
     if words[start].text != "," or not 1 <= len(tag) <= 3:
         return
+    # "…, right?" or an auxiliary with a pronoun: "…, isn't it?", "…, can you?"
     if tag[0].lower not in _TAGS and not (tag[0].lower in word_class("auxiliary") and tag[-1].tag == "PRP"):
         return
     for word in tag:
@@ -405,6 +419,7 @@ def _correct_result(so: Word) -> None:
     if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
+    # Inside a quotation, "so" opens what somebody says.
     if before is not None and not _is_quoted(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
