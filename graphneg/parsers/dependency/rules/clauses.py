@@ -48,7 +48,7 @@ def write_modals(state: RuleState) -> None:
             if word.dep == "advmod" and state.proxy(word.head) != word.i:
                 _put_over_head(state, word, "possible-01")
         elif word.lower == "better" and word.dep == "advmod":
-            # "You'd better stay", "You had better stay": an advice.
+            # "You'd better stay", "You had better stay": advice.
             had = any(aux.lower in {"'d", "had"} and aux.i < word.i for aux in word.parent.children("aux"))
             if had and word.i < word.head:
                 _put_over_head(state, word, "recommend-01")
@@ -66,8 +66,8 @@ def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
 def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
     """Put a concept over the clause that an adverb or modal belongs to."""
     proxy = state.proxy(word.head)
-    # The adverb may have got a node already, which the modal replaces.
     if proxy in state.outer:
+        # The adverb may have a node already, which the modal replaces.
         if word.i in state.core:
             state.erase(word.i)
         state.above(concept, word.i, proxy, role, "modal")
@@ -118,7 +118,7 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 def _is_imperative(word: Word) -> bool:
     """Return whether a verb is an imperative."""
-    # No imperatives: "Thank you"; "is" and other inflected forms of be; verbs with a subject or conjunction
+    # Not imperatives: "Thank you"; "is" and other inflected forms of be; verbs with a subject or conjunction
     # ("if you go"); verbs after modals, "to" and "have". "Be quiet" is one.
     if (
         word.tag not in {"VB", "VBP"}

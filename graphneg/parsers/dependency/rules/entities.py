@@ -198,7 +198,7 @@ def _write_amount(state: RuleState, word: Word) -> int:
         return _write_clock(state, word, after)
     last = after is None or after.tag in _AFTER_HOURS or after.lower in {"tonight", "tomorrow"}
     if _hour(word) is not None and last and word.dep == "pobj" and word.tree[word.i - 1].lower == "at":
-        return _write_clock(state, word, None)  # *at 6*, *at seven*, where nothing is counted
+        return _write_clock(state, word, None)  # "at 6", "at seven", if nothing is counted
     if _opens_hours(word):
         return _write_hours(state, word)
     # "in 1990" is a year, "in 1990 cases" a number.
@@ -348,6 +348,7 @@ def _write_expression(state: RuleState, i: int) -> int:
         kind = concept in {"kind-of", "sort-of"} and before in {"DT", "JJ", "WDT", "WP", "PRP$", "CD"}
         if run[-1].sentence != run[0].sentence or kind or (measures and noun is None):
             continue
+        # "such as", "in order to": listed without a concept, so the words are read one by one.
         if concept == DELETED:
             return 0
         # "a lot of money": the money represents the phrase and gets the amount later.

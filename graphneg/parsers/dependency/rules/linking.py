@@ -77,7 +77,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
             state.draft.nodes[node].token = mark
         shared = _shared_modal(state, members)
         tops = [state.outer[member] for member in members]
-        # "You should sit and wait": the modal is above the conjunction, not over the first verb.
+        # "You should sit and wait": the modal is above the conjunction, not above the first verb.
         if shared is not None:
             tops[0], shared.dep = shared.dep, node
         else:
