@@ -172,7 +172,8 @@ class NearTexts:
         Returns:
             Whether `match_key` of both is equal.
         """
-        if self._keys is None:  # most are never compared with anything
+        # Most instances are never asked, so the keys are computed at the first call.
+        if self._keys is None:
             self._keys = set(map(match_key, self._texts))
         return match_key(text) in self._keys
 

@@ -181,7 +181,8 @@ def _open_class(low: str) -> Costs:
         costs["JJ"] += 0.2
     if costs:
         return costs
-    for endings, usual in _BY_ENDING:  # an unknown word
+    # The word is in no dictionary, so its ending has to do: "graphlessly" is an adverb.
+    for endings, usual in _BY_ENDING:
         if low.endswith(endings):
             return usual
     if "-" in low:

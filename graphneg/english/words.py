@@ -311,7 +311,7 @@ def is_foreign(text: str) -> bool:
     """
     words = [match[0].lower() for match in islice(_LETTERS.finditer(text), _JUDGED)]
     letters = "".join(words)
-    # U+02B0 is the first code point behind the Latin blocks of the Unicode table.
+    # U+02B0 is the first code point behind the Latin and IPA blocks of Unicode.
     if 2 * sum(letter < "ʰ" for letter in letters) < len(letters):
         return True
     foreign = sum(word in word_class("foreign-function-words") for word in words)

@@ -133,7 +133,8 @@ def open_pool(
     target = "graphneg.parsers.jobs:parser_worker"
     workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
-        name, version = workers.ask_each(None)[0]  # of all: what models take to load is no part of a run
+        # Ask every process, so that all of them have loaded their models before the run is timed.
+        name, version = workers.ask_each(None)[0]
     except BaseException:
         workers.close()
         raise
@@ -162,7 +163,8 @@ class LastingParser:
         self._open = partial(open_pool, parser, options, 1)
         self._inner = self._open()
         self.crashes: list[tuple[str, str]] = []
-        parsed = partial(ahead, self._parsed, at_once=1)  # while what was parsed is written
+        # Parse one batch ahead, while the batch before it is written.
+        parsed = partial(ahead, self._parsed, at_once=1)
         self.pool = ParserPool(self._inner.name, self._inner.version, parsed, self.close)
 
     def close(self) -> None:

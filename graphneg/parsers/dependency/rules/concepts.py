@@ -79,7 +79,8 @@ def write_concepts(state: RuleState) -> None:
             having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
             state.mark(having, "polarity", "-", word.i, "negative")
         elif tag in {"WP", "WP$", "WRB", "WDT", "CC"}:
-            continue  # Question words and conjunctions have rules of their own.
+            # `clauses` and `linking` handle question words and conjunctions.
+            continue
         elif word.lower in word_class("wh-word") and tag[:2] not in {"IN", "VB", "MD", "PR"}:
             continue
         elif tag == "MD":
