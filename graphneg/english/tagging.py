@@ -111,8 +111,8 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
         if before.lower() in _UNOWNED:
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
-    # "very tired", "is nice": after a degree word or a form of be, an adjective stays one, whatever the graph
-    # says. Adjectives are often PropBank frames.
+    # "very clear", "is nice": after a degree word or a form of be, an adjective (but no participle) stays one,
+    # whatever the graph says. Adjectives are often PropBank frames.
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
     if describes or frame is None or len(costs) == 1:
         return costs
@@ -181,7 +181,7 @@ def _open_class(low: str) -> Costs:
         costs["JJ"] += 0.2
     if costs:
         return costs
-    # The word is in no dictionary, so its ending has to do: "graphlessly" is an adverb.
+    # The word is not in the dictionary, so its ending decides: most words in -ly are adverbs.
     for endings, usual in _BY_ENDING:
         if low.endswith(endings):
             return usual

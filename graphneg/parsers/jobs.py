@@ -175,7 +175,7 @@ class LastingParser:
         """Parse a batch; after a crash, parse its texts one by one."""
         try:
             return next(self._inner.parse([texts]))
-        # The process died, for example of a lack of memory. Start a new one.
+        # The process died, for example because memory ran out. Start a new one.
         except WorkerError as error:
             reason = first_line(error)
             self._inner.close()

@@ -218,7 +218,7 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
     node = state.draft.concept("near-02", edge.preposition.i if edge.preposition else None, "near", ARG2=dep)
     verb = state.words[edge.governor]
     located: int | None = head
-    # He sits there, and he is near the door.
+    # "he sits near the door": he sits there, and he is near the door.
     if verb.tag[:2] == "VB":
         state.draft.link(head, "ARG2" if verb.lemma in _STANCES else "location", node, "near")
         subject = verb.child("nsubj")
@@ -264,7 +264,7 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
     owner, thing = state.words[edge.governor], state.words[edge.dependent]
     if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
         return False
-    # "a man without a hat" lacks the hat; "a day without rain" is a time.
+    # "a man without a hat" lacks the hat. A day or the world owns nothing: "a day without rain".
     lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
     wears = thing.lemma in word_class("clothes") and not lacks
     # "a girl in the park" is a place. Only people, animals and a few things own others: "a house with a
