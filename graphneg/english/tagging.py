@@ -111,7 +111,7 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
         if before.lower() in _UNOWNED:
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
-    # "very clear", "is nice": after a degree word or a form of be, an adjective (but no participle) stays one,
+    # "very clear", "is nice": after a degree word or a form of be, an adjective (no participle) stays one,
     # whatever the graph says. Adjectives are often PropBank frames.
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
     if describes or frame is None or len(costs) == 1:
