@@ -1,1 +1,1 @@
-"""What is known about English: words, their forms, noun kinds, sentences, numbers, PropBank frames."""
+"""Knowledge about English: words and their inflections, noun classes, sentences, numbers, PropBank frames."""

@@ -1,9 +1,12 @@
-"""Find texts that nearly say what another text says (MinHash, Broder 1997).
+"""Find near-duplicate texts with MinHash (Broder 1997).
 
-Two texts are compared by their sets of words in the normal form of `graphneg.english.tokens.match_key`: where
-these have a share of `NEAR` in common (Jaccard index), one is a near-duplicate of the other. `NearDuplicates`
-remembers all texts that came before; a text takes half a kilobyte. `NearTexts` compares with a few texts.
-`Signature` is for what grows: the signature of a context is that of its turns together.
+Wrong replies must not nearly repeat a right reply or each other. Two texts are compared by their sets of
+words, after `graphneg.english.tokens.match_key` has normalised them. They are near-duplicates if the Jaccard
+index of the sets is at least `NEAR`.
+
+`NearDuplicates` remembers all texts that it has accepted, at about half a kilobyte each, and finds candidates
+by locality-sensitive hashing. `NearTexts` compares with a small fixed list of texts. `Signature` is the
+MinHash of a growing set of words: the signature of a context covers all its turns.
 
 >>> seen = NearDuplicates()
 >>> seen.add("I lost my new umbrella on the bus."), seen.add("I lost my umbrella on the new bus!")
@@ -28,9 +31,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEAR = 0.8
-"""The share of common words from which on texts are nearly the same."""
+"""Jaccard index at or above which two texts count as near-duplicates."""
+# With 6 bands of 4 rows, two texts with Jaccard index s agree in some band with probability 1 - (1 -
+# s**4)**6. That is 96% at s = 0.8 and 32% at s = 0.5.
 BANDS, _ROWS = 6, 4
-"""Two texts with a share of `NEAR` agree in one of the bands 96 times in a hundred."""
+"""Number of bands of a signature, and of values per band."""
 _PRIME = np.uint64((1 << 31) - 1)
 _FACTORS, _TERMS = np.random.Generator(np.random.PCG64(0)).integers(
     1, (1 << 31) - 1, (2, BANDS * _ROWS), dtype=np.uint64
@@ -38,55 +43,87 @@ _FACTORS, _TERMS = np.random.Generator(np.random.PCG64(0)).integers(
 
 
 def word_hashes(text: str) -> frozenset[int]:
-    """Return hashes of the words of a text, however it is written.
+    """Return the hashes of the words of a text, after normalisation.
 
     >>> word_hashes("I do n't know .") == word_hashes("I don’t know!")
     True
+
+    Args:
+        text: Raw or tokenised text.
+
+    Returns:
+        32-bit hashes, one per distinct word.
     """
     return frozenset(map(_hash, words_of(match_key(text))))
 
 
 def are_near(words: Collection[int], others: Collection[int]) -> bool:
-    """Return whether two sets of words have a share of `NEAR` in common; empty sets have none."""
+    """Return whether two sets of words have a Jaccard index of at least `NEAR`.
+
+    Args:
+        words: Word hashes of one text.
+        others: Word hashes of the other text.
+
+    Returns:
+        Whether they are near; False if they share no word.
+    """
     common = len(set(words).intersection(others))
     return common > 0 and common >= NEAR * (len(words) + len(others) - common)
 
 
 class Signature:
-    """The MinHash signature of a set of words that grows."""
+    """The MinHash signature of a set of words that grows.
+
+    Attributes:
+        words: The word hashes added so far.
+    """
 
     def __init__(self) -> None:
+        """Initialize the signature of the empty set."""
         self.words: set[int] = set()
         self._least = np.full(BANDS * _ROWS, _PRIME, dtype=np.uint64)
 
     def add(self, words: Iterable[int]) -> None:
-        """Take words in, by their hashes."""
+        """Add words to the set.
+
+        Args:
+            words: Word hashes, as `word_hashes` returns them.
+        """
         new = set(words) - self.words
         if new:
             self.words |= new
             values = np.array(list(new), dtype=np.uint64) % _PRIME
+            # Each of the random linear functions modulo a prime is one permutation of the hashes.
             self._least = np.minimum(
                 self._least, ((values[:, None] * _FACTORS + _TERMS) % _PRIME).min(axis=0)
             )
 
     def bands(self) -> list[int]:
-        """Return a hash of each band of the smallest values under several permutations, shape (BANDS)."""
+        """Return one hash per band of the signature.
+
+        Returns:
+            `BANDS` hashes. Two sets are candidates for near-duplicates if they agree in one of them.
+        """
         rows: NDArray[np.uint32] = self._least.astype(np.uint32).reshape(BANDS, _ROWS)
         return [zlib.crc32(row.tobytes(), band) for band, row in enumerate(rows)]
 
 
 class NearDuplicates:
-    """The texts so far, as signatures and hashes of their words."""
+    """An index of texts that rejects near-duplicates of the texts that it holds."""
 
     def __init__(self) -> None:
+        """Initialize an empty index."""
         self._bands: dict[tuple[int, int], list[int]] = {}
         self._words: list[array[int]] = []
 
     def add(self, text: str) -> bool:
-        """Add a text, unless it has no words or nearly repeats an earlier one.
+        """Add a text, unless it has no words or is a near-duplicate of an earlier one.
+
+        Args:
+            text: The text.
 
         Returns:
-            Whether the text was taken in.
+            Whether the text was added.
         """
         words = word_hashes(text)
         if not words:
@@ -95,6 +132,7 @@ class NearDuplicates:
         signature.add(words)
         bands = list(enumerate(signature.bands()))
         there = {number for band in bands for number in self._bands.get(band, ())}
+        # Agreement in a band only nominates candidates, so the exact index is computed for these.
         if any(are_near(words, self._words[number]) for number in there):
             return False
         for band in bands:
@@ -104,14 +142,20 @@ class NearDuplicates:
 
 
 class NearTexts:
-    """A few texts; ``text in near_texts`` tells whether a text nearly says what one of them says."""
+    """A few texts; ``text in near_texts`` tests whether a text is a near-duplicate of one of them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
+        """Initialize with the texts to compare with.
+
+        Args:
+            texts: The texts; duplicates are dropped.
+        """
         self._texts = list(dict.fromkeys(texts))
         self._keys: set[str] | None = None
         self._words: list[frozenset[int]] = []
 
     def __contains__(self, text: str) -> bool:
+        """Return whether a text is a near-duplicate of one of the texts."""
         if self.has_equal(text):
             return True
         if not self._words:
@@ -120,8 +164,16 @@ class NearTexts:
         return any(are_near(words, others) for others in self._words)
 
     def has_equal(self, text: str) -> bool:
-        """Return whether one of the texts has the same normal form."""
-        if self._keys is None:  # most are never compared with anything
+        """Return whether one of the texts has the same normal form.
+
+        Args:
+            text: The text to look up.
+
+        Returns:
+            Whether `match_key` of both is equal.
+        """
+        # Most instances are never asked, so the keys are computed at the first call.
+        if self._keys is None:
             self._keys = set(map(match_key, self._texts))
         return match_key(text) in self._keys
 

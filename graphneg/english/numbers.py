@@ -1,6 +1,10 @@
-"""Numbers in words and digits, and their ordinals.
+"""Read numbers and ordinals in words and digits.
 
-In: ``two hundred and twenty-two``, ``1,000``, ``21st``. Out: their values, as numbers or as AMR's constants.
+Parsers write numbers as AMR constants, and transforms compare them by value. Numbers may be written as *two
+hundred and twenty-two*, *1,000* or *21st*.
+
+>>> value_of(["two", "hundred", "and", "six"]), number_value("1,000"), ordinal_value("21st")
+(206.0, '1000', '21')
 """
 
 from __future__ import annotations
@@ -14,12 +18,15 @@ NUMBERS: dict[str, int] = {
     **{word: value for value, word in enumerate(word_list("units"))},
     **{word: 10 * value for value, word in enumerate(word_list("tens"), start=2)},
 }
+"""Value by number word: 0 to 19, and the tens up to 90."""
 SCALES = {word: int(value) for word, value in word_map("scales").items()}
+"""Factor by multiplier: ``dozen``, ``hundred``, ``thousand`` and larger ones."""
 ORDINALS: dict[str, int] = {
     **{word: value for value, word in enumerate(word_list("ordinals"))},
     **{word[:-1] + "ieth": 10 * value for value, word in enumerate(word_list("tens"), start=2)},
     "last": -1,
 }
+"""Value by ordinal word; ``last`` is -1, as in AMR's ``ordinal-entity``."""
 WEEKDAYS = word_list("weekdays")
 MONTHS = word_list("months")
 _DIGITS = re.compile(r"\d+(,\d{3})*(\.\d+)?|\.\d+")
@@ -27,10 +34,16 @@ _ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)")
 
 
 def value_of(words: Sequence[str]) -> float | None:
-    """The value of a number in words or digits, ``None`` where a word is none.
+    """Return the value of a number that is given as words or digits.
 
     >>> value_of(["twenty", "-", "one"]), value_of(["two", "hundreds"]), value_of(["a", "few"])
     (21.0, 200.0, None)
+
+    Args:
+        words: The words of the number; case does not matter.
+
+    Returns:
+        The value, or ``None`` if one of the words is not part of a number.
     """
     total, current, seen = 0.0, 0.0, False
     for word in words:
@@ -41,7 +54,10 @@ def value_of(words: Sequence[str]) -> float | None:
             current += 0.5
         elif low.rstrip("s") in SCALES:
             scale = SCALES[low.rstrip("s")]
+            # "hundred" alone is 100; "two hundred" is 200.
             current = max(current, 1) * scale
+            # From thousand on, a multiplier closes a group: "two thousand three hundred" is 2 * 1000 + 3 *
+            # 100.
             if scale >= 1000:
                 total, current = total + current, 0.0
         elif re.fullmatch(r"\d+(?:\.\d+)?", low):
@@ -60,26 +76,40 @@ def value_of(words: Sequence[str]) -> float | None:
 
 
 def number_value(text: str) -> str | None:
-    """The number that a word, or a run of words joined by spaces or hyphens, stands for.
+    """Return the AMR constant of a number.
 
     >>> number_value("1,000"), number_value("two hundred and twenty-two"), number_value("hundreds")
     ('1000', '222', None)
+
+    Args:
+        text: A word, or words joined by spaces or hyphens.
+
+    Returns:
+        Digits without separators, or ``None`` if the text is not a number below 10,000,000,000.
     """
     plain = text.lower().strip()
     if _DIGITS.fullmatch(plain):
         return plain.replace(",", "")
     words = re.split(r"[\s-]+", plain)
+    # "hundreds" and "dozens" name no exact number.
     if words[0] == "and" or any(word.endswith("s") and word[:-1] in SCALES for word in words):
         return None
     value = value_of(words)
+    # Larger values would be written in scientific notation.
     return None if value is None or value >= 1e10 else f"{value:.10g}"
 
 
 def ordinal_value(text: str) -> str | None:
-    """The number of an ordinal.
+    """Return the number of an ordinal.
 
     >>> ordinal_value("third"), ordinal_value("21st"), ordinal_value("twenty-first"), ordinal_value("end")
     ('3', '21', '21', None)
+
+    Args:
+        text: One word, possibly with a hyphen.
+
+    Returns:
+        The number in digits, or ``None`` if the word is not an ordinal; *last* gives ``None``.
     """
     plain = text.lower()
     if match := _ORDINAL.fullmatch(plain):

@@ -1,6 +1,7 @@
-"""spaCy pipelines: where one is installed, and loading it.
+"""Find and load installed spaCy pipelines.
 
-In: a name or a directory, or a language alone. Out: the package or directory that is meant; the pipeline.
+A pipeline may be named by its package, by a directory, or by a language alone. `find_pipeline` resolves the
+name without importing spaCy; `load_pipeline` loads what was found.
 """
 
 from __future__ import annotations
@@ -19,11 +20,19 @@ _GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_
 def find_pipeline(
     model: str | None, language: str, error_type: type[GraphnegError] = InputError
 ) -> str | None:
-    """The package or directory of a pipeline that is named, else of an installed one of the language.
+    """Find an installed spaCy pipeline.
 
-    ``None`` where no pipeline of the language is installed. Small ones come before large ones.
+    Without a name, the packages of the language are tried, small ones before large ones. A name that matches
+    no package and no directory raises ``error_type``.
 
-    Raises ``error_type``: there is none of that name.
+    Args:
+        model: Name of a package or path of a directory; ``None`` accepts any pipeline of the language.
+        language: Language code, ``en``.
+        error_type: Class of the exception to raise.
+
+    Returns:
+        The package name or the absolute path; ``None`` if ``model`` is ``None`` and no pipeline of the
+        language is installed.
     """
     if model is not None and Path(model).is_dir():
         return str(Path(model).resolve())
@@ -42,9 +51,18 @@ def find_pipeline(
 
 
 def load_pipeline(name: str, unused: Sequence[str], error_type: type[GraphnegError] = InputError) -> Any:
-    """The pipeline of a package or directory that `find_pipeline` gives, without its ``unused`` parts.
+    """Load a spaCy pipeline.
 
-    Raises ``error_type``: it can't be loaded.
+    A pipeline that cannot be loaded, for example because it needs another version of spaCy, raises
+    ``error_type``.
+
+    Args:
+        name: Package name or directory, as `find_pipeline` returns it.
+        unused: Names of pipeline components that are not loaded.
+        error_type: Class of the exception to raise.
+
+    Returns:
+        The spaCy ``Language`` object.
     """
     import spacy
 

@@ -1,8 +1,9 @@
-"""PropBank (Palmer et al. 2005): rolesets of its frame files, and its frames as the package ships them.
+"""PropBank frames (Palmer et al. 2005): a reader of frame files, and the table of frames in the package.
 
-In: ``frames.tsv``, for the `FrameTable` of parser and decoder; or the bytes of one XML file. Out of that
-come its `Roleset`s, and a `Fault` with its line for each thing that can't be read. In a file that is not
-well-formed, a roleset that is well-formed by itself is read. A file that declares an entity is refused.
+`load_frames` reads ``frames.tsv``, which the parser and the decoder use. `read_rolesets` reads one XML frame
+file of a PropBank release. It returns a `Roleset` for each one that it can read, and a `Fault` with a line
+number for each problem. If the file is not well-formed, its well-formed rolesets are still read. A file that
+declares an XML entity is refused.
 
 >>> [roleset] = read_rolesets(b'<roleset id="give_up.07"><roles><role n="0" f="pag"/></roles></roleset>')
 >>> roleset.id, roleset.roles
@@ -28,7 +29,13 @@ _LINE = "line of the file"
 
 
 class Role(NamedTuple):
-    """A numbered role: ``function`` is ``PAG``, ``PPT``, …, empty where none is given."""
+    """A numbered role of a roleset.
+
+    Attributes:
+        number: Number of the role: ``0`` for ``ARG0``.
+        function: PropBank's function tag, ``PAG`` (agent) or ``PPT`` (patient); empty if the file gives none.
+        description: The role in words, *entity leaving*.
+    """
 
     number: str
     function: str
@@ -36,7 +43,12 @@ class Role(NamedTuple):
 
 
 class Alias(NamedTuple):
-    """A word that a roleset goes by; ``pos`` is ``v``, ``n``, ``j`` or what else the file says."""
+    """A word that a roleset covers.
+
+    Attributes:
+        word: The lemma, with ``_`` before a particle.
+        pos: ``v``, ``n``, ``j``, or whatever the file says.
+    """
 
     word: str
     pos: str
@@ -44,8 +56,14 @@ class Alias(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PropBankExample:
-    """A sentence; its words stand apart by spaces. ``relation`` is the predicate's, ``arguments`` are a type,
-    first and last word (inclusive)."""
+    """An annotated example sentence.
+
+    Attributes:
+        line: Line of the sentence in the file.
+        text: The sentence, its tokens separated by spaces.
+        relation: Index of the predicate's token, or ``None``.
+        arguments: Per argument its type, and its first and last token (inclusive).
+    """
 
     line: int
     text: str
@@ -54,14 +72,22 @@ class PropBankExample:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the text."""
+        """The tokens of the text."""
         return tuple(self.text.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Roleset:
-    """A roleset by the ``name`` that the file has; ``usages`` are resource, version, and whether it is in use
-    there (``+``)."""
+    """A roleset of a frame file.
+
+    Attributes:
+        line: Line of the roleset in the file.
+        name: The id as the file writes it, ``give_up.07``.
+        roles: The numbered roles.
+        aliases: Words that the roleset covers.
+        usages: Per resource its name, its version, and ``+`` if the roleset is in use there.
+        examples: Annotated sentences.
+    """
 
     line: int
     name: str
@@ -72,7 +98,7 @@ class Roleset:
 
     @property
     def id(self) -> str | None:
-        """AMR's id of the frame, ``give-up-07``; none where the name is not ``LEMMA.NN``."""
+        """AMR's id of the frame, ``give-up-07``; ``None`` if the name is not of the form ``LEMMA.NN``."""
         match = _ID.fullmatch(self.name)
         return f"{match[1].replace('_', '-')}-{match[2]}" if match else None
 
@@ -83,18 +109,31 @@ class Roleset:
 
 
 class Fault(NamedTuple):
-    """What can't be read, and on which line."""
+    """A part of a file that cannot be read.
+
+    Attributes:
+        line: Line in the file, counted from 1.
+        reason: What is wrong.
+    """
 
     line: int
     reason: str
 
 
 def read_rolesets(data: bytes) -> list[Roleset | Fault]:
-    """The rolesets of a frame file, and what is wrong with it."""
+    """Read the rolesets of a frame file.
+
+    Args:
+        data: The bytes of the XML file.
+
+    Returns:
+        The rolesets in file order, and a `Fault` for each problem.
+    """
     try:
         return _rolesets(data)
     except expat.ExpatError as error:
         parts = [part for match in _ROLESET.finditer(data) for part in _alone(data, match)]
+        # All rolesets can be read, so the fault lies between them and is reported for the file.
         if not any(isinstance(part, Fault) for part in parts):
             parts.append(_malformed(error))
         return parts
@@ -105,8 +144,9 @@ def read_rolesets(data: bytes) -> list[Roleset | Fault]:
 
 
 def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | Fault]:
-    """A roleset of a file that is not well-formed, read by itself."""
+    """Read one roleset of a file that is not well-formed."""
     above = data.count(b"\n", 0, match.start())
+    # The indentation is kept so that columns in error messages are those of the file.
     indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
     try:
         return _rolesets(indent + match[0], above)
@@ -120,18 +160,20 @@ def _malformed(error: expat.ExpatError, above: int = 0) -> Fault:
 
 
 class _EntityDeclared(Exception):
-    """The file declares an entity, which no frame file needs, on that line."""
+    """The file declares an XML entity; the argument is the line."""
 
 
 def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:
-    """The rolesets of a document; ``above`` lines stand before it in its file."""
+    """Parse a document that starts ``above`` lines into its file."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
+    # ElementTree's own parser does not report line numbers, so expat is driven by hand.
     parser.buffer_text = True
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         builder.start(tag, {**attributes, _LINE: str(above + parser.CurrentLineNumber)})
 
+    # Expanding entities could use up the memory ("billion laughs"). No PropBank file declares any.
     def entity(*declaration: object) -> None:
         raise _EntityDeclared(parser.CurrentLineNumber)
 
@@ -146,6 +188,7 @@ def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:
 def _roleset(element: Element) -> Roleset:
     roles = {
         number: Role(number, role.get("f", "").upper(), one_line(role.get("descr", "")))
+        # If a role number occurs twice, the first one counts.
         for role in reversed(list(element.iter("role")))
         if (number := role.get("n", "")).isdigit()
     }
@@ -182,12 +225,21 @@ def _text(element: Element) -> str:
 
 Counts = dict[str, int]
 _CLASSES = {"r": "j"}
-"""Adverbs are looked up among the adjectives: PropBank's aliases are verbs, nouns and adjectives."""
+"""Word classes to look up under another letter: PropBank lists adverbs as adjectives."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameEntry:
-    """A frame: its roles' functions by number (``{"0": "PAG"}``) and its examples' roles by signature."""
+    """A frame of the shipped table.
+
+    Attributes:
+        id: AMR's frame id, ``give-01``.
+        functions: Function tag by role number: ``{"0": "PAG"}``.
+        verbal: Whether a verb is among its aliases.
+        examples: Number of annotated examples in PropBank.
+        seen: How often each argument signature (``dobj``, ``prep_to``) had each role in the examples; the
+            role is a number, or ``M`` for a modifier.
+    """
 
     id: str
     functions: Mapping[str, str]
@@ -198,16 +250,22 @@ class FrameEntry:
 
 @dataclass(slots=True)
 class FrameTable:
-    """Frames by id, and the ids of the frames that a word names by ``(class, lemma)``."""
+    """Frames by id, and frame ids by word.
+
+    Attributes:
+        frames: Frame by id.
+        aliases: Frame ids by word class and lemma: ``("v", "give_up")``.
+    """
 
     frames: dict[str, FrameEntry] = field(default_factory=dict[str, FrameEntry])
     aliases: dict[tuple[str, str], list[str]] = field(default_factory=dict[tuple[str, str], list[str]])
 
     def add_frames(self, rows: Iterable[str]) -> None:
-        """Reads rows of ``frames.tsv``.
+        """Add rows of ``frames.tsv``.
 
-        A row has the frame's id, roles as ``number:function``, aliases as ``class:lemma``, the number of
-        annotated examples, and ``signature=role:count`` for each that they show.
+        Args:
+            rows: Tab-separated rows: frame id, roles as ``number:function``, aliases as ``class:lemma``,
+                number of annotated examples, and ``signature=role:count`` for each signature in the examples.
         """
         for row in rows:
             id, roles, aliases, examples, seen = row.split("\t")
@@ -224,17 +282,31 @@ class FrameTable:
                 self.aliases.setdefault((pos, lemma.lower()), []).append(id)
 
     def candidates(self, lemma: str, kind: str) -> list[str]:
-        """The frames of a lemma in a word class (``v``, ``n``, ``j``, ``r``), in PropBank's order."""
+        """Return the frames of a lemma in a word class, in PropBank's order.
+
+        Args:
+            lemma: The lemma, with ``_`` before a particle: ``give_up``.
+            kind: ``v``, ``n``, ``j`` or ``r`` (adverb).
+
+        Returns:
+            Frame ids; empty for an unknown word.
+        """
         return self.aliases.get((_CLASSES.get(kind, kind), lemma), [])
 
 
 @lru_cache(maxsize=1)
 def load_frames() -> FrameTable:
-    """The frames that come with the package.
+    """Return the frame table that ships with the package.
 
-    >>> frames = load_frames()
-    >>> "give-up-07" in frames.candidates("give_up", "v"), frames.frames["give-01"].functions
-    (True, {'0': 'PAG', '1': 'PPT', '2': 'GOL'})
+    The table is read once and shared.
+
+    Returns:
+        The frames that AMR uses.
+
+    Example:
+        >>> frames = load_frames()
+        >>> "give-up-07" in frames.candidates("give_up", "v"), frames.frames["give-01"].functions
+        (True, {'0': 'PAG', '1': 'PPT', '2': 'GOL'})
     """
     table = FrameTable()
     table.add_frames(files("graphneg.english").joinpath("frames.tsv").read_text("utf-8").splitlines())

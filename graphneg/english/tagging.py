@@ -1,11 +1,14 @@
-"""Tags each token of a sentence with a part of speech, in tens of microseconds.
+"""A small part-of-speech tagger that takes tens of microseconds per sentence.
 
-A bigram Viterbi over hand-set costs (``tagging.tsv``); open-class words come from lemminflect. The AMR graph
-helps: a token that stands for a frame is rather a verb, one that stands for a plain concept rather is not.
+The surface decoder tags each sentence that it edits, and cannot wait for a neural tagger. The tagger is a
+bigram Viterbi decoder over hand-set costs (``tagging.tsv``). Open-class words get their possible tags from
+lemminflect. The AMR graph adds evidence: a token aligned to a verb frame is probably a verb, and a token
+aligned to a plain concept is probably not.
 
-Tags are Penn's, with these of our own: ``PRS`` a pronoun as subject, ``PRO`` as object, ``PN`` an indefinite
-or demonstrative one; ``PS`` a possessive; ``AX`` a finite form of be, have, do; ``SC`` a subordinator;
-``NEG`` not; ``QT`` a quotation mark or bracket; ``PU`` other marks inside a sentence; ``EN`` its end.
+Tags are Penn Treebank tags with these additions: ``PRS`` subject pronoun, ``PRO`` object pronoun, ``PN``
+indefinite or demonstrative pronoun, ``PS`` possessive, ``AX`` finite form of *be*, *have* or *do*, ``SC``
+subordinator, ``NEG`` *not*, ``QT`` quotation mark or bracket, ``PU`` other mark within a sentence, ``EN``
+sentence end.
 
 >>> tag(["She", "saw", "the", "saw", "."], {})
 ['PRS', 'VBD', 'DT', 'NN', 'EN']
@@ -19,18 +22,22 @@ from functools import lru_cache
 from graphneg.english.words import inflections, readings, table_rows, word_class
 
 Costs = dict[str, float]
-"""Costs by tag."""
+"""Cost by tag: 0 is usual, 6 is almost impossible."""
 
 NOUNS = frozenset({"NN", "NNS", "NNP"})
+"""Tags of nouns."""
 FINITE = frozenset({"VBP", "VBZ", "VBD", "AX", "MD"})
+"""Tags of finite verbs."""
 VERBS = FINITE | {"VB", "VBN", "VBG"}
+"""Tags of all verb forms."""
 _UNUSUAL = 3.0
-"""Cost of a tag after one that the table does not name before it."""
+"""Transition cost of a tag pair that the table does not list."""
 _OPEN = {"NOUN": ("NN", "NNS"), "VERB": ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")}
 _VERB_TAGS = frozenset(_OPEN["VERB"])
 _ENDS = frozenset(".!?…")
 _QUOTES = frozenset("\"'“”‘’«»()[]{}`")
 _UNOWNED = word_class("no-owners")
+"""Words after which *'s* is a form of *be* or *have* and never a genitive: *it's late*."""
 _BEFORE_ADJECTIVES = word_class("before-adjectives")
 _BY_ENDING = (
     (("ly",), {"RB": 0.0, "JJ": 1.0}),
@@ -41,7 +48,7 @@ _BY_ENDING = (
 
 
 def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
-    """Costs of the tags of each word of a closed class, and of what follows each tag."""
+    """Return the tag costs of closed-class words, and the transition costs by preceding tag."""
     words: dict[str, Costs] = {}
     follows: dict[str, Costs] = {}
     for kind, name, cells in table_rows("graphneg.english", "tagging.tsv"):
@@ -55,10 +62,21 @@ def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
 
 
 CLOSED, FOLLOWS = _read_costs()
+"""Tag costs by closed-class word, and transition costs by preceding tag."""
 
 
 def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
-    """One tag a token. ``frames``: by token, ``verb``, ``predicate`` or ``plain`` where the graph knows."""
+    """Tag each token of a sentence.
+
+    Args:
+        tokens: The tokens, as `graphneg.english.tokens.tokenize` splits them.
+        frames: Evidence of the graph by token index: ``verb`` (the token is a form of the verb that names its
+            frame), ``predicate`` (another frame) or ``plain`` (a concept that is not a frame). Tokens without
+            evidence are left out.
+
+    Returns:
+        One tag per token.
+    """
     costs: Costs = {"START": 0.0}
     back: list[dict[str, str]] = []
     for index in range(len(tokens)):
@@ -83,24 +101,30 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
 
 
 def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs:
-    """Costs by tag of a token where it stands."""
+    """Return the tag costs of a token in its context."""
     before = tokens[index - 1] if index else "."
     if tokens[index].lower() in ("'s", "’s") and index:
+        # "let's go": 's is the pronoun us.
         if before.lower() == "let":
             return {"PRO": 0.0}
+        # "it's late", "who's there": 's is a verb, never a genitive.
         if before.lower() in _UNOWNED:
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
+    # "very clear", "is nice": after a degree word or a form of be, an adjective (no participle) stays one,
+    # whatever the graph says. Adjectives are often PropBank frames.
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
     if describes or frame is None or len(costs) == 1:
         return costs
     adjusted = dict(costs)
     for known in costs:
         is_verb = known in _VERB_TAGS
+        # The concept of "walk" in "a long walk" is walk, not walk-01, so the token is no verb.
         if frame == "plain" and is_verb:
             adjusted[known] += 2.0
         elif frame == "verb" and not is_verb and known != "AX":
             adjusted[known] += 1.2
+        # Nouns can be frames, too ("decision" is decide-01), so this evidence is weak.
         elif frame == "predicate" and known in ("NN", "NNS"):
             adjusted[known] += 0.3
     return adjusted
@@ -108,13 +132,15 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
 
 @lru_cache(maxsize=65536)
 def _emissions(token: str, sentence_start: bool) -> Costs:
-    """Costs by tag of a token on its own."""
+    """Return the tag costs of a token without its context."""
     low = token.lower().replace("’", "'")
     if not any(character.isalnum() for character in token):
+        # "." and "..." end a sentence; ".," does not.
         if token[0] in _ENDS and (len(token) == 1 or token[0] != "." or token.startswith("..")):
             return {"EN": 0.0}
         return {"QT" if token in _QUOTES else "CC" if token == "&" else "PU": 0.0}
     if token[0].isdigit():
+        # "21st" is an adjective or a number.
         return {"CD": 0.0} if not low.endswith(("st", "nd", "rd", "th")) else {"JJ": 0.0, "CD": 0.5}
     if low == "'s":
         return {"AX": 0.5, "POS": 0.5, "PRO": 4.0}
@@ -123,8 +149,10 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
         return known
     costs = dict(known or {})
     for candidate, cost in _open_class(low).items():
+        # A closed-class word is rarely used in an open class: "will" is a modal before it is a noun.
         costs.setdefault(candidate, cost + (2.0 if known else 0.0))
     if token[0].isupper() and low not in CLOSED:
+        # Every word has a capital at the start of a sentence, so there the capital says little.
         if sentence_start:
             costs.setdefault("NNP", 1.0 if not costs else 2.5)
         else:
@@ -134,6 +162,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
 
 @lru_cache(maxsize=65536)
 def _open_class(low: str) -> Costs:
+    """Return the tag costs of an open-class word by the dictionary, or by its ending if it is unknown."""
     costs: Costs = {}
     by_upos = readings(low)
     for upos, lemmas in by_upos.items():
@@ -144,6 +173,7 @@ def _open_class(low: str) -> Costs:
         for lemma in lemmas if upos in _OPEN else ():
             forms = inflections(lemma, upos)
             costs.update((penn, 0.2) for penn in _OPEN[upos] if low in forms.get(penn, ()))
+    # "sheep" is singular or plural. The ending decides which one is more likely.
     if "NNS" in costs and "NN" in costs:
         plural = low.endswith("s") and not low.endswith("ss")
         costs["NN" if plural else "NNS"] += 1.0 if plural else 1.2
@@ -151,7 +181,8 @@ def _open_class(low: str) -> Costs:
         costs["JJ"] += 0.2
     if costs:
         return costs
-    for endings, usual in _BY_ENDING:  # an unknown word
+    # The word is not in the dictionary, so its ending decides: most words in -ly are adverbs.
+    for endings, usual in _BY_ENDING:
         if low.endswith(endings):
             return usual
     if "-" in low:

@@ -1,8 +1,8 @@
-"""What an English word can be: its classes, its readings and inflections, its lemma, its stems.
+"""Dictionary knowledge about English words: readings, inflections, lemmas, stems, word classes.
 
-In: a word as it is written. Out: lemminflect's dictionary (``readings``, ``inflections``), the word's lemma
-(``lemma_of``), all lemmas and rough stems for comparing words (``lemmas``, ``stems``), and the classes of
-words that the package ships (``word_class``), one a row of ``word_classes.tsv``.
+Inflections come from lemminflect (`readings`, `inflections`). `lemma_of` gives one lemma of a word. `lemmas`
+and `stems` give all forms under which words are compared. `word_class`, `word_list` and `word_map` read the
+rows of ``word_classes.tsv``.
 
 >>> readings("saw")["VERB"], inflections("see", "VERB")["VBD"]
 (('see', 'saw'), ('saw',))
@@ -26,7 +26,9 @@ from graphneg.english.tokens import WORD, with_clitics
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLITIC = re.compile(r"(?:n['’]t|['’](?:s|m|d|re|ve|ll|t))$")
 _LONGEST_WORD = 60
+"""Longer strings of letters are not words and get no lemma."""
 _LONGEST_TAGGED = 40
+"""Longer words are not looked up in the dictionary."""
 _UNIVERSAL = {"NN": "NOUN", "VB": "VERB", "JJR": "ADJ", "JJS": "ADJ", "RBR": "ADV", "RBS": "ADV"}
 _SUFFIX = re.compile(
     r"(?:ization|isation|ication|ations?|itions?|utions?|[st]?ions?|ements?|ments?|iness|ness|ances?|ences?"
@@ -37,43 +39,74 @@ _SUFFIX = re.compile(
 
 
 def table_rows(package: str, name: str) -> list[list[str]]:
-    """The rows of a table that comes with a package: cells apart by tabs, ``#`` before what is no row."""
+    """Return the rows of a tab-separated table that ships with a package.
+
+    Args:
+        package: Name of the Python package.
+        name: File name within the package.
+
+    Returns:
+        The cells of each row, without comment lines (``#``).
+    """
     lines = files(package).joinpath(name).read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
 @cache
 def _tables() -> dict[str, str]:
+    """Return the words of each class as one string."""
     return dict(table_rows("graphneg.english", "word_classes.tsv"))
 
 
 def word_list(name: str) -> list[str]:
-    """The words of a class, in the order of the table."""
+    """Return the words of a class, in table order.
+
+    Args:
+        name: Class name, ``months``.
+
+    Returns:
+        The words; some classes have ``word:value`` instead.
+    """
     return _tables()[name].split()
 
 
 @cache
 def word_class(name: str) -> frozenset[str]:
-    """The words of a class."""
+    """Return the words of a class as a set.
+
+    Args:
+        name: Class name, ``months``.
+
+    Returns:
+        The words.
+    """
     return frozenset(word_list(name))
 
 
 @cache
 def word_map(name: str) -> dict[str, str]:
-    """What each word of a class stands for, where the table has ``word:value``."""
+    """Return the values of the words of a class.
+
+    Args:
+        name: Name of a class whose cells are ``word:value``.
+
+    Returns:
+        Value by word.
+    """
     return dict(cell.split(":") for cell in word_list(name))
 
 
 CLOSED = word_class("closed")
-"""Words that tell no scene: closed classes, auxiliaries, what one says to answer or to greet."""
+"""Words without topical content: closed classes, auxiliaries, answers and greetings."""
 
 
 @lru_cache(maxsize=1)
 def _lemminflect() -> tuple[Any, Any]:
-    """lemminflect's lemmatizer and its inflections. Its package imports spaCy, and torch with it, wherever
-    they are installed, to extend spaCy's tokens: seconds for what is not used here. So its modules are
-    imported below an empty package, which makes room at once: a program that imports lemminflect itself gets
-    all of it, over the same modules."""
+    """Return lemminflect's lemmatizer and inflection tables."""
+    # lemminflect's __init__ imports spaCy, and with it torch, if they are installed, in order to extend
+    # spaCy's tokens. That takes seconds and is not needed here. So its submodules are imported below an empty
+    # package, which is removed afterwards. A program that imports lemminflect itself still gets the whole
+    # package.
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
     empty = spec is not None and name not in sys.modules
@@ -90,14 +123,30 @@ def _lemminflect() -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1 << 17)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
-    """The lemmas of a word by universal part of speech: ``saw`` is a NOUN and two VERBs."""
+    """Return the lemmas of a word by universal part of speech.
+
+    Args:
+        word: A lower-case word.
+
+    Returns:
+        Lemmas by ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``: *saw* is a form of one noun and
+        two verbs. Empty for an unknown word.
+    """
     lemmas: dict[str, tuple[str, ...]] = _lemminflect()[0].getAllLemmas(word)
     return lemmas
 
 
 @lru_cache(maxsize=1 << 16)
 def is_past(word: str) -> bool:
-    """Whether the form is a past tense that is no other form: *took*, *went*."""
+    """Return whether a form can only be a past tense: *took*, *went*.
+
+    Args:
+        word: A lower-case word.
+
+    Returns:
+        False for *cut* (also the base form) and *taken* (a participle).
+    """
+    # "goes", "going" and "given" are forms of verbs but no past tense.
     if word in CLOSED or word.endswith(("s", "ing", "en")):
         return False
     known = readings(word)
@@ -106,21 +155,44 @@ def is_past(word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
-    """The lemmas of a word as one universal part of speech; a word that is in no dictionary goes by rules."""
+    """Return the lemmas of a word in one part of speech.
+
+    Args:
+        word: A lower-case word; an unknown word is lemmatised by rules.
+        upos: Universal part of speech, ``VERB``.
+
+    Returns:
+        The lemmas.
+    """
     lemmas: tuple[str, ...] = _lemminflect()[0].getLemma(word, upos=upos)
     return lemmas
 
 
 @lru_cache(maxsize=65536)
 def inflections(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
-    """The forms of a lemma by Penn tag, for one universal part of speech."""
+    """Return the inflected forms of a lemma by Penn tag.
+
+    Args:
+        lemma: The lemma.
+        upos: Universal part of speech, ``VERB``.
+
+    Returns:
+        Forms by tag: ``{"VBD": ("saw",), ...}``.
+    """
     forms: dict[str, tuple[str, ...]] = _lemminflect()[1].getAllInflections(lemma, upos)
     return forms
 
 
 @lru_cache(maxsize=65536)
 def american(word: str) -> str:
-    """One spelling for British and American variants, for comparison only."""
+    """Return the American spelling of a word, for comparison only.
+
+    Args:
+        word: A lower-case word.
+
+    Returns:
+        The word with *-or*, *-ize*, *gray* and *center*; other words may be distorted in the same way.
+    """
     word = word.replace("colour", "color").replace("grey", "gray").replace("centre", "center")
     word = re.sub(r"(?<=..)our$", "or", word)
     return re.sub(r"is(e|ed|es|ing)$", r"iz\1", word) if len(word) > 6 else word
@@ -128,12 +200,24 @@ def american(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def lemmas(word: str) -> frozenset[str]:
-    """The word in lower case and all that it may be a form of."""
+    """Return the lower-case word and every lemma that it may be a form of.
+
+    Args:
+        word: A word or clitic.
+
+    Returns:
+        The forms, in American spelling.
+
+    Example:
+        >>> sorted(lemmas("Colours"))
+        ['color', 'colors', 'colours']
+    """
     low = word.lower().replace("’", "'")
     low = word_map("contracted").get(low, low)
     forms = {low, american(low)}
     for known in readings(low).values():
         forms.update(american(lemma.lower()) for lemma in known)
+    # "goin'" is a spelling of "going".
     if low.endswith("n'"):
         forms.add(low[:-1] + "g")
     return frozenset(forms)
@@ -141,9 +225,21 @@ def lemmas(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def stems(word: str) -> frozenset[str]:
-    """Rough stems, for words related by derivation: ``decision`` and ``decide`` share one."""
+    """Return rough stems, which related words share.
+
+    Args:
+        word: A word in any case.
+
+    Returns:
+        Stems of at least three letters; *decision* and *decide* have one in common.
+
+    Example:
+        >>> stems("decision") & stems("decide")
+        frozenset({'decy'})
+    """
     low = american(word.lower())
     stripped = {word_map("irregular-stems").get(low, low)}
+    # Two suffixes may follow each other: care-ful-ly.
     for _ in range(2):
         for known in tuple(stripped):
             if (match := _SUFFIX.search(known)) and match.start() >= 3:
@@ -153,20 +249,28 @@ def stems(word: str) -> frozenset[str]:
 
 
 def _fold(stem: str) -> str:
-    """Consonant changes at the seam: ``deci-sion``/``decid-e``, ``beginn-er``/``begin``."""
+    """Undo consonant and vowel changes before a suffix: *beginn-er* and *begin*, *happi-ness* and *happy*."""
     if len(stem) > 3 and stem[-1] == stem[-2]:
         stem = stem[:-1]
     return stem[:-1] + "y" if stem.endswith("i") else stem
 
 
 def content_lemmas(text: str) -> tuple[str, ...]:
-    """The content lemmas of a text, each once, in the order of the text: keys of `Term`.
+    """Return the content lemmas of a text, each once, in text order.
 
-    Some 50,000 sentences a second go through without a tagger, and inflected forms meet on one lemma: of
-    several readings of a word the verb's is taken (*ran*, *left*, *saw*), of words in -s the noun's.
+    They are the keys of `Term` nodes. The function handles about 50,000 sentences per second, because it uses
+    no tagger. An ambiguous word gets its verb reading (*ran*, *left*, *saw*), a word in *-s* its noun
+    reading, so that inflected forms meet under one lemma.
 
-    >>> content_lemmas("I ran to the houses, but they didn ' t open their doors.")
-    ('run', 'house', 'open', 'door')
+    Args:
+        text: Raw or tokenised text.
+
+    Returns:
+        Lower-case lemmas.
+
+    Example:
+        >>> content_lemmas("I ran to the houses, but they didn ' t open their doors.")
+        ('run', 'house', 'open', 'door')
     """
     words = WORD.findall(with_clitics(text))
     return tuple(dict.fromkeys(lemma for word in words if (lemma := _content_lemma(word))))
@@ -174,7 +278,7 @@ def content_lemmas(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 17)
 def _content_lemma(word: str) -> str:
-    """The lemma of a content word; nothing of any other."""
+    """Return the lemma of a content word, or the empty string."""
     bare = _CLITIC.sub("", word.lower())
     if not 1 < len(bare) <= _LONGEST_WORD or bare in CLOSED:
         return ""
@@ -183,26 +287,40 @@ def _content_lemma(word: str) -> str:
 
 
 _JUDGED = 200
+"""Number of words of a text by which its language is judged."""
 _FEW = 4
-"""Fewer words tell nothing, unless they are of another script."""
+"""Minimum number of words in the Latin script to judge a language by."""
 
 
 def is_foreign(text: str) -> bool:
-    """Whether a text is hardly English, by its first 200 words: of another script, or of four words or more
-    most of which are in no English dictionary, or no more of which are English function words than those of
-    a language near by.
+    """Return whether a text is not English.
 
-    >>> is_foreign("Das Hotel liegt direkt am Strand."), is_foreign("The hotel is right on the beach.")
-    (True, False)
+    The first 200 words are judged. A text is foreign if most of its letters are not Latin. A text of four
+    words or more is also foreign if few of its words are in the English dictionary and few are English
+    function words, or if it has at least as many function words of a neighbouring language as of English.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Whether it is foreign; False for a shorter text in the Latin script.
+
+    Example:
+        >>> is_foreign("Das Hotel liegt direkt am Strand."), is_foreign("The hotel is right on the beach.")
+        (True, False)
     """
     words = [match[0].lower() for match in islice(_LETTERS.finditer(text), _JUDGED)]
     letters = "".join(words)
+    # U+02B0 is the first code point behind the Latin and IPA blocks of Unicode.
     if 2 * sum(letter < "ʰ" for letter in letters) < len(letters):
         return True
     foreign = sum(word in word_class("foreign-function-words") for word in words)
     english = sum(word in CLOSED for word in words)
     long = [word for word in words if len(word) > 1]
     known = sum(word in CLOSED or (word.isascii() and bool(readings(word))) for word in long)
+    # Slang and names lower the share of dictionary words, so such a text must lack English function words,
+    # too. A foreign text may share words with English ("Das Hotel ist modern"), so with foreign function
+    # words more of the words must be known.
     return len(words) >= _FEW and (
         (known < 0.4 * len(long) and english <= 0.25 * len(words))
         or (known < 0.7 * len(long) and foreign > 0 and foreign >= english)
@@ -210,19 +328,28 @@ def is_foreign(text: str) -> bool:
 
 
 def lemma_of(word: str, tag: str | None = None) -> str:
-    """The lemma of a lower-case word, by its Penn Treebank tag where that is known.
+    """Return the lemma of a word.
 
     >>> [lemma_of(word) for word in ("left", "evening", "glasses", "worse", "graphneg")]
     ['leave', 'evening', 'glasses', 'bad', 'graphneg']
     >>> lemma_of("riding", "VBG"), lemma_of("n't", "RB"), lemma_of("mice", "NNS")
     ('ride', 'not', 'mouse')
+
+    Args:
+        word: A lower-case word or clitic.
+        tag: Its Penn tag; without it the commonest reading is taken.
+
+    Returns:
+        The lemma; an unknown word is its own.
     """
     return _commonest_lemma(word) if tag is None else _tagged_lemma(word, tag)
 
 
 def _commonest_lemma(word: str) -> str:
+    """Return the lemma of a word whose tag is not known."""
     known = readings(word)
     verbs, nouns = known.get("VERB", ()), known.get("NOUN", ())
+    # "evening" is no form of "even", and "glasses" is a noun of its own.
     if word in word_class("nouns-in-ing") or (word.endswith("s") and word in nouns):
         return word
     if nouns and word.endswith("s"):
@@ -233,29 +360,42 @@ def _commonest_lemma(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _tagged_lemma(word: str, tag: str) -> str:
+    """Return the lemma of a word with a Penn tag."""
     if tag == "POS":
         return word
+    # "he'd gone" has the tag VBD, "he'd go" the tag MD.
     if word == "'d" and tag == "VBD":
         return "have"
+    # Forms such as "does" or "thought" can be nouns, which keep their regular lemma.
     irregular = word_map("irregular-forms").get(word)
     if irregular is not None and (tag not in {"NN", "NNS"} or word in {"people", "men"}):
         return irregular
+    # The dictionary also lists "leave" as the singular.
     if word == "leaves" and tag == "NNS":
         return "leaf"
     upos = _UNIVERSAL.get(tag) or _UNIVERSAL.get(tag[:2] if tag[:2] in ("NN", "VB") and tag != "NNP" else "")
     if upos is None or len(word) > _LONGEST_TAGGED or not word.isascii():
         return word
     known = lemmas_as(word, upos)
+    # A singular noun is its own lemma, although the dictionary may also read it as a form of another: "data"
+    # of "datum".
     if not known or (tag == "NN" and (word in known or word in ("leave", "stave", "axe"))):
         return word
     return next((lemma for lemma in known if lemma != word), word) if tag == "NNS" else known[0]
 
 
 def right_article(word: str, following: str) -> str:
-    """The right form of an article before a word; other words as they are.
+    """Return the form of an indefinite article that fits the next word.
 
     >>> right_article("a", "apple"), right_article("An", "pear"), right_article("the", "apple")
     ('an', 'A', 'the')
+
+    Args:
+        word: Any word; only *a* and *an* are changed.
+        following: The next word, in lower case; its first letter decides.
+
+    Returns:
+        The article with its capitalisation, or the word itself.
     """
     if word.lower() not in ("a", "an"):
         return word

@@ -1,6 +1,14 @@
-"""Parsers turn texts into AMR graphs.
+"""Parsers, which turn texts into AMR graphs.
 
-``dependency`` works by rules on spaCy's dependencies; ``amrlib`` runs any model of that package.
+`get_parser` makes a parser by name. ``dependency`` applies rules and small trained models to spaCy's
+dependency trees, on the CPU. ``amrlib`` runs any parse model of the amrlib package. Other packages add
+parsers by an entry point in the group ``graphneg.parsers``.
+
+>>> parser = get_parser("dependency")
+>>> [parsed] = parser.parse_batch(["Birds sing."])
+>>> print(parsed.penman)
+(s / sing-01
+   :ARG0 (b / bird))
 """
 
 from __future__ import annotations

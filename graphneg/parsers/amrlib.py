@@ -1,7 +1,15 @@
-"""The amrlib parser: an utterance's sentences through a model, their graphs mended, aligned and joined.
+"""The ``amrlib`` parser: run an AMR parse model on the sentences of a text and join their graphs.
 
-In: texts, and the folder of a parse model. Out: for each text one graph of its sentences under
-``multi-sentence``, with spans over its tokens, and warnings about what was cut, broken off or mended.
+amrlib models parse one sentence at a time and may produce ill-formed graphs. This module splits each text
+into sentences, lets the model propose several graphs for each, repairs small defects, and takes the best
+proposal that is well-formed. It aligns nodes to tokens and joins the graphs of a text under
+``multi-sentence``. Warnings report what was truncated, repaired or lost.
+
+The text *Go. Good!* gives:
+
+    (m / multi-sentence
+       :snt1 (g / go-02)
+       :snt2 (g2 / good))
 """
 
 from __future__ import annotations
@@ -42,18 +50,11 @@ from graphneg.parsers.base import WORDLESS, Parsed
 
 
 class AmrlibParser:
-    """Text to AMR by a model of amrlib (``model`` is its directory).
+    """Parse texts with an amrlib model.
 
-    Each text is split into sentences, which go through the model in batches of ``batch``, halved
-    where memory runs out; the best of ``beams`` graphs that is well formed, after small repairs, is
-    taken. Nodes are aligned to tokens by amrlib's rule-based aligner. ``device`` is ``cpu``, ``cuda`` or
-    ``mps``, the best there is where not given; with ``offline`` no tokenizer is fetched from the hub.
-
-    Warnings: ``truncated`` (a sentence longer than the model reads), ``broken-off`` (a graph longer than
-    it writes), ``repaired``, ``no-graph`` (a sentence without a well-formed one), ``out-of-memory``.
-
-    Raises:
-        ParserError: the directory is missing, no parse model, or can't be loaded; or a package is missing.
+    Warning codes: ``truncated`` (a sentence is longer than the model reads), ``broken-off`` (a graph is
+    longer than the model writes), ``repaired``, ``no-graph`` (no proposal for a sentence is well-formed),
+    ``out-of-memory``.
     """
 
     name = "amrlib"
@@ -67,6 +68,21 @@ class AmrlibParser:
         beams: int = 4,
         offline: bool = False,
     ) -> None:
+        """Initialize the parser and load its model.
+
+        A `ParserError` also says if the directory is missing or holds no parse model, if the model cannot be
+        loaded, or if a package is missing.
+
+        Args:
+            model: Directory of the model.
+            device: ``cpu``, ``cuda`` or ``mps``; the best available one by default.
+            batch: Sentences per batch; halved if memory runs out.
+            beams: Beam size, and number of graphs proposed per sentence.
+            offline: Never fetch a tokenizer from the Hugging Face hub.
+
+        Raises:
+            ParserError: ``batch`` or ``beams`` is below 1.
+        """
         if batch < 1 or beams < 1:
             raise ParserError(f"batch {batch}, beams {beams}: both must be at least 1")
         checkpoint = read_model(model)
@@ -76,13 +92,22 @@ class AmrlibParser:
         self.version = f"{checkpoint.version}.{beams}"
 
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
-        """A graph for each text, in order, or the reason why there is none."""
+        """Parse texts.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            One result per text, in order; without a graph, a warning says why.
+        """
         split = [typed_sentences(text) for text in texts]
+        # A sentence that occurs several times ("Yes.") goes through the model once.
         different = sorted({sentence.text for sentences in split for sentence in sentences})
         proposals = dict(zip(different, self._propose(different), strict=True))
         return [self._parsed(sentences, proposals) for sentences in split]
 
     def _parsed(self, sentences: Sequence[SentenceSpan], proposals: Mapping[str, Hypotheses]) -> Parsed:
+        """Join the chosen graphs of the sentences of a text."""
         if not sentences:
             return WORDLESS
         graphs: list[AmrGraph] = []
@@ -95,17 +120,19 @@ class AmrlibParser:
         return Parsed(joined(graphs) if graphs else None, tuple(warnings))
 
     def _aligned(self, graph: AmrGraph, sentence: SentenceSpan) -> AmrGraph:
-        """The graph with spans over the tokens of the whole text."""
+        """Align a graph, with spans over the tokens of the whole text."""
         spans = self._align(replace(graph, spans={}), [token.text for token in tokenize(sentence.text)])
         first = sentence.first_token
         return replace(graph, spans={k: (first + start, first + end) for k, (start, end) in spans.items()})
 
 
 class Hypothesis(NamedTuple):
-    """A proposed graph; ``penman`` is None where none can be read from what the model wrote.
+    """A graph that the model proposes for a sentence.
 
-    ``repairs`` counts what was ill-formed and mended in reading, ``finished`` says whether the model came
-    to an end.
+    Attributes:
+        penman: The graph in PENMAN notation; ``None`` if the output cannot be read as a graph.
+        repairs: Number of defects that were mended while reading the output.
+        finished: Whether the model ended the graph before the length limit.
     """
 
     penman: str | None
@@ -114,7 +141,13 @@ class Hypothesis(NamedTuple):
 
 
 class Hypotheses(NamedTuple):
-    """A sentence's candidates, none where memory did not suffice; ``cut`` tokens of it were not read."""
+    """The proposals for a sentence.
+
+    Attributes:
+        candidates: The proposals, best first; ``None`` if memory did not suffice for the sentence.
+        tokens: Length of the sentence in model tokens.
+        cut: Number of these tokens behind the model's limit, which were not read.
+    """
 
     candidates: tuple[Hypothesis, ...] | None
     tokens: int = 0
@@ -122,7 +155,18 @@ class Hypotheses(NamedTuple):
 
 
 def chosen(proposal: Hypotheses, number: int, longest: int) -> Parsed:
-    """The best well-formed graph of a sentence, one that came to its end before one that did not."""
+    """Choose the best well-formed graph of a sentence.
+
+    A finished graph is preferred to one that was broken off, then a higher rank.
+
+    Args:
+        proposal: The proposals for the sentence.
+        number: Number of the sentence in its text, for warnings.
+        longest: Output limit of the model in tokens, for warnings.
+
+    Returns:
+        The graph with warnings, or no graph and the reason.
+    """
     where = f"sentence {number}"
     warnings: list[str] = []
     if proposal.cut:
@@ -146,7 +190,7 @@ def chosen(proposal: Hypotheses, number: int, longest: int) -> Parsed:
 
 
 def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
-    """The candidate's graph if it can be made well-formed, and how often it was mended."""
+    """Return the graph of a candidate if it can be made well-formed, and the number of repairs."""
     try:
         graph = replace(parse_graph(candidate.penman or ""), metadata=())
     except PenmanError:
@@ -157,15 +201,20 @@ def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
 
 
 def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
-    """The graphs as ``:snt1``, ``:snt2``, ... of one, variables made unique; one graph as it is.
-
-    ``spans`` are kept as they are: they must count in the tokens of the whole text.
+    """Join graphs as ``:snt1``, ``:snt2``, ... of a ``multi-sentence`` graph.
 
     >>> from graphneg.amr.penman import format_graph, parse_graph
     >>> print(format_graph(joined([parse_graph("(g / go-02)"), parse_graph("(g / good)")])))
     (m / multi-sentence
        :snt1 (g / go-02)
        :snt2 (g2 / good))
+
+    Args:
+        graphs: The graphs of the sentences, at least one. Their spans must count the tokens of the whole
+            text.
+
+    Returns:
+        One graph with unique variables; a single graph is returned as it is.
     """
     if len(graphs) == 1:
         return graphs[0]
@@ -189,6 +238,7 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
 
 
 def _unique(variable: str | None, taken: set[str]) -> str | None:
+    """Return the variable, renumbered if it is taken, and mark it as taken."""
     if variable is None:
         return None
     stem = variable.rstrip("0123456789") or "x"
@@ -202,14 +252,16 @@ _NUMBERED = re.compile(r":(op|snt)(\d+)")
 _ROLE = re.compile(r":[A-Za-z][A-Za-z0-9-]*")
 _VARIABLE = re.compile(r"[a-z]\d*")
 Branch = tuple[str, Any]
+"""A role with its colon, and its target: a subtree, a variable or a constant."""
 
 
 def mended(graph: AmrGraph) -> AmrGraph | None:
-    """The graph without the defects that can be taken out of it; None where some are left.
+    """Remove the defects of a graph.
 
-    What goes: a role that leads twice to one node, or from a node to itself; a second polarity or
-    mode; a value that is no role's, or that nothing introduces; names without words get one.
-    ``:opN`` and ``:sntN`` are numbered anew.
+    These are removed: a second role that leads to the same node, a role from a node to itself, a second
+    polarity or mode, a constant under an inverse role, a variable that is never introduced. A role with an
+    invalid name becomes ``:mod`` over a subtree and is removed over a leaf. A name without words gets one,
+    and ``:opN`` and ``:sntN`` are renumbered.
 
     >>> from graphneg.amr.penman import format_graph
     >>> graph = parse_graph("(a / and :op1 (b / be) :op3 (c / cat :polarity - :polarity -))")
@@ -218,6 +270,12 @@ def mended(graph: AmrGraph) -> AmrGraph | None:
        :op1 (b / be)
        :op2 (c / cat
                :polarity -))
+
+    Args:
+        graph: A graph that can be written.
+
+    Returns:
+        The graph without defects, or ``None`` if some cannot be removed.
     """
     if not check(graph):
         return graph
@@ -230,32 +288,38 @@ def mended(graph: AmrGraph) -> AmrGraph | None:
 
 
 def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, list[Branch]]:
+    """Remove the defects of a subtree."""
     variable, branches = node
     kept: list[Branch] = []
     seen: set[Branch] = set()
     for role, target in branches:
+        # A node has one polarity and one mode, whatever their values. Other roles may occur twice with
+        # different targets.
         key = role, "" if role in {":polarity", ":mode"} or isinstance(target, tuple) else target
         if isinstance(target, tuple):
             kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
         elif role == "/" or (key not in seen and _stays(variable, role, target, variables)):
             seen.add(key)
             kept.append((role, target))
+    # AMR requires at least one :op of a name.
     if ("/", "name") in kept and not any(role.startswith(":op") for role, _ in kept):
         kept.append((":op1", '"?"'))
     return variable, _numbered(kept)
 
 
 def _stays(variable: str, role: str, target: str, variables: set[str]) -> bool:
-    """Whether a branch to a constant, or to a node that is introduced elsewhere, does no harm."""
+    """Return whether a branch to a constant or to a reentrant node is valid."""
     if not _ROLE.fullmatch(role):
         return False
+    # A reentrancy is valid, except from a node to itself.
     if target in variables:
         return target != variable
+    # A constant cannot be the head of an arc. A bare "b2" is a variable that the model never introduced.
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 
 def _numbered(branches: list[Branch]) -> list[Branch]:
-    """The branches with their ``:opN`` and ``:sntN`` numbered without gaps, in the order that they have."""
+    """Renumber ``:opN`` and ``:sntN`` without gaps, in their numeric order."""
     matches = ((_NUMBERED.fullmatch(role), i) for i, (role, _) in enumerate(branches))
     numbers: Counter[str] = Counter()
     roles: dict[int, str] = {}
@@ -266,19 +330,26 @@ def _numbered(branches: list[Branch]) -> list[Branch]:
 
 
 SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
-"""amrlib's modules for T5, BART and any other sequence-to-sequence model of transformers."""
+"""amrlib's modules for T5, BART and other sequence-to-sequence models of transformers."""
 
 _INFERENCE = re.compile(r"\.(parse_\w+)\.inference")
 _TASKS = ("parse_amr", "translation_amr_to_text")
-"""Where training noted its settings: the first released model did so under another task's name."""
+"""Keys of the training settings in ``config.json``. The first released model wrote them under the name of
+another task.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ParseModel:
-    """A folder that amrlib can parse with. Limits are in tokens.
+    """A model directory that amrlib can parse with.
 
-    ``family`` is the module of amrlib that runs it (``parse_xfm``), ``version`` tells its weights
-    from others', ``tokenizer`` is the folder or hub id of its tokenizer.
+    Attributes:
+        path: The directory.
+        family: The amrlib module that runs the model, ``parse_xfm``.
+        version: Version and digest of the weights.
+        tokenizer: Directory or hub id of the tokenizer.
+        max_input: Input limit in tokens.
+        max_output: Output limit in tokens.
     """
 
     path: Path
@@ -290,9 +361,16 @@ class ParseModel:
 
 
 def read_model(model: str | Path | None) -> ParseModel:
-    """What is in a model's folder.
+    """Read the description of a model directory; weights are not loaded.
 
-    Raises `ParserError`: there is no such folder, it holds no amrlib model, or one for another task.
+    Args:
+        model: The directory.
+
+    Returns:
+        The description.
+
+    Raises:
+        ParserError: The directory is missing, holds no amrlib model, or a model for another task.
     """
     if model is None:
         raise ParserError(
@@ -316,6 +394,7 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
     module = str(meta.get("inference_module", ""))
+    # The name is imported as a module later, so a model directory must not be able to name any other one.
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(
@@ -323,6 +402,7 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"and is not run; parse models are at {AMRLIB_MODELS}"
         )
     family = known[1]
+    # The digest distinguishes models with equal metadata, such as fine-tuned ones.
     weights = (file for file in path.iterdir() if file.suffix in (".safetensors", ".bin", ".pt"))
     whole = ParseModel(path, family, f"{meta.get('version', '0')}-{files_digest(weights)}")
     if family not in SEQUENCE_TO_SEQUENCE:
@@ -334,18 +414,32 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"{path}: config.json has no task_specific_params for parse_amr, which amrlib's training notes "
             "there; fetch the model again"
         )
+    # amrlib's own defaults for models that do not record their limits.
     limits = int(task.get("max_in_len") or 100), int(task.get("max_out_len") or 512)
     return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
 
 
 Engine = Callable[[Sequence[str]], list[Hypotheses]]
-"""Proposes graphs for sentences, best first; they are run longest first, in batches of like length."""
+"""A function from sentences to proposals. It runs the longest sentences first, in batches of similar
+length.
+"""
 
 
 def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
-    """What runs the model.
+    """Load a model.
 
-    Raises `ParserError`: its weights, its tokenizer or a package is missing, or the device can't be used.
+    Args:
+        model: The model's description.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        batch: Sentences per batch.
+        beams: Beam size.
+        offline: Never fetch a tokenizer from the hub.
+
+    Returns:
+        The function that runs the model.
+
+    Raises:
+        ParserError: Weights, the tokenizer or a package are missing, or the device cannot be used.
     """
     try:
         if model.family in SEQUENCE_TO_SEQUENCE:
@@ -360,17 +454,18 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
 
 
 def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
-    """T5, BART and others: generation by graphneg, the reading of what was generated by amrlib. amrlib's own
-    inference says of a sentence that it was clipped in a log only, and of a graph that broke off not at
-    all."""
+    """Load a sequence-to-sequence model."""
+    # graphneg generates and amrlib only reads the output. amrlib's own inference reports a clipped sentence
+    # in its log alone, and a graph that was broken off not at all.
     reader = importlib.import_module("amrlib.models.parse_xfm.penman_serializer")
     tokenizer = load_tokenizer(model.tokenizer, offline=offline)
     backend = TorchBackend(model.path, tokenizer, device)
-    # BART's own setting, made for summaries: graphs repeat themselves.
+    # BART's default forbids repeated n-grams, which suits summaries. Graphs repeat themselves.
     backend.model.generation_config.no_repeat_ngram_size = 0
 
     def generate(rows: Sequence[Sequence[int]]) -> list[list[Output]]:
         """As much of each row as the model reads, with the token that ends a text."""
+        # A row that is too long is cut before its last token, which marks the end of the text.
         last = model.max_input - 1
         read = [[*row[:last], row[-1]] if len(row) > model.max_input else list(row) for row in rows]
         return backend.beams(read, beams, model.max_output)
@@ -395,8 +490,9 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
 
 
 def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
-    """The PENMAN text by amrlib's reader of what models write, and how often it complained on the way. It
-    names nodes by their concepts, and its brackets need not match."""
+    """Read a graph from model output with amrlib, and count the warnings that it logs."""
+    # Models name nodes by their concepts, and brackets need not match. amrlib's reader mends that but reports
+    # it only to its log.
     complaints: list[str] = []
 
     def note(record: logging.LogRecord) -> bool:
@@ -413,7 +509,7 @@ def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
 
 
 def _amrlib_engine(model: ParseModel, device: str, batch: int, beams: int) -> Engine:
-    """Models of amrlib's other families (SPRING, GSII), by its own inference: one candidate or none."""
+    """Load a model of another family (SPRING, GSII) with amrlib's own inference, which proposes one graph."""
     factory = importlib.import_module("amrlib.models.model_factory")
     try:
         inference: Any = factory.load_inference_model(

@@ -1,4 +1,16 @@
-"""What a parser is, how one is found by name, and how its answers are checked."""
+"""The parser interface, the lookup of parsers by name, and the check of their output.
+
+A parser is any object with ``name``, ``version`` and ``parse_batch``. `CheckedParser` wraps it, so that the
+rest of the package can rely on one answer per text, each a well-formed graph or a warning that says why there
+is none.
+
+>>> class Fixed:
+...     def parse_batch(self, texts):
+...         return ["(s / sing-01 :ARG0 (b / bird))" for _ in texts]
+>>> answers = checked(Fixed()).parse_batch(["Birds sing.", " "])
+>>> [answer.graph.top.concept for answer in answers]
+['sing-01', 'amr-empty']
+"""
 
 from __future__ import annotations
 
@@ -15,25 +27,30 @@ from graphneg.model import AmrGraph, AmrNode
 from graphneg.plugins import Plugins
 
 PLUGINS = Plugins("parser", "graphneg.parsers", ParserError)
+"""The registry of parsers."""
 EMPTY = AmrGraph("", (AmrNode(0, 0, "a", "amr-empty", None, None, None, 0),))
-"""The graph of a text without words (AMR guidelines 1.2.6, ``amr-empty``)."""
+"""The graph of a text without words (``amr-empty``, AMR guidelines 1.2.6)."""
 
 FOREIGN = "language: few of its words are English, so it is not edited"
+"""Warning for a text that is not English. Such a text is parsed but never edited."""
 
 LONGEST_TEXT = 5_000
-"""Longest text in characters that is parsed, and that is edited. A turn of a megabyte is a pasted file: its
-parse takes minutes and gigabytes, and nobody edits it."""
+"""Maximum length in characters of a text that is parsed or edited. A turn of a megabyte is a pasted file. Its
+parse would take minutes and gigabytes of memory.
+"""
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A text's graph, or none, and what went wrong on the way; when checked, also its PENMAN text.
+    """The result of parsing one text.
 
-    A warning starts with a stable code, a colon and a sentence: ``truncated: ...``. Where there
-    is no graph, a warning says why. ``graph.spans`` are ranges over the tokens of
-    :func:`graphneg.english.tokens.tokenize`.
+    Attributes:
+        graph: The graph, or ``None`` if the text has none; then a warning says why. ``graph.spans`` are
+            ranges over the tokens of `graphneg.english.tokens.tokenize`.
+        warnings: Warnings of the form ``CODE: message``, with a stable code: ``truncated: ...``.
+        penman: The graph in PENMAN notation, if it was checked.
     """
 
     graph: AmrGraph | None
@@ -42,56 +59,82 @@ class Parsed:
 
 
 WORDLESS = Parsed(EMPTY, ("empty: the text has no words",), format_graph(EMPTY))
-"""What any parser gives for a text without words."""
+"""The result of any parser for a text without words."""
 
 Answer = AmrGraph | str | Parsed | None
-"""What a parser may give for a text: a graph, its PENMAN text, either with warnings, or nothing."""
+"""What a parser may return for a text: a graph, its PENMAN text, a `Parsed` with warnings, or ``None``."""
 
 
 @runtime_checkable
 class Parser(Protocol):
-    """Turns texts into AMR graphs.
+    """The interface of a parser.
 
-    ``version`` changes whenever the same text may get another graph: a store keeps what was
-    parsed by name and version. A class that sets ``parallel = True`` may be made once in each of
-    several processes; others are made once.
+    A class that sets ``parallel = True`` may be instantiated once in each of several processes. Other classes
+    are instantiated once.
     """
 
     @property
     def name(self) -> str:
-        """What the parser is called: ``dependency``."""
+        """The name of the parser: ``dependency``."""
         ...
 
     @property
     def version(self) -> str:
-        """Which of its graphs are alike."""
+        """The version of the parser; it must change whenever the same text may get another graph.
+
+        A store reuses parses by name and version.
+        """
         ...
 
     def parse_batch(self, texts: Sequence[str]) -> Sequence[Answer]:
-        """One answer for each text, in order."""
+        """Parse texts.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            One answer per text, in order.
+        """
         ...
 
 
 class CheckedParser:
-    """A parser whose answers are checked: one for each text, each a well-formed graph or a warning.
+    """A parser whose answers are checked: each is a well-formed graph or a warning.
 
-    A text that is hardly English has a warning. Texts longer than `LONGEST_TEXT` get no graph. Texts without
-    words are not handed on, and characters that
-    are no text (control characters, halves of surrogate pairs) are handed on as U+FFFD, so that tokens keep
-    their numbers.
+    Some texts are not passed on as they are. A text without words gets `WORDLESS`, and a text longer than
+    `LONGEST_TEXT` no graph. Control characters and lone surrogates are replaced by U+FFFD, so that token
+    indices do not change. A text that is not English gets the warning `FOREIGN`.
+
+    Attributes:
+        name: The parser's name; that of its class if it has none.
+        version: The parser's version; empty if it has none.
+        parallel: Whether several processes may each have an instance.
     """
 
     def __init__(self, parser: Parser) -> None:
+        """Initialize with the parser whose answers are checked.
+
+        Args:
+            parser: The parser.
+        """
         self.name = str(getattr(parser, "name", type(parser).__name__))
         self.version = str(getattr(parser, "version", ""))
         self.parallel = bool(getattr(parser, "parallel", False))
         self._parser = parser
 
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
-        """Checked answers, one for each text, in order.
+        """Parse texts and check the answers.
 
-        Raises `ParserError`: the parser answered too few or too many, or with something else.
+        Args:
+            texts: The texts.
+
+        Returns:
+            One result per text, in order.
+
+        Raises:
+            ParserError: The parser returned too few or too many answers, or an answer of another type.
         """
+        # Texts that are too long count as empty here, so that they are never passed on.
         readable = ["" if len(text) > LONGEST_TEXT else readable_text(text) for text in texts]
         worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
         answers = self._parser.parse_batch([readable[i] for i in worded]) if worded else []
@@ -107,12 +150,14 @@ class CheckedParser:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
                 warning = f"characters: {count} that are no text were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
+            # The graph is kept, but transforms skip texts with this warning.
             if is_foreign(readable[i]):
                 checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked
         return parsed
 
     def _checked(self, answer: Any) -> Parsed:
+        """Convert one answer to a checked `Parsed`."""
         if isinstance(answer, str):
             try:
                 answer = parse_graph(answer)
@@ -130,12 +175,13 @@ class CheckedParser:
 
 
 def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
-    """The graph if it can be written, read back as it is, and is well formed; else the reason."""
+    """Return the graph if it survives writing and reading and is well-formed, else the reason."""
     try:
         penman = format_graph(graph)
         again = parse_graph(penman)
     except (PenmanError, LookupError, RecursionError) as error:
         return Parsed(None, (*warnings, f"ill-formed: the graph can't be written ({error})"))
+    # The store keeps the graph as PENMAN text, so it must survive writing and reading.
     if again.nodes != graph.nodes or again.mentions != graph.mentions:
         return Parsed(None, (*warnings, "ill-formed: the graph reads back as another one"))
     defects = check(graph)
@@ -145,16 +191,22 @@ def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
 
 
 def _too_long(text: str) -> Parsed:
+    """Return the result for a text that is too long."""
     reason = f"{len(text):,} characters, and texts of over {LONGEST_TEXT:,} are neither parsed nor edited"
     return Parsed(None, (f"too-long: {reason}",))
 
 
 def checked(parser: Parser | CheckedParser) -> CheckedParser:
-    """The parser with its answers checked; one that is checked already stays as it is.
+    """Wrap a parser so that its answers are checked.
 
-    One without a name gets that of its class; what one without a version parsed is not reused.
+    Args:
+        parser: A parser; one that is already checked is returned as it is.
 
-    Raises `ParserError`: it has no ``parse_batch``.
+    Returns:
+        The checked parser. Without a version, its parses are never reused.
+
+    Raises:
+        ParserError: The object has no ``parse_batch``.
     """
     if isinstance(parser, CheckedParser):
         return parser
@@ -167,11 +219,18 @@ def checked(parser: Parser | CheckedParser) -> CheckedParser:
 
 
 def readable_text(text: str) -> str:
-    """The text with each character that is none as U+FFFD.
+    r"""Replace control characters and lone surrogates in a text by U+FFFD.
 
-    >>> readable_text("a\\x00b\\ud800")
+    >>> readable_text("a\x00b\ud800")
     'a�b�'
+
+    Args:
+        text: Any string.
+
+    Returns:
+        The text, of the same length; white space is kept.
     """
+    # Most texts need no further check.
     if text.isascii() and text.isprintable():
         return text
     no_text = {c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and not c.isspace()}
@@ -179,25 +238,36 @@ def readable_text(text: str) -> str:
 
 
 def parser_names() -> list[str]:
-    """Every parser that ``get_parser`` knows, installed ones included."""
+    """Return the names of all available parsers, including those of installed packages."""
     return PLUGINS.names()
 
 
 def get_parser(name: str, **options: Any) -> CheckedParser:
-    """The parser of that name, made with the options it takes, its answers checked.
+    """Make a parser by name.
 
-    Packages add parsers by an entry point in the group ``graphneg.parsers``.
+    A `ParserError` says if there is no such parser, if it does not accept an option, if its model is missing,
+    or if it cannot be imported.
 
-    Raises `ParserError`: no such parser, it does not take these options, its model is missing, or it can't be
-    imported.
+    Args:
+        name: Name of the parser, ``dependency``.
+        **options: Arguments of its constructor.
+
+    Returns:
+        The parser, with its answers checked.
     """
     return checked(PLUGINS.make(name, options))
 
 
 def warning_code(warning: str) -> str:
-    """What a warning is counted under.
+    """Return the code under which a warning is counted.
 
     >>> warning_code("truncated: 12 of 600 tokens were left out")
     'truncated'
+
+    Args:
+        warning: A warning of the form ``CODE: message``.
+
+    Returns:
+        The code.
     """
     return warning.partition(":")[0]

@@ -1,7 +1,20 @@
-"""Parsing at scale: the texts of a store, or the lines of a file, through a parser in worker processes.
+"""Parse at scale: run a parser in worker processes over the texts of a store or the lines of a file.
 
-In: a parser (by name: in processes of its own; or an object: in this one), and a store or the lines of a
-file. Out: graphs in the store, or PENMAN blocks; and a `ParseReport`.
+`open_pool` starts the processes. `parse_store` writes the graphs of a store's texts, and `parse_lines` yields
+PENMAN blocks for the lines of a file. Both keep the input order and count the results in a `ParseReport`. A
+parser that is given as an object runs in this process.
+
+>>> class Birds:
+...     def parse_batch(self, texts):
+...         return ["(s / sing-01 :ARG0 (b / bird))" for _ in texts]
+>>> report = ParseReport("birds")
+>>> for block in parse_lines(open_pool(Birds()), ["Birds sing."], report):
+...     print(block.strip())
+# ::snt Birds sing.
+(s / sing-01
+   :ARG0 (b / bird))
+>>> report.graphs, report.failed
+(1, 0)
 """
 
 from __future__ import annotations
@@ -28,25 +41,35 @@ from graphneg.store.connection import Store
 from graphneg.workers import WorkerError, Workers, ahead
 
 MOST_PROCESSES = 8
-"""Where no number is given: more are pending before the one process that writes."""
+"""Default limit of processes. With more, finished parses wait for the one process that writes."""
 
 Texts = Sequence[str]
 Kept = TypeVar("Kept")
 BATCH = 100
-"""Texts that a worker gets at a time."""
+"""Number of texts per batch."""
 MOST_CRASHES = 20
+"""Number of texts that may crash the parser before the run ends."""
 KEPT_EXAMPLES = 3
+"""Number of example warnings to keep per code."""
 UNPARSED = "(a / amr-unintelligible)"
-"""What stands for a text without a graph, so that graphs and lines keep one count (AMR guidelines 1.2.6)."""
+"""The graph of a text that could not be parsed (``amr-unintelligible``, AMR guidelines 1.2.6). It keeps the
+numbers of graphs and input lines equal.
+"""
 
 Listener = Callable[[str, str], None]
+"""A function that receives the id of a text and a warning about it."""
 
 
 @dataclass(frozen=True)
 class ParserPool(AbstractContextManager["ParserPool"]):
-    """A parser that is ready: its name and version, and batches of texts through it, in their order.
+    """A running parser.
 
-    A few batches are read ahead of their turn.
+    Attributes:
+        name: Name of the parser.
+        version: Version of the parser; empty if it has none.
+        parse: Parses batches of texts and yields the results of each batch in order. A few batches are read
+            ahead.
+        close: Ends the processes.
     """
 
     name: str
@@ -56,14 +79,22 @@ class ParserPool(AbstractContextManager["ParserPool"]):
 
     @property
     def source(self) -> str:
-        """What graphs of the parser are marked with: ``dependency 1``."""
+        """The mark of the parser's graphs, its name and version: ``dependency 1``."""
         return f"{self.name} {self.version}".strip()
 
     def parse_beside(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
-        """As ``parse``; each batch comes back with what was given beside it."""
+        """Parse batches, each of which carries a value along.
+
+        Args:
+            batches: Pairs of a value and a batch of texts.
+
+        Yields:
+            The value and the results of the batch, in order.
+        """
         ahead: deque[Kept] = deque()
 
         def texts() -> Iterator[Texts]:
+            # The pool reads ahead, so the values wait in a queue until the results arrive.
             for kept, batch in batches:
                 ahead.append(kept)
                 yield batch
@@ -72,18 +103,25 @@ class ParserPool(AbstractContextManager["ParserPool"]):
             yield ahead.popleft(), answers
 
     def __exit__(self, *raised: object) -> None:
+        """Close the pool."""
         self.close()
 
 
 def open_pool(
     parser: str | Parser, options: Mapping[str, Any] | None = None, processes: int | None = None
 ) -> ParserPool:
-    """A parser, ready: one that is named is made with ``options`` in ``processes`` processes of its own.
+    """Start a parser.
 
-    Where no number is given that is one for each core, at most 8, for parsers that can work side by
-    side, and one for others.
+    Args:
+        parser: Name of a parser, which is then made in processes of its own; or a parser object, which runs
+            in this process.
+        options: Arguments of a named parser.
+        processes: Number of processes; by default one per core, at most 8, for parsers that can run in
+            parallel, and one for others.
 
-    Raises `ParserError`: there is no such parser, it can't be made, or it is none.
+    Returns:
+        The pool; close it or use it in a ``with`` statement. A `ParserError` says if the parser cannot be
+        made.
     """
     if not isinstance(parser, str):
         given = checked(parser)
@@ -95,7 +133,8 @@ def open_pool(
     target = "graphneg.parsers.jobs:parser_worker"
     workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
-        name, version = workers.ask_each(None)[0]  # of all: what models take to load is no part of a run
+        # Ask every process, so that all of them have loaded their models before the run is timed.
+        name, version = workers.ask_each(None)[0]
     except BaseException:
         workers.close()
         raise
@@ -103,31 +142,45 @@ def open_pool(
 
 
 class LastingParser:
-    """A parser in a process of its own, which is made anew where a text ends it.
+    """A parser in a process of its own, which is restarted when a text crashes it.
 
-    A batch that fails is parsed again text by text: that text gets no graph, and stands in ``crashes`` with
-    the reason. Answers that are none of a parser (`ParserError`) end the run as ever, and so do more than
-    20 crashes that nobody has taken out: then it is not for the texts.
+    A batch that fails is parsed again text by text. A text that crashes the parser gets no graph and is
+    recorded in ``crashes``. More than 20 recorded crashes end the run with a `ParserError`, because then the
+    texts are not the cause. So does an answer of the wrong type.
+
+    Attributes:
+        crashes: Texts that crashed the parser, with the reason. The caller may empty the list.
+        pool: The pool to parse with.
     """
 
     def __init__(self, parser: str, options: Mapping[str, Any]) -> None:
+        """Initialize the parser and start its process.
+
+        Args:
+            parser: Name of the parser.
+            options: Arguments of the parser.
+        """
         self._open = partial(open_pool, parser, options, 1)
         self._inner = self._open()
         self.crashes: list[tuple[str, str]] = []
-        parsed = partial(ahead, self._parsed, at_once=1)  # while what was parsed is written
+        # Parse one batch ahead, while the batch before it is written.
+        parsed = partial(ahead, self._parsed, at_once=1)
         self.pool = ParserPool(self._inner.name, self._inner.version, parsed, self.close)
 
     def close(self) -> None:
-        """End its process."""
+        """End the process."""
         self._inner.close()
 
     def _parsed(self, texts: Texts) -> list[Parsed]:
+        """Parse a batch; after a crash, parse its texts one by one."""
         try:
             return next(self._inner.parse([texts]))
+        # The process died, for example because memory ran out. Start a new one.
         except WorkerError as error:
             reason = first_line(error)
             self._inner.close()
             self._inner = self._open()
+        # An answer of the wrong type is an error of the parser, not of the text.
         except GraphnegError:
             raise
         except Exception as error:
@@ -141,15 +194,24 @@ class LastingParser:
 
 
 def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | None], Any]:
-    """What a worker process does: answers a batch, or says its parser's name and version to None.
+    """Return the function that a worker process runs.
 
-    Before it says so it parses something: models may be read at the first text, and be none.
+    The function answers a batch with results, and ``None`` with the parser's name and version.
+
+    Args:
+        name: Name of the parser.
+        options: Arguments of the parser.
+
+    Returns:
+        The function.
     """
     parser = get_parser(name, **options)
 
     def answer(texts: Texts | None) -> Any:
         if texts is not None:
             return parser.parse_batch(texts)
+        # Some parsers load their model at the first text. Parse something now, so that a missing model is
+        # reported at the start, and loading time is not part of a run.
         parser.parse_batch(["Hello."])
         return parser.name, parser.version
 
@@ -158,12 +220,20 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
 
 @dataclass(slots=True)
 class ParseReport:
-    """Counts of one run. ``source`` is the parser's name and version.
+    """Counts of one run.
 
-    ``parsed`` texts went through the parser, ``reused`` ones had been parsed before; ``graphs`` is
-    how many graphs were written, ``replaced`` how many of them took another's place, and ``failed``
-    how many texts have none. ``warnings`` counts by code; ``examples`` keeps a few (text, warning)
-    of each code, and ``on_warning`` is told each.
+    Attributes:
+        source: Name and version of the parser.
+        parsed: Number of texts that went through the parser.
+        reused: Number of texts whose parse the store remembered.
+        graphs: Number of graphs written.
+        replaced: Number of these graphs that replaced another one.
+        failed: Number of texts without a graph.
+        sentences: Number of sentences in the graphs.
+        seconds: Duration of the run.
+        warnings: Number of warnings by code.
+        examples: Up to `KEPT_EXAMPLES` pairs of text id and warning by code.
+        on_warning: Called with every warning.
     """
 
     source: str
@@ -179,7 +249,12 @@ class ParseReport:
     on_warning: Listener | None = None
 
     def warn(self, text: str, warnings: Sequence[str]) -> None:
-        """Counts the warnings about a text, which its id or its line names."""
+        """Count the warnings about a text.
+
+        Args:
+            text: Id or line number of the text.
+            warnings: The warnings.
+        """
         for warning in warnings:
             code = warning_code(warning)
             self.warnings[code] += 1
@@ -190,7 +265,12 @@ class ParseReport:
                 self.on_warning(text, warning)
 
     def summary(self) -> str:
-        """One line: ``dependency 1: 300 graphs of 300 utterances, 412 sentences in 2.1 s (196/s)``."""
+        """Return a one-line summary.
+
+        Returns:
+            ``dependency 1: 300 graphs of 300 texts, 412 sentences in 2.1 s (196/s)``, followed by the numbers
+            of reused and replaced graphs.
+        """
         texts = self.graphs + self.failed
         line = f"{self.source}: {self.graphs:,} graphs of {texts:,} texts, {self.sentences:,} sentences"
         line += f" in {self.seconds:.1f} s"
@@ -202,11 +282,17 @@ class ParseReport:
 
 
 def sentences_of(graph: AmrGraph) -> int:
-    """How many sentences a graph is of, by its ``:sntN``.
+    """Return the number of sentences of a graph, by its ``:sntN`` roles.
 
     >>> from graphneg.amr.penman import parse_graph
     >>> sentences_of(parse_graph("(m / multi-sentence :snt1 (g / go-02) :snt2 (s / stop-01))"))
     2
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The number, at least 1.
     """
     if graph.top.concept != "multi-sentence":
         return 1
@@ -214,7 +300,14 @@ def sentences_of(graph: AmrGraph) -> int:
 
 
 class _Batch(NamedTuple):
-    """Texts with their keys: what the store remembers of them, and the keys that this batch parses."""
+    """A batch of pending texts.
+
+    Attributes:
+        pending: The texts with their keys.
+        remembered: Parses from the store, by key.
+        asked: Keys that the store does not remember.
+        new: Those of the asked keys that no earlier batch is parsing.
+    """
 
     pending: Sequence[tuple[str, PendingText]]
     remembered: Mapping[str, Parsed]
@@ -225,18 +318,26 @@ class _Batch(NamedTuple):
 def parse_store(
     store: Store, pool: ParserPool, scope: ParseScope, report: ParseReport, progress: Progress
 ) -> ParseReport:
-    """Parse the pending texts of a store, and count in ``report`` what became of them.
+    """Parse the pending texts of a store and write their graphs.
 
-    What is written stays, whenever the run is stopped; the next one goes on from there. Batches are read
-    ahead of the parser, and written in the order in which they were read.
+    Graphs that are written stay, whenever the run is stopped; another run continues from there. Batches are
+    read ahead of the parser and written in reading order. A `StoreError` says if the store is gone, a
+    `ParserError` if the parser returns invalid answers.
 
-    Raises:
-        StoreError: the store is gone.
-        ParserError: the parser does not answer as parsers do.
+    Args:
+        store: The store.
+        pool: The parser.
+        scope: Which texts to parse.
+        report: Counts to add to.
+        progress: Progress display.
+
+    Returns:
+        The report.
     """
     began = time.monotonic()
     progress.start("parse", stored.count_pending(store, scope, report.source), "utterances")
-    # How many batches on their way ask for a text, so that none is parsed twice at a time, and its parse.
+    # Number of batches in flight that ask for a text, so that no text is parsed twice at the same time; and
+    # the parses that such batches still need.
     uses: Counter[str] = Counter()
     parses: dict[str, Parsed] = {}
     try:
@@ -259,11 +360,12 @@ def parse_store(
 def _read(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
+    """Yield batches of pending texts, each with the texts to parse."""
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):
         keyed = [(digest([pool.source, text.text]), text) for text in page]
         texts = {key: text.text for key, text in keyed}
-        # Nothing of a parser without a version is remembered: it may have changed.
+        # A parser without a version may have changed, so none of its parses is reused.
         remembered = stored.read_parses(store, texts) if pool.version else {}
         asked = [key for key in texts if key not in remembered]
         new = [key for key in asked if not uses[key]]
@@ -274,6 +376,7 @@ def _read(
 def _write(
     store: Store, pool: ParserPool, batch: _Batch, parses: Mapping[str, Parsed], report: ParseReport
 ) -> None:
+    """Write the graphs of a batch and count the results."""
     graphs: list[NewGraph] = []
     for key, text in batch.pending:
         parsed = batch.remembered.get(key) or parses[key]
@@ -297,19 +400,37 @@ def _write(
 
 
 def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:
-    """The lines of a UTF-8 file; bytes that are no UTF-8 become halves of surrogate pairs."""
+    """Yield the lines of a UTF-8 file, without line ends and byte order mark.
+
+    Args:
+        stream: The file, opened in binary mode.
+        progress: Progress display, advanced by bytes.
+
+    Yields:
+        The lines. Bytes that are not valid UTF-8 become lone surrogates, which the parser's check replaces
+        and reports.
+    """
     for number, line in enumerate(stream):
         progress.advance(len(line))
+        # A line must not be lost for a wrong byte, or texts and graphs would no longer correspond.
         text = line.decode("utf-8", "surrogateescape")
         yield (text.removeprefix("\ufeff") if not number else text).removesuffix("\n").removesuffix("\r")
 
 
 def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> Iterator[str]:
-    """A PENMAN block for each line: the text as ``::snt``, each warning as ``::warning``, the graph.
+    """Parse lines and yield a PENMAN block for each.
 
-    A text that gets no graph has ``amr-unintelligible`` and is counted in the report as failed.
+    A block has the text as ``::snt``, each warning as ``::warning``, and the graph. A text without a graph
+    gets ``amr-unintelligible`` and counts as failed. A `ParserError` says if the parser returns invalid
+    answers.
 
-    Raises `ParserError`: the parser does not answer as parsers do.
+    Args:
+        pool: The parser.
+        lines: The texts, one per line.
+        report: Counts to add to.
+
+    Yields:
+        One block per line, ending in a line break.
     """
     began = time.monotonic()
     rest = iter(lines)

@@ -1,7 +1,7 @@
-"""Round trips: a text parsed back, and how far its graph is the one that the text was written for.
+"""Parse decoded texts back and compare their graphs with the graphs that they were decoded from.
 
-In: graphs and texts. Out: for each pair the triples that Smatch matches. Parser and Smatch run in
-processes of their own.
+A decoder is faithful if the round trip returns the same graph. Smatch (Cai and Knight 2013) counts the
+triples that both graphs share. The parser and Smatch run in worker processes.
 """
 
 from __future__ import annotations
@@ -20,24 +20,40 @@ _MATCHER = "graphneg.amr.smatch:matcher"
 
 
 class RoundTrip(AbstractContextManager["RoundTrip"]):
-    """Parses texts and matches their graphs, in ``processes`` of each kind; used in a ``with``, or closed.
+    """A parser and Smatch in worker processes; use it in a ``with`` statement, or close it.
 
-    What a pair gets depends on nothing but itself.
+    The result of a pair does not depend on the other pairs.
 
-    Raises `ParserError`: there is no such parser, or it can't be made.
+    Attributes:
+        parser: Name and version of the parser.
     """
 
     def __init__(
         self, parser: str = "dependency", options: Mapping[str, Any] | None = None, *, processes: int = 1
     ) -> None:
+        """Initialize the worker processes.
+
+        A `ParserError` says if there is no such parser or if it cannot be made.
+
+        Args:
+            parser: Name of the parser.
+            options: Arguments of the parser.
+            processes: Number of processes for the parser, and of processes for Smatch.
+        """
         self._pool = open_pool(parser, options, processes)
         self.parser = self._pool.source
         self._matchers = Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (0, (SMATCH,)), processes)
 
     def tallies(self, pairs: Sequence[tuple[AmrGraph, str | None]]) -> list[Tally]:
-        """Triples in both, in the text's graph, and in the given one; a text that is None has no graph.
+        """Count the triples of each pair.
 
-        Raises `InputError`: the package ``smatch`` is not installed.
+        An `InputError` says if the package ``smatch`` is not installed.
+
+        Args:
+            pairs: A graph and the text that was decoded from it; a text of ``None`` counts as an empty graph.
+
+        Returns:
+            Per pair the number of triples in both graphs, in the text's graph, and in the given graph.
         """
         parts = [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
         return [tally for some in self._matchers.map(self._parsed(parts)) for tally in map(_tally, some)]
@@ -48,12 +64,15 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
         self._pool.close()
 
     def __exit__(self, *raised: object) -> None:
+        """Close the round trip."""
         self.close()
 
     def _parsed(self, parts: Sequence[Sequence[tuple[AmrGraph, str | None]]]) -> Iterator[list[GraphPair]]:
-        """Pairs of graphs; all have number 0, so that Smatch's random starts are the same for each."""
+        """Yield batches of graph pairs."""
         texts = ((part, [text or "" for _, text in part]) for part in parts)
         for part, answers in self._pool.parse_beside(texts):
+            # All pairs have number 0, which seeds Smatch's random restarts, so that the same pair always gets
+            # the same result.
             yield [
                 GraphPair(0, flat_graph(answer.graph) if text and answer.graph else None, flat_graph(graph))
                 for (graph, text), answer in zip(part, answers, strict=True)
@@ -61,5 +80,5 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
 
 
 def _tally(compared: Compared) -> Tally:
-    """The pair's; of one whose given graph Smatch can't read, no triples."""
+    """Return the counts of a pair, or zeros if Smatch cannot read the given graph."""
     return compared.tallies[SMATCH] if compared.tallies else Tally(0, 0, 0)

@@ -1,1 +1,1 @@
-"""The ``dependency`` parser: spaCy's dependencies to AMR by rules, tables and small learned parts."""
+"""The ``dependency`` parser: spaCy's dependency trees to AMR by rules, tables and small trained models."""

@@ -1,17 +1,18 @@
-"""A graph that is being written, and how it is closed into a well-formed one.
+"""Drafts: AMR graphs under construction, and their assembly into one well-formed graph.
 
-The rules write drafts, the learned parts revise them. A draft is not yet a tree: it holds nodes, directed
-arcs (always head to argument, never an inverse role) and the top of each sentence.
+The rules write drafts, and the trained models revise them. A draft is not yet a tree. It holds nodes,
+directed arcs and the top of each sentence. Arcs always lead from head to argument; there are no inverse
+roles.
 
 >>> draft = GraphDraft("", [])
 >>> sleep = draft.concept("sleep-01", None, "verb", ARG0="boy")
 >>> [(draft.nodes[arc.head].label, arc.role, draft.nodes[arc.dep].label) for arc in draft.arcs]
 [('sleep-01', 'ARG0', 'boy')]
 
-`assemble` makes one graph of the drafts of a text: one top, connected, inverse roles, reentrancies. The tree
-that is written is the one with the fewest inverse roles, then the shallowest (Goodman 2020 calls a choice of
-it a layout): the cheapest paths from the top, by Dijkstra's algorithm. Arcs that it leaves out become
-reentrancies.
+`assemble` joins the drafts of a text into one connected graph with a single top. To write a graph, PENMAN
+needs a spanning tree (Goodman 2020 calls it a layout). Of all trees the one with the fewest inverse roles is
+taken, then the shallowest: the cheapest paths from the top, found with Dijkstra's algorithm. The remaining
+arcs become reentrancies.
 """
 
 from __future__ import annotations
@@ -32,12 +33,18 @@ from graphneg.parsers.dependency.text import Word
 
 @dataclass(slots=True)
 class DraftNode:
-    """A concept (``concept``) or a constant (``value``), and the words that it comes from.
+    """A concept or a constant of a draft.
 
-    ``token`` is the index in :attr:`GraphDraft.words` of the word that it stands for, ``None`` where no
-    word does; ``start`` and ``end`` are its characters in the text, -1 where there are none.
-    ``rule`` names the rule that made it. A node that is ``gone`` has been deleted.
-    ``mentions`` are further words that mean the same.
+    Attributes:
+        concept: The concept; ``None`` for a constant.
+        value: The constant as PENMAN writes it; ``None`` for a concept.
+        token: Index of the word in `GraphDraft.words` that the node represents, or ``None``.
+        start: Offset of its first character in the text, or -1.
+        end: Offset behind its last character, or -1.
+        sentence: Index of its sentence.
+        rule: Name of the rule that made it.
+        gone: Whether it has been deleted.
+        mentions: Indices of further words that refer to the same node.
     """
 
     concept: str | None
@@ -58,7 +65,14 @@ class DraftNode:
 
 @dataclass(slots=True)
 class DraftArc:
-    """``head`` and ``dep`` number nodes; the role is never inverse; ``rule`` made it."""
+    """An arc between two nodes.
+
+    Attributes:
+        head: Index of the governing node.
+        dep: Index of the argument.
+        role: The role without colon; never an inverse one.
+        rule: Name of the rule that made the arc.
+    """
 
     head: int
     dep: int
@@ -68,7 +82,16 @@ class DraftArc:
 
 @dataclass(slots=True)
 class GraphDraft:
-    """The draft of one piece of text. ``tops`` gives the top node of each sentence, in order."""
+    """The draft of one piece of text.
+
+    Attributes:
+        text: The whole text.
+        words: The words of the piece.
+        nodes: The nodes; an index stays valid when others are deleted.
+        arcs: The arcs.
+        tops: Index of the top node by sentence.
+        warnings: Warnings for the result of the parse.
+    """
 
     text: str
     words: Sequence[Word]
@@ -86,9 +109,19 @@ class GraphDraft:
         last: int | None = None,
         **arguments: int | str,
     ) -> int:
-        """Adds a concept for the words ``token`` to ``last``, with its arguments; returns its number.
+        """Add a concept with its arguments.
 
-        An argument is the number of a node, or the name of a new concept, which stands for the same word.
+        Args:
+            concept: The concept.
+            token: Index of the word that it represents, or ``None``.
+            rule: Name of the rule that adds it.
+            sentence: Its sentence, used if there is no word.
+            last: Index of its last word, if it represents several.
+            **arguments: By role the index of a node, or the name of a new concept that represents the same
+                word.
+
+        Returns:
+            The index of the new node.
         """
         head = self._add(DraftNode(concept, None, token, -1, -1, sentence, rule), last)
         for role, dep in arguments.items():
@@ -99,10 +132,22 @@ class GraphDraft:
     def constant(
         self, value: str, token: int | None, rule: str, sentence: int = 0, last: int | None = None
     ) -> int:
-        """Adds a constant as it will be written: ``-``, ``3``, ``"Paris"``."""
+        """Add a constant.
+
+        Args:
+            value: The constant as PENMAN writes it: ``-``, ``3``, ``"Paris"``.
+            token: Index of the word that it represents, or ``None``.
+            rule: Name of the rule that adds it.
+            sentence: Its sentence, used if there is no word.
+            last: Index of its last word, if it represents several.
+
+        Returns:
+            The index of the new node.
+        """
         return self._add(DraftNode(None, value, token, -1, -1, sentence, rule), last)
 
     def _add(self, node: DraftNode, last: int | None) -> int:
+        """Add a node, with the characters and sentence of its words."""
         if node.token is not None:
             word = self.words[node.token]
             node.start, node.end = word.start, (word if last is None else self.words[last]).end
@@ -111,29 +156,55 @@ class GraphDraft:
         return len(self.nodes) - 1
 
     def link(self, head: int, role: str, dep: int, rule: str) -> None:
-        """Adds an arc, unless it leads to its own head; the assembler drops what stands twice."""
+        """Add an arc; an arc from a node to itself is ignored.
+
+        Duplicate arcs are removed when the draft is assembled.
+
+        Args:
+            head: Index of the governing node.
+            role: The role.
+            dep: Index of the argument.
+            rule: Name of the rule that adds the arc.
+        """
         if head != dep:
             self.arcs.append(DraftArc(head, dep, role, rule))
 
     def roles(self, head: int) -> dict[str, int]:
-        """The argument of each role that a node has; of several, the last."""
+        """Return the arguments of a node by role.
+
+        Args:
+            head: Index of the node.
+
+        Returns:
+            Index of the argument by role; the last one if a role occurs twice.
+        """
         return {arc.role: arc.dep for arc in self.arcs if arc.head == head}
 
     def redirect(self, old: int, new: int) -> None:
-        """Lets all arcs of one node, and the tops that it was, be another's; it is gone then."""
+        """Replace a node by another in all arcs and tops, and delete it.
+
+        Args:
+            old: Index of the node to delete.
+            new: Index of the node that takes over its arcs and words.
+        """
         for arc in self.arcs:
             arc.head = new if arc.head == old else arc.head
             arc.dep = new if arc.dep == old else arc.dep
         self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
         gone, kept = self.nodes[old], self.nodes[new]
         gone.gone = True
+        # The word of the deleted node is a further mention of the one that is kept: "himself" of "he".
         if gone.token is not None and gone.start >= 0:
             kept.mentions.append(gone.token)
         kept.mentions.extend(gone.mentions)
         self.tops = {sentence: new if top == old else top for sentence, top in self.tops.items()}
 
     def merge(self, key: Callable[[DraftNode], object]) -> None:
-        """Makes one node of those with the same key, the first of them; a key of None stands alone."""
+        """Merge nodes that have the same key into the first of them.
+
+        Args:
+            key: Function of a node; nodes with the key ``None`` are not merged.
+        """
         first: dict[object, int] = {}
         for k, node in enumerate(self.nodes):
             same = None if node.gone else key(node)
@@ -141,25 +212,36 @@ class GraphDraft:
                 self.redirect(k, first[same])
 
     def drop(self, node: int) -> None:
-        """Deletes a node and its arcs; other nodes keep their numbers."""
+        """Delete a node and its arcs.
+
+        Args:
+            node: Index of the node; the indices of other nodes do not change.
+        """
         self.nodes[node].gone = True
         self.arcs = [arc for arc in self.arcs if arc.head != node and arc.dep != node]
 
 
 _SINGLE = frozenset({"polarity", "mode", "wiki", "quant", "value"})
+"""Roles that a node may have only once."""
 
 
 def repair(draft: GraphDraft) -> None:
-    """Makes labels writable and drops what the guidelines forbid, in place.
+    """Make labels writable and remove what the AMR guidelines forbid, in place.
 
-    A node has one ``:polarity``, one ``:mode``, … the first one. A name without ``:op`` gets one: its words.
+    Of several ``:polarity`` or other single roles of a node the first is kept. A name without ``:op`` gets
+    its words as ``:op1``.
+
+    Args:
+        draft: The draft to repair.
     """
     nodes = draft.nodes
     for node in nodes:
         if node.concept is not None:
             node.concept = writable_concept(node.concept)
+        # A bare constant such as "b2" would be read as a variable.
         elif not is_atom(node.value or "") or re.fullmatch(r"[a-z]\d*", node.value or ""):
             node.value = quoted(node.value or "")
+    # A constant cannot have arguments.
     draft.arcs = [arc for arc in draft.arcs if nodes[arc.head].value is None]
     taken: dict[tuple[int, str], DraftArc] = {}
     for arc in list(draft.arcs):
@@ -171,6 +253,7 @@ def repair(draft: GraphDraft) -> None:
     linked = {arc.dep for arc in draft.arcs}
     headed = {arc.head for arc in draft.arcs if arc.role.startswith("op")}
     for k, node in enumerate(nodes[:]):
+        # A constant without a head cannot be written.
         if node.value is not None and k not in linked:
             node.gone = True
         elif node.concept == "name" and not node.gone and k not in headed:
@@ -179,10 +262,16 @@ def repair(draft: GraphDraft) -> None:
 
 
 def writable_concept(text: str) -> str:
-    """The text as a concept that PENMAN can write.
+    """Return a text as a concept that PENMAN can write.
 
     >>> writable_concept("and/or"), writable_concept("(")
     ('and-or', 'symbol')
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The text with forbidden characters replaced by hyphens.
     """
     if is_atom(text) and not text.startswith('"'):
         return text
@@ -190,30 +279,45 @@ def writable_concept(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text as a PENMAN string.
+    r"""Return a text as a PENMAN string.
 
     >>> quoted('say "hi"')
-    '"say \\\\"hi\\\\""'
+    '"say \\"hi\\""'
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The text in quotes, with white space collapsed and special characters escaped.
     """
     inner = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inner}"'
 
 
 DEEPEST = 100
+"""Maximum depth of the tree; `_layout` and readers of PENMAN recurse into it."""
 _NUMBERED = re.compile(r"(op|snt)(\d+)\Z")
 _ARGUMENT = re.compile(r"ARG\d\Z")
 _INVERSES = {"mod": "domain", "domain": "mod"}
+"""Roles whose inverse has a name of its own."""
 _USUALLY_INVERSE = frozenset({"part"})
+"""Roles that AMR writes as ``:part-of`` more naturally than as ``:part``."""
 _AWAY = 1000
-"""What it costs to reach a node through another sentence than its own."""
+"""Cost of reaching a node through another sentence than its own."""
 _Branch = tuple[str, int, bool]
-"""A role that the tree writes under a node, the node that it leads to, and whether that stands elsewhere."""
+"""A role under a tree node, the node it leads to, and whether it is a reentrancy."""
 
 
 @dataclass(slots=True)
 class _Pool:
-    """Nodes and arcs (head, argument, role) of one or several drafts, numbered through. ``homes`` are the
-    tops of the sentences that nodes are of."""
+    """The nodes and arcs of one or several drafts, with common indices.
+
+    Attributes:
+        nodes: The nodes.
+        arcs: Triples of head, argument and role.
+        tops: The tops of the sentences, in order.
+        homes: By node the top of its sentence.
+    """
 
     nodes: list[DraftNode] = field(default_factory=list[DraftNode])
     arcs: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
@@ -221,19 +325,25 @@ class _Pool:
     homes: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, node: DraftNode) -> int:
-        """Adds a node; returns its number."""
+        """Add a node, and return its index."""
         self.nodes.append(node)
         return len(self.nodes) - 1
 
     def add_top(self, concept: str) -> int:
-        """Adds a concept that stands for no word."""
+        """Add a concept that represents no word, and return its index."""
         return self.add(DraftNode(concept, None, None, -1, -1, 0, "top"))
 
 
 def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
-    """One well-formed graph for the drafts of a text, sentences under ``multi-sentence``.
+    """Join the drafts of a text into one well-formed graph.
 
-    Spans are ranges over the tokens of :func:`graphneg.english.tokens.tokenize`.
+    Args:
+        drafts: The drafts, in text order; they are repaired in place.
+        text: The whole text.
+
+    Returns:
+        The graph; several sentences stand under ``multi-sentence``. Spans are ranges over the tokens of
+        `graphneg.english.tokens.tokenize`.
     """
     pool = _Pool()
     for draft in drafts:
@@ -246,6 +356,7 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
         top = pool.add_top("multi-sentence")
         pool.arcs.extend((top, sentence, f"snt{n}") for n, sentence in enumerate(pool.tops, 1))
     branches, depths = _tree(pool, top)
+    # Linking one part may still leave nodes beyond the maximum depth unreached.
     while len(depths) < len(pool.nodes):
         _link_loose(pool, top, depths)
         branches, depths = _tree(pool, top)
@@ -253,8 +364,9 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
 
 
 def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
-    """Adds a draft's nodes, arcs and tops to the pool, without what stands twice."""
+    """Add the nodes, arcs and tops of a draft to the pool, without duplicates."""
     numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.gone}
+    # If a top was deleted, any concept of the draft takes its place.
     spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)
     homes: dict[int, int] = {}
     for sentence in sorted(draft.tops):
@@ -270,6 +382,8 @@ def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
     for arc in draft.arcs:
         if arc.head in numbers and arc.dep in numbers:
             head, dep = numbers[arc.head], numbers[arc.dep]
+            # Two nodes may be linked by several numbered arguments ("he washed himself"), but only by one
+            # other role.
             key = head, dep, arc.role if _ARGUMENT.match(arc.role) else ""
             if head != dep and pool.nodes[head].concept is not None and key not in seen:
                 seen.add(key)
@@ -277,7 +391,7 @@ def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
 
 
 def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
-    """The branches below each node, and the depth of every node that was reached."""
+    """Return the branches below each node, and the depth of every node that is reached."""
     ways = _ways(pool)
     branches: list[list[_Branch]] = [[] for _ in pool.nodes]
     depths: dict[int, int] = {}
@@ -295,12 +409,16 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
             branches[up].append((role, node, False))
         if depth >= DEEPEST:
             continue
+        # Below :sntN the search is in that sentence. A detour through another sentence would scatter its
+        # nodes.
         home = node if role.startswith("snt") else home
         for to, way, price, n in ways[node]:
             if to not in depths:
                 away = _AWAY if home is not None and pool.homes.get(to, home) != home else 0
                 heappush(queue, (cost + price + away, depth + 1, next(numbers), node, to, way, n, home))
     for n, (head, dep, role) in enumerate(pool.arcs):
+        # Arcs that the tree does not use become reentrancies. Constants have no variable and cannot be
+        # reentrant.
         if n not in used and head in depths and dep in depths and pool.nodes[dep].concept is not None:
             if role in _USUALLY_INVERSE:
                 head, dep, role = dep, head, inverse(role)
@@ -309,11 +427,12 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
 
 
 def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
-    """From each node, the arcs that lead on: to where, by which role, at what cost, and their numbers. An
-    inverse role costs 2, and 3 at a node that is shared."""
+    """Return the arcs that lead on from each node: target, role, cost, and arc index."""
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
+        # An inverse role costs 2. It costs 3 if its argument has several heads, since such a node is better
+        # reached in the normal direction.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:
@@ -322,10 +441,16 @@ def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
 
 
 def inverse(role: str) -> str:
-    """The role read from the other side.
+    """Return the inverse of a role.
 
     >>> inverse("ARG0"), inverse("mod"), inverse("consist-of"), inverse("ARG0-of")
     ('ARG0-of', 'domain', 'consist-of-of', 'ARG0')
+
+    Args:
+        role: The role without colon.
+
+    Returns:
+        The role as written from the argument to the head.
     """
     if role in _INVERSES:
         return _INVERSES[role]
@@ -333,8 +458,7 @@ def inverse(role: str) -> str:
 
 
 def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
-    """Links what no arc reaches to the top of its sentence, one node of each loose part. Part heads come
-    first: those that are no other's argument, in order of the text."""
+    """Link each part that no arc connects to the top of its sentence."""
     below = {dep for head, dep, _ in pool.arcs if head not in depths}
     loose = [k for k in range(len(pool.nodes)) if k not in depths]
     links: dict[int, list[int]] = {}
@@ -342,6 +466,8 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
         links.setdefault(head, []).append(dep)
         links.setdefault(dep, []).append(head)
     reached = set(depths)
+    # Start with nodes that are no other node's argument, so that a part hangs on its head, not on its first
+    # word.
     for k in sorted(loose, key=lambda k: (k in below, pool.nodes[k].value is not None, k)):
         if k in reached:
             continue
@@ -356,8 +482,7 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
 
 
 def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
-    """The graph with its nodes in the order of the tree. Variables are the first letters of concepts,
-    numbered from the second on: ``b``, ``b2``, …."""
+    """Write the tree as a graph, with its nodes in tree order."""
     order: list[int] = []
     nodes: list[AmrNode] = []
     mentions: list[tuple[int, str, int, int]] = []
@@ -366,11 +491,14 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
     def write(k: int, up: int | None, role: str | None, pos: int) -> None:
         concept, number, variable = pool.nodes[k].concept, len(nodes), None
         if concept is not None:
+            # Variables follow AMR's convention: the first letter of the concept, numbered from the second on
+            # (b, b2).
             letter = concept[0].lower() if concept[0].isascii() and concept[0].isalpha() else "x"
             letters[letter] += 1
             variable = letter if letters[letter] == 1 else f"{letter}{letters[letter]}"
         order.append(k)
         nodes.append(AmrNode(number, number, variable, concept, pool.nodes[k].value, up, role, pos))
+        # Branches are written in AMR's usual order: ARGs, numbered roles, then the rest.
         for n, (name, to, is_mention) in enumerate(_renumbered(sorted(branches[k], key=_rank))):
             if is_mention:
                 mentions.append((number, name, n, to))
@@ -387,7 +515,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
 
 
 def _rank(branch: _Branch) -> tuple[int, str]:
-    """Arguments and numbered roles stand first, by number; the rest as they came."""
+    """Return the sort key of a branch: ARGs first, then numbered operands, then other roles as they came."""
     match = _NUMBERED.match(branch[0])
     if match:
         return 1, match[1] + match[2].zfill(6)
@@ -395,8 +523,9 @@ def _rank(branch: _Branch) -> tuple[int, str]:
 
 
 def _renumbered(branches: list[_Branch]) -> list[_Branch]:
-    """The branches with ``:opN`` and ``:sntN`` counted up from 1; from 2 where *And …* lacks the first."""
+    """Renumber ``:opN`` and ``:sntN`` from 1."""
     matches = [_NUMBERED.match(role) for role, _, _ in branches]
+    # "And I left" continues an earlier sentence, so its only operand is :op2.
     operands = [int(match[2]) for match in matches if match and match[1] == "op"]
     counts = {"op": count(2 if operands and min(operands) == 2 else 1), "snt": count(1)}
     return [
@@ -406,10 +535,18 @@ def _renumbered(branches: list[_Branch]) -> list[_Branch]:
 
 
 def token_spans(text: str, places: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """The token range of each place ``(start, end)`` in characters; -1 has none.
+    """Return token ranges for character ranges.
 
     >>> token_spans("I can't go.", [(0, 1), (5, 7), (-1, -1)])
     {0: (0, 1), 1: (2, 3)}
+
+    Args:
+        text: The text.
+        places: Character ranges ``(start, end)``; a start of -1 means none.
+
+    Returns:
+        First token and token behind the last, by index of the range. A range that covers no token is left
+        out.
     """
     tokens = tokenize(text)
     starts, ends = [token.start for token in tokens], [token.end for token in tokens]

@@ -1,11 +1,16 @@
-"""What the rules know of words: frames, counts over annotated graphs, word classes, fixed expressions.
+"""Lexical knowledge of the dependency parser: frames, corpus counts, word classes, fixed expressions.
 
-In: the tables of ``data/``. Out: a `ParserLexicon` of frames and counts, and constants of the rules:
+`load_lexicon` returns a `ParserLexicon` of PropBank frames and of counts from annotated graphs. The tables
+are in ``data/``:
 
-- ``concepts.tsv``, ``roles.tsv``: what words became in annotated graphs, which roles they took (counts)
-- ``word_classes.tsv``: a class and its words (`word_class`)
-- ``word_maps.tsv``: a map, a value, and the words that have it (`word_map`)
-- ``expressions.tsv``: words that are one concept together (`expressions`)
+- ``concepts.tsv``: how often a word became which concept
+- ``roles.tsv``: how often an argument had which role
+- ``word_classes.tsv``: words by class (`word_class`)
+- ``word_maps.tsv``: words with values, by map (`word_map`, `word_pairs`)
+- ``expressions.tsv``: multiword expressions and their concepts (`expressions`)
+
+>>> load_lexicon().written_concepts("tired", "j")[:1], word_map("pronoun")["me"]
+(['tire-01'], 'i')
 """
 
 from __future__ import annotations
@@ -19,14 +24,19 @@ from importlib.resources import files
 from graphneg.english.propbank import Counts, FrameTable, load_frames
 
 DELETED = "-"
+"""Concept in the tables of a word that has no node of its own: *the*."""
 
 
 @dataclass(slots=True)
 class ParserLexicon(FrameTable):
-    """Frames by lemma, concepts by lemma and word class, roles by signature.
+    """Frames, and counts of concepts and roles in annotated graphs.
 
-    ``roles`` has three kinds of keys: ``("F", concept, signature)``, ``("W", lemma, signature)``
-    and ``("S", class, signature)``.
+    Attributes:
+        concepts: Counts of concepts by lemma and word class; the class is that of
+            `graphneg.parsers.dependency.text.class_of`.
+        roles: Counts of roles by kind of key, key, and signature. The kinds are ``F`` (the head's frame),
+            ``W`` (the dependent's lemma) and ``S`` (the head's word class).
+        totals: Counts of each concept over all words.
     """
 
     concepts: dict[tuple[str, str], Counts] = field(default_factory=lambda: defaultdict(Counter[str]))
@@ -34,41 +44,89 @@ class ParserLexicon(FrameTable):
     totals: Counts = field(default_factory=Counter[str])
 
     def add_concepts(self, rows: Iterable[Sequence[str]]) -> None:
-        """Reads rows ``lemma, class, concept, count``."""
+        """Add rows of ``concepts.tsv``.
+
+        Args:
+            rows: Rows of lemma, word class, concept and count.
+        """
         for lemma, kind, concept, count in rows:
             self.concepts[lemma, kind][concept] += int(count)
             if concept != DELETED:
                 self.totals[concept] += int(count)
 
     def add_roles(self, rows: Iterable[Sequence[str]]) -> None:
-        """Reads rows ``kind, key, signature, role, count``."""
+        """Add rows of ``roles.tsv``.
+
+        Args:
+            rows: Rows of kind of key, key, signature, role and count.
+        """
         for kind, key, form, role, count in rows:
             self.roles[kind, key, form][role] += int(count)
 
     def known(self, lemma: str, kind: str) -> Counts:
-        """How often the word became what; what stands for several words or for structure is left out."""
+        """Return how often a word became which concept.
+
+        Args:
+            lemma: The lemma.
+            kind: The word class.
+
+        Returns:
+            Counts by concept, without concepts of several words or of mere structure.
+        """
         counts = self.concepts.get((lemma, kind), {})
         return {concept: count for concept, count in counts.items() if _is_of(concept, lemma)}
 
     def best_concept(self, lemma: str, kind: str) -> str | None:
-        """The concept that the word most often became, ``-`` where it mostly had none; else ``None``."""
+        """Return the most frequent concept of a word.
+
+        Args:
+            lemma: The lemma.
+            kind: The word class.
+
+        Returns:
+            The concept; `DELETED` if the word mostly had no node; ``None`` for an unknown word.
+        """
         known = self.known(lemma, kind)
         return max(known, key=known.__getitem__, default=None)
 
     def written_concepts(self, lemma: str, kind: str) -> list[str]:
-        """The concepts that the word became where it had one, the most frequent first."""
+        """Return the concepts of a word, most frequent first.
+
+        Args:
+            lemma: The lemma.
+            kind: The word class.
+
+        Returns:
+            The concepts, without `DELETED`.
+        """
         known = self.known(lemma, kind)
         known.pop(DELETED, None)
         return sorted(known, key=lambda concept: -known[concept])
 
     def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
-        """The weight of each role seen with these, by a product of smoothed ratios to the general one."""
+        """Score the roles of a dependent.
+
+        The score is the general probability of the role for this word class and signature, times three
+        smoothed ratios: by the head's frame, by the dependent's lemma, and by PropBank's examples of the
+        frame.
+
+        Args:
+            head: Concept of the head.
+            kind: Word class of the head.
+            form: Signature of the dependency, ``nsubj`` or ``prep_to``.
+            dependent: Lemma of the dependent.
+
+        Returns:
+            A positive weight for each role that was seen with one of these.
+        """
         general = self.roles.get(("S", kind, form), {})
         by_head = self.roles.get(("F", head, form), {})
         by_word = self.roles.get(("W", dependent, form), {})
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
+        # The constants are smoothing weights: each ratio counts two (PropBank: one) imaginary observations at
+        # the general rate.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}
@@ -83,16 +141,17 @@ class ParserLexicon(FrameTable):
 
 @lru_cache(maxsize=65536)
 def _is_of(concept: str, lemma: str) -> bool:
-    """Whether a concept can be one word's: not ``no-longer``, ``go-on-25``, ``monetary-quantity``."""
+    """Return whether a concept can come from a single word: not ``no-longer`` or ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
+    # "go-on-25" needs two words. "grown-up" is the lemma of one.
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma
 
 
 @cache
 def load_lexicon() -> ParserLexicon:
-    """The tables that come with the package."""
+    """Return the lexicon that ships with the package."""
     shipped = load_frames()
     lexicon = ParserLexicon(dict(shipped.frames), shipped.aliases)
     lexicon.add_concepts(rows("concepts"))
@@ -102,20 +161,32 @@ def load_lexicon() -> ParserLexicon:
 
 @cache
 def word_class(name: str) -> frozenset[str]:
-    """The words of a class.
+    """Return the words of a class.
 
     >>> "say" in word_class("speech"), sorted(word_class("kind"))
     (True, ['kind', 'sort', 'type'])
+
+    Args:
+        name: Class name of ``word_classes.tsv``.
+
+    Returns:
+        The words, in lower case.
     """
     return frozenset(dict(rows("word_classes"))[name].split())
 
 
 @cache
 def word_map(name: str) -> dict[str, str]:
-    """The words of a map with their values.
+    """Return the values of the words of a map.
 
     >>> word_map("pronoun")["me"], word_map("mark-role")["unless"], word_map("relative")["aunt"]
     ('i', 'condition', 'aunt')
+
+    Args:
+        name: Map name of ``word_maps.tsv``.
+
+    Returns:
+        Value by word.
     """
     entries = [(value, words.split()) for known, value, words in rows("word_maps") if known == name]
     return {word: word if value == "=" else value for value, words in entries for word in words}
@@ -123,10 +194,16 @@ def word_map(name: str) -> dict[str, str]:
 
 @cache
 def word_pairs(name: str) -> dict[str, tuple[str, str]]:
-    """The words of a map whose values are pairs: of a concept, and of the role that it gives the word.
+    """Return the words of a map whose values are a concept and a role.
 
     >>> word_pairs("modal")["must"]
     ('obligate-01', 'ARG2')
+
+    Args:
+        name: Map name of ``word_maps.tsv``.
+
+    Returns:
+        By word the concept, and the role that it gives to its argument.
     """
     pairs = ((word, value.split()) for word, value in word_map(name).items())
     return {word: (concept, role) for word, (concept, role) in pairs}
@@ -134,21 +211,35 @@ def word_pairs(name: str) -> dict[str, tuple[str, str]]:
 
 @cache
 def expressions(kind: str = "") -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Expressions and their concepts by their first words, the longest first; ``-`` is no concept.
+    """Return the multiword expressions of a kind, by first word.
 
     >>> expressions()["of"], expressions("preposition")["next"]
     ([(('of', 'course'), 'of-course')], [(('next', 'to'), 'next-to')])
+
+    Args:
+        kind: ``preposition``, or the empty string for expressions without a kind.
+
+    Returns:
+        Words and concept of each expression, longest first; `DELETED` means no concept.
     """
     known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for words, concept, *kinds in rows("expressions"):
         if kinds == ([kind] if kind else []):
             forms = tuple(words.split())
             known.setdefault(forms[0], []).append((forms, concept))
+    # "a lot of" must be tried before "a lot".
     return {first: sorted(entries, key=lambda entry: -len(entry[0])) for first, entries in known.items()}
 
 
 def rows(table: str) -> list[list[str]]:
-    """The rows of a table of ``data/``, cut into columns, without its comments."""
+    """Return the rows of a table in ``data/``, without comments.
+
+    Args:
+        table: File name without suffix.
+
+    Returns:
+        The cells of each row.
+    """
     file = files("graphneg.parsers.dependency").joinpath("data", f"{table}.tsv")
     lines = file.read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines if not line.startswith("# ")]

@@ -1,7 +1,8 @@
-"""The ``dependency`` parser: texts in, graphs with exact token spans out, whatever the text.
+"""The ``dependency`` parser: texts to graphs with exact token spans.
 
-A text is cut into pieces, spaCy reads their dependencies, the rules write a draft of each piece, the learned
-parts revise it, and the assembler makes one well-formed graph of the drafts.
+Each text is cut into pieces, and spaCy parses their dependencies. The rules write a draft of each piece, and
+the trained models revise it. The assembler joins the drafts into one well-formed graph. Every text gets a
+graph, even if it is not a sentence.
 
 >>> from graphneg.amr.penman import format_graph
 >>> print(format_graph(DependencyParser(revisers=()).parse_batch(["Birds sing."])[0].graph))
@@ -31,34 +32,54 @@ from graphneg.parsers.dependency.text import (
 )
 
 RULES = "8"
-"""Counts up with every change of the rules or tables that may change a graph."""
+"""Version of the rules and tables. Increase it with every change that may change a graph."""
 
 
 class DependencyParser:
-    """Text to AMR by rules, tables and small learned parts over spaCy's dependencies, on the CPU.
+    """Parse English texts with rules, tables and small trained models on spaCy's dependencies, on the CPU.
 
-    ``model`` is a spaCy model's name or directory; ``None`` finds an installed English one, small
-    before large. ``revisers`` run in order on each draft; ``None`` takes the learned parts that
-    come with the package. English only: other languages give a graph of their words.
-
-    Raises `ParserError`: spaCy or the model is not installed.
+    A text in another language gets a graph of its words.
     """
 
     name = "dependency"
     parallel = True
 
     def __init__(self, model: str | None = None, revisers: Sequence[Reviser] | None = None) -> None:
+        """Initialize the parser; the spaCy model is loaded with the first text.
+
+        A `ParserError` says if spaCy or the model is not installed.
+
+        Args:
+            model: Name or directory of a spaCy model; ``None`` finds an installed English one, small before
+                large.
+            revisers: Models that revise each draft, in order; ``None`` takes those of the package.
+        """
         self._model = resolve_model(model)
         self._revisers = learned_revisers() if revisers is None else tuple(revisers)
         learned = "".join(f"+{reviser.version}" for reviser in self._revisers)
         self.version = f"{RULES}{learned}+{model_version(self._model)}"
 
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
-        """A graph for each text, in order, with warnings about what could not be read as text."""
+        """Parse texts.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            One result per text, in order, with warnings about unreadable characters, long texts and failed
+            rules.
+        """
         return [_parsed(text, drafts) for text, drafts in zip(texts, self.drafts(texts), strict=True)]
 
     def drafts(self, texts: Sequence[str]) -> list[list[GraphDraft]]:
-        """The drafts of each text, one a piece, as the revisers leave them."""
+        """Return the revised drafts of each text, before they are assembled.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            Per text one draft per piece; none for a text without words.
+        """
         drafts: list[list[GraphDraft]] = [[] for _ in texts]
         cuts = [
             (n, offset, *tightened(piece))
@@ -72,9 +93,11 @@ class DependencyParser:
         return drafts
 
     def _draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
-        """The draft of a piece; where a rule fails on it, one of its words, with a warning that says so."""
+        """Write and revise the draft of a piece."""
         try:
             return revise(write_draft(text, words), self._revisers)
+        # One odd sentence must not end a run over a corpus. The piece is reduced to a word, and a warning
+        # reports the failed rule.
         except Exception as fault:
             warning = f"fault: {type(fault).__name__} in a rule of the parser; only a word is left"
             draft = GraphDraft(text, words, warnings=[warning])
@@ -83,6 +106,7 @@ class DependencyParser:
 
 
 def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
+    """Assemble the drafts of a text and collect their warnings."""
     if not drafts:
         return WORDLESS
     warnings = [warning for draft in drafts for warning in draft.warnings]
@@ -95,11 +119,19 @@ def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
 
 
 def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None = None) -> GraphDraft:
-    """The rules' draft of a piece of text: what they are, and in which order they run.
+    """Apply the rules to a piece of text, in their order.
 
-    ``text`` is the whole text that the words count characters in.
+    Args:
+        text: The whole text, in which the words count characters.
+        words: The words of the piece, with their dependencies; the tree is corrected in place.
+        lexicon: The lexicon; that of the package by default.
+
+    Returns:
+        The draft.
     """
     state = RuleState(GraphDraft(text, words), words, lexicon or load_lexicon())
+    # The order matters: spans of several words come before single words, concepts before the arcs between
+    # them, and coreference comes last, when all nodes exist.
     trees.correct_trees(words)
     entities.write_entities(state)
     entities.write_multiwords(state)
@@ -130,12 +162,13 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
 
 
 def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
-    """The top of each sentence is what stands over its root; without one, its first node."""
+    """Set the top of each sentence: the node over its root, or else its first node."""
     draft = state.draft
     for root in roots:
         node = state.outer_of(root)
         if node is not None and draft.nodes[node].concept is not None:
             draft.tops.setdefault(root.sentence, node)
+    # The root may have no node, for example if it is a punctuation mark.
     for k, node in enumerate(draft.nodes):
         if node.concept is not None and not node.gone:
             draft.tops.setdefault(node.sentence, k)
@@ -144,6 +177,6 @@ def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
 
 
 def _write_word(draft: GraphDraft) -> None:
-    """One of the words as the whole graph: the least that a piece of text can have."""
+    """Make one word the whole graph, the minimum for a piece of text."""
     word = next((word for word in draft.words if word.text.strip()), draft.words[0])
     draft.tops[word.sentence] = draft.concept(word.text.strip() or "amr-empty", word.i, "word")

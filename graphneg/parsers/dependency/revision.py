@@ -1,12 +1,13 @@
-"""The learned parts at work: what they revise, what they may not lose, and what is done after them.
+"""Run the trained models on a draft, and restore what they must not lose.
 
-In: a draft by the rules, and the revisers that change it. Out: the same draft revised, with what the rules
-know better put back, and one node for all mentions of a pronoun in the text. `LearnedReviser` chooses what
-each word means, then arcs and tops, then what each *no* denies; its data are made by
-:mod:`tools.parser_training`, and without them there are no learned parts.
+`LearnedReviser` chooses what each word means, then the arcs and tops, then what each *no* negates. The models
+were trained on graphs of a novel and of image captions. These contain no vocatives, no *please*, few one-word
+sentences, and few texts of several sentences, all of which are frequent in dialogues. So the arcs that the
+rules write for these are kept aside and restored after the revision. Finally all mentions of a personal
+pronoun in a text become one node.
 
-The annotated graphs that the learned parts come from are a novel's and captions': they hold nobody who is
-spoken to, no *please*, hardly a sentence that is one word, and few texts of several sentences.
+Without the model files in ``data/learned`` there are no revisers, and the rules' drafts stay as they are.
+:mod:`tools.parser_training` makes the files.
 """
 
 from __future__ import annotations
@@ -31,23 +32,41 @@ from graphneg.parsers.dependency.rules.state import quoted_words
 _KEPT_ROLES = frozenset({"vocative", "polite"})
 _UNKNOWN = "amr-unknown"
 CODE = "5"
-"""Counts up with every change of ``learned/`` that may change a graph; data have their own digest."""
+"""Version of the code in ``learned/``. Increase it with every change that may change a graph; the model files
+have a digest of their own.
+"""
 MOST_WORDS = 400
-"""Drafts of more words are left to the rules."""
+"""Maximum number of words of a draft that is revised; longer drafts are left to the rules."""
 
 
 class Reviser(Protocol):
-    """A part that revises drafts in place, between the rules and the assembler."""
+    """A model that revises drafts in place, between the rules and the assembler.
+
+    Attributes:
+        version: Part of the parser's version; it must change whenever graphs may change.
+    """
 
     version: str
 
     def revise(self, draft: GraphDraft) -> None:
-        """Changes the draft."""
+        """Revise a draft in place.
+
+        Args:
+            draft: The draft.
+        """
         ...
 
 
 def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
-    """The draft after the revisers, in order, with what they are not to lose."""
+    """Run the revisers on a draft, and restore what they must not lose.
+
+    Args:
+        draft: The draft by the rules; it is changed in place.
+        revisers: The revisers, in order.
+
+    Returns:
+        The same draft.
+    """
     kept, tops = _kept_arcs(draft), dict(draft.tops)
     for reviser in revisers:
         reviser.revise(draft)
@@ -58,21 +77,25 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Copies of the rules' arcs that revisers are not to lose. ``marks`` lead to polarities, to who is spoken
-    to and to what is asked; ``hortative`` to who does what *let's* proposes; ``doubled`` to what is a frame's
-    argument twice (*he hurt himself*); ``modals`` from a modal to all that it holds for (*you can't eat or
-    drink*); ``persons`` link a personal pronoun, except in a quotation, where it may mean its speaker."""
+    """Return copies of the rules' arcs that the revisers must not lose, by reason."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
+    # "let's go": "us" is the subject of "go".
     us = {
         k
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
+    # Inside a quotation "I" may mean the quoted speaker, so the rules are not sure of it.
     persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
         is_argument = arc.role.startswith("ARG")
+        # marks: polarity, politeness, vocatives, and the nodes that are asked for.
+        # hortative: the agent of "let's go".
+        # doubled: one node in two roles of a frame, "he hurt himself".
+        # modals: a modal over a conjunction, "you can't eat or drink".
+        # persons: arcs from and to personal pronouns.
         reasons = {
             "marks": arc.role in {"polarity", *_KEPT_ROLES} or nodes[arc.dep].concept == _UNKNOWN,
             "hortative": is_argument and arc.dep in us,
@@ -87,11 +110,12 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _is_person(node: DraftNode) -> bool:
+    """Return whether the node is a personal pronoun other than *it*."""
     return node.concept in PERSONAL - {"it"} and node.rule == "pronoun"
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Puts back, after revision, the kept arcs, and a node of each sentence."""
+    """Put back the kept arcs, and a node for each sentence that has lost all of its own."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.gone and node.concept is not None}
     for sentence, top in tops.items():
@@ -101,6 +125,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.gone}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
+        # A question needs one amr-unknown. If the revisers wrote another one, the old one stays deleted.
         lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or arc.role in _KEPT_ROLES) and head is not None:
             _restore_arc(draft, arc, head)
@@ -109,7 +134,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("doubled", ()):
         if arc.role not in draft.roles(arc.head) and not nodes[arc.head].gone and not nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
-    # *three pounds of rice*: what the unit is taken for is the rice, or else the amount.
+    # "We ate three pounds of rice": what is eaten is the rice, or else the amount, but never the unit.
     kinds = {arc.dep: arc.head for arc in draft.arcs if arc.role == "unit"}
     measured = {arc.dep: arc.head for arc in draft.arcs if arc.role == "quant"}
     for arc in draft.arcs:
@@ -121,6 +146,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
+        # "Yes, I do": the models drop a "yes" beside a clause, because captions have none.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.gone and answers and draft.tops.get(node.sentence, k) != k:
             node.gone = False
@@ -128,8 +154,10 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 
 
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
-    """The arc leads from its head, or from what its word means now, and is the only one to its end."""
+    """Restore an arc from its head, or from what replaced its head, as the only arc to its argument."""
     node = draft.nodes[arc.dep]
+    # A node that is the top of its sentence now keeps that place. A vocative that the models deleted stays
+    # deleted.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not stands and not (node.gone and arc.role == "vocative"):
         node.gone, back = False, (arc.dep, head)
@@ -138,7 +166,7 @@ def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
 
 
 def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
-    """*we* do it, not the *you* of other orders."""
+    """Make *we* the agent of *let's go*, in place of the *you* of other imperatives."""
     head = _living(draft, arc.head)
     if head is None or any(old.head == head and old.dep == arc.dep for old in draft.arcs):
         return
@@ -152,7 +180,7 @@ def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _drop_particles(draft: GraphDraft) -> None:
-    """*sat down*: what is a part of the frame's name, ``sit-down-02``, is no direction beside it."""
+    """Delete a particle's node beside a frame that contains it: *sat down* is ``sit-down-02`` alone."""
     heads = {arc.head for arc in draft.arcs}
     for arc in list(draft.arcs):
         node, head = draft.nodes[arc.dep], draft.nodes[arc.head]
@@ -166,7 +194,7 @@ def _drop_particles(draft: GraphDraft) -> None:
 
 
 def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
-    """The modal stands over the conjunction, not over one of what it joins, nor under it."""
+    """Put a modal over the conjunction that it governs, not over one conjunct, nor below it."""
     modal, joint = arc.head, arc.dep
     joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
     if len(joined) < 2 or draft.nodes[modal].gone or draft.nodes[joint].gone:
@@ -181,7 +209,7 @@ def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
-    """Somebody who was spoken of and is gone has again the role that the rules gave."""
+    """Give a personal pronoun that was deleted the role again that the rules gave it."""
     lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].gone and _is_person(draft.nodes[k])]
     other = _living(draft, arc.dep if lost == [arc.head] else arc.head)
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
@@ -193,7 +221,7 @@ def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _living(draft: GraphDraft, node: int) -> int | None:
-    """The node, or the first that its word has now; ``None`` where its word has none."""
+    """Return the node, or what its word means now; ``None`` if its word has no node left."""
     old = draft.nodes[node]
     if not old.gone:
         return node
@@ -204,14 +232,27 @@ def _living(draft: GraphDraft, node: int) -> int | None:
 
 
 class LearnedReviser:
-    """The learned parts in ``folder``, whose version its file ``VERSION`` names."""
+    """The trained models of the package.
+
+    Attributes:
+        version: Digest of the model files, and version of the code.
+    """
 
     def __init__(self, folder: Traversable) -> None:
+        """Initialize the reviser; models are loaded with the first draft.
+
+        Args:
+            folder: Folder of the model files.
+        """
         self._folder = folder
         self.version = f"{folder.joinpath('VERSION').read_text('utf-8').strip()}.{CODE}"
 
     def revise(self, draft: GraphDraft) -> None:
-        """Chooses concepts, arcs and tops anew, in place."""
+        """Choose concepts, arcs, tops and negations anew, in place.
+
+        Args:
+            draft: The draft; one of more than `MOST_WORDS` words is not changed.
+        """
         if len(draft.words) > MOST_WORDS:
             return
         parts, pairs = _load_parts(self._folder)
@@ -221,7 +262,14 @@ class LearnedReviser:
 
 
 class Parts(NamedTuple):
-    """The tables and networks."""
+    """The tables and networks of the models.
+
+    Attributes:
+        meanings: Counts of what words became in annotated graphs.
+        chooser: Scores what a word means.
+        arcs: Scores arcs and tops.
+        denial: Scores what *no* negates.
+    """
 
     meanings: Meanings
     chooser: Model
@@ -231,7 +279,7 @@ class Parts(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
-    """The parts, and sums of the arcs' features that come again and again; read once a process."""
+    """Load the models, and the cache of feature sums of the arc model, once per process."""
     names = ("chooser", "arcs", "denial")
     networks = [read_model(folder.joinpath(f"{name}.npz").read_bytes()) for name in names]
     parts = Parts(read_meanings(folder.joinpath("meanings.json.gz").read_bytes()), *networks)
@@ -239,6 +287,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """The reviser whose data come with the package; none where there are no data. Loads nothing yet."""
+    """Return the revisers whose model files are in the package; nothing is loaded yet."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

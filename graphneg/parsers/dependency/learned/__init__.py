@@ -1,1 +1,1 @@
-"""The learned parts of the dependency parser, in numpy: concepts, arcs, tops, and what *no* denies."""
+"""The trained models of the dependency parser, in numpy: concepts, arcs, tops, and the scope of *no*."""

@@ -1,10 +1,11 @@
-"""From scores of roles between pairs of nodes to a connected graph, and what each *no* denies.
+"""Choose the arcs and tops of a draft, and what each *no* negates.
 
-In: a draft with its concepts, and networks. Out: the draft with new arcs and tops. Arcs that are more likely
-than not are taken, the likeliest first; then each loose part is joined by its best arc, as Flanigan et al.
-(2014, section 4) do with their maximum spanning connected subgraph. *no* denies the noun (*there is no man*),
-or what the noun does (*no man is running*), by a logistic regression over the sentence's words: annotators
-and parsers write both for *There is no man running*.
+A network scores each role between each pair of nodes. `decode` turns the scores into a connected graph: arcs
+above a threshold are taken, highest score first, and then each separate part is joined by its best arc.
+Flanigan et al. (2014, section 4) find a maximum spanning connected subgraph in a similar way.
+
+In *There is no man running*, annotators and parsers attach the negation to the noun (``man :polarity -``) or
+to the verb (``run-02 :polarity -``). A logistic regression over the words of the sentence decides which one.
 """
 
 from __future__ import annotations
@@ -23,18 +24,29 @@ from graphneg.parsers.dependency.rules.state import SUBJECTS
 from graphneg.parsers.dependency.text import Word
 
 _NEAR = 24
+"""Maximum distance in nodes, in text order, of a scored pair."""
 _MOST = 14
+"""Cap for the number of words behind *no* as a feature."""
 SURE_DENIAL, SURE_OF_NEW_VERB = 0.25, 1.5
-"""Lower log odds, either way, leave the polarity where the arcs have it; they know more of verbs that were
-never seen with a *no*."""
+"""Minimum absolute log odds to move a negation: for verbs seen with *no* in training, and for other verbs,
+for which the arcs are more reliable than the regression.
+"""
 
 
 def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
-    """Ordered pairs of a draft's nodes that may be head and argument: of one sentence, not far apart.
+    """Yield the pairs of nodes that may be head and argument.
 
-    Constants head nothing; the parts of names and dates keep the arcs that the rules gave them.
+    Both are in one sentence and not far apart. A constant has no arguments. The parts of names and dates keep
+    the arcs of the rules and are left out.
+
+    Args:
+        seen: Features of the draft.
+
+    Yields:
+        Indices of head and argument.
     """
     nodes = seen.draft.nodes
+    # Nodes in text order, so that the limit on their distance is a distance in the text.
     alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _NEAR]:
@@ -49,10 +61,18 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
 _ONCE = frozenset(
     {"polarity", "mode", "name", "unit", "ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "ARG5", "quant", "ord"}
 )
+"""Roles that a node has at most once."""
 
 
 class ScoredArc(NamedTuple):
-    """A possible arc with its log odds against no arc."""
+    """A possible arc.
+
+    Attributes:
+        score: Log odds of the arc against no arc.
+        head: Index of the head.
+        dep: Index of the argument.
+        role: The role; operands have no number yet.
+    """
 
     score: float
     head: int
@@ -63,11 +83,22 @@ class ScoredArc(NamedTuple):
 def decode(
     nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
 ) -> tuple[list[ScoredArc], list[int]]:
-    """The arcs to keep, and the single nodes that hang on nothing.
+    """Choose the arcs of a connected graph.
 
-    Arcs that score ``enough`` are taken whatever they join; others only if they join two parts. A single node
-    that no arc above ``loose`` joins to the rest is given up. One that stands forbids others: between its
-    nodes, of a role that its head has once, to a constant or a polarity that it leads to.
+    An arc that scores at least ``enough`` is taken, whatever it joins. Other arcs are taken only if they join
+    two separate parts. A single node is given up if no arc of at least ``loose`` joins it to another one. An
+    arc that is taken excludes others: between the same nodes, in a role that its head has only once, and to a
+    constant or a polarity that has a head.
+
+    Args:
+        nodes: Indices of the nodes to connect.
+        arcs: The possible arcs.
+        constants: Indices of the nodes that are constants.
+        enough: Score from which on an arc is taken anyway.
+        loose: Minimum score to keep a single node.
+
+    Returns:
+        The chosen arcs, and the indices of the nodes that are given up.
     """
     from networkx.utils import UnionFind
 
@@ -94,6 +125,8 @@ def decode(
             parts.union(arc.head, arc.dep)
 
     ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
+    # Three passes: likely arcs; then, above the lower threshold, arcs that join parts; then, for what is
+    # still separate, the best arc of any score, except to single nodes.
     take(takewhile(lambda arc: arc.score >= enough, ordered))
     likely = takewhile(lambda arc: arc.score >= loose, ordered)
     take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
@@ -108,18 +141,26 @@ def decode(
 
 
 ENOUGH = -0.9
-"""The log odds from which an arc is taken: in favour of arcs, for F1."""
+"""Log odds from which on an arc is taken. It is below 0 in favour of more arcs, for a better F1."""
 LOOSE = -4.0
-"""Single nodes whose best arc has lower log odds are dropped."""
+"""Single nodes whose best arc has lower log odds are deleted."""
 TRUST = 0.25
-"""What is added to the log odds of the rules' arcs: they know more kinds of text than the networks."""
+"""Bonus in log odds for arcs of the rules, which cover more kinds of text than the training data."""
 _OPENING = frozenset({"and", "or"})
-"""With one operand, the other is in the sentence before: *And …*"""
+"""Conjunctions that may have one operand: in *And I left.*, the first operand is in an earlier sentence."""
 _LEAST, _OTHERS = -9.0, -2.5
+"""Minimum log odds of a pair's best role, and of its other roles."""
 
 
 def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDraft) -> None:
-    """Links the draft's nodes anew, drops single nodes that hang on nothing, and chooses tops."""
+    """Choose arcs and tops anew, and delete single nodes without a likely arc.
+
+    Args:
+        meanings: Counts and word clusters.
+        model: The arc network.
+        sums: Cache of the network's feature sums.
+        draft: The draft, which is changed in place.
+    """
     seen = DraftFeatures(draft, meanings)
     pairs = list(scored_pairs(seen))
     odds, tops = _scores(model, sums, seen, pairs)
@@ -134,7 +175,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
     for i in loose:
         if i not in named:
             draft.drop(i)
-    # The top of each sentence is its concept with the highest score; a sentence of none has no top.
+    # The top of a sentence is its concept with the highest score.
     best: dict[int, int] = {}
     for i in sorted(scored, key=lambda i: (-tops[i], i)):
         node = draft.nodes[i]
@@ -146,13 +187,14 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
 def _scores(
     model: Model, sums: GroupSums, seen: DraftFeatures, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Any, dict[int, float]]:
-    """Log odds of each role against none, float32 ``[len(pairs), roles]``; each node's score as the top."""
+    """Return the log odds of each role for each pair, and each node's score as top."""
     arrays, rows = model.arrays, {i: n for n, i in enumerate(seen.alive)}
     nodes = model.sums("node", "node", [seen.node(i) for i in seen.alive])
     states = np.maximum(nodes + arrays["node_bias"], 0)
     tops = dict(zip(seen.alive, (states @ arrays["top"]).tolist(), strict=True))
     if not pairs:
         return np.zeros((0, len(model.classes) - 1), np.float32), tops
+    # Log odds are taken against class 0, which is no arc.
     features = [seen.pair(h, d) for h, d in pairs]
     between = sums.sums([groups for groups, _ in features])
     between = between + model.sums("pair", "pair", [single for _, single in features])
@@ -165,7 +207,7 @@ def _scores(
 def _possible(
     odds: Any, seen: DraftFeatures, pairs: Sequence[tuple[int, int]], roles: Sequence[str]
 ) -> list[ScoredArc]:
-    """The likeliest role of each pair, and others that are likely; the rules' own arcs are trusted more."""
+    """Return the likely roles of each pair, with a bonus for the rules' own arcs."""
     if not pairs:
         return []
     number = {role: n for n, role in enumerate(roles)}
@@ -185,7 +227,7 @@ def _possible(
 
 
 def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
-    """Writes the arcs; operands are numbered in the order of the text."""
+    """Add the arcs to the draft; operands are numbered in text order."""
     operands: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for arc in taken:
         if arc.role == "op":
@@ -194,13 +236,20 @@ def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
         else:
             draft.link(arc.head, arc.role, arc.dep, "learned")
     for head, deps in operands.items():
+        # "And I left": the first operand is in the sentence before.
         first = 2 if len(deps) == 1 and draft.nodes[head].concept in _OPENING else 1
         for n, (_, dep) in enumerate(sorted(deps), first):
             draft.link(head, f"op{n}", dep, "learned")
 
 
 class NegatedSubject(NamedTuple):
-    """A *no*, its noun, and the verb that the noun is the subject of."""
+    """A *no* beside a subject.
+
+    Attributes:
+        no: The word *no*.
+        noun: The subject.
+        verb: The verb of the subject.
+    """
 
     no: Word
     noun: Word
@@ -208,11 +257,19 @@ class NegatedSubject(NamedTuple):
 
 
 def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
-    """Each *no* that stands beside a subject."""
+    """Yield each *no* that stands beside a subject.
+
+    Args:
+        words: The words of the piece.
+
+    Yields:
+        The *no* with its noun and verb: *no man is running*.
+    """
     for word in words:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
+        # "no man is running", with "no" attached to the verb by the tree corrections, or to the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -222,7 +279,14 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
 
 
 def denial_features(denial: NegatedSubject) -> list[str]:
-    """What the regression looks at."""
+    """Return the features of the regression that places the negation.
+
+    Args:
+        denial: The *no* with its noun and verb.
+
+    Returns:
+        Feature names.
+    """
     no, noun, verb = denial
     behind = [word for word in verb.subtree() if word.i > no.i and word.tag[0].isalpha()]
     kids = [kid for kid in verb.children() if kid.i > noun.i]
@@ -241,7 +305,12 @@ def denial_features(denial: NegatedSubject) -> list[str]:
 
 
 def move_negation(model: Model, draft: GraphDraft) -> None:
-    """Moves the polarity of each such *no* to where it most likely stands."""
+    """Move the polarity of each *no* beside a subject to the noun or the verb.
+
+    Args:
+        model: The regression.
+        draft: The draft, which is changed in place.
+    """
     for denial in denials(draft.words):
         nos, nouns, verbs = (
             [k for k, node in enumerate(draft.nodes) if node.token == word.i and not node.gone]
@@ -249,6 +318,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
         )
         minuses = [k for k in nos if draft.nodes[k].value == "-"]
         concepts = [[k for k in group if draft.nodes[k].concept] for group in (nouns, verbs)]
+        # The move is only clear if each of the three words has exactly one such node.
         if [len(group) for group in (minuses, *concepts)] == [1, 1, 1]:
             score = float(model.sums("denial", "denial", [denial_features(denial)])[0, 0])
             known = f"v={denial.verb.lemma}" in model.features["denial"]
@@ -257,11 +327,13 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
 
 
 def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: float) -> None:
-    """To the verb, or to the noun; then the verbs that are joined to this one lose theirs by the rules."""
+    """Move a polarity to the verb (positive score) or to the noun."""
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):
         draft.link(chosen, "polarity", minus, "denial")
+    # "no man is singing and playing": the rules also negated the conjoined verbs. If the noun is negated,
+    # these copies are removed.
     if chosen == noun:
         joint = _above(draft, verb)[-1]
         group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}
@@ -269,12 +341,13 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
+    # The negated node becomes the top of the sentence, if the other one was.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _above(draft, other):
         draft.tops[sentence] = _above(draft, chosen)[-1]
 
 
 def _above(draft: GraphDraft, node: int) -> list[int]:
-    """The node, and the conjunction that it is under."""
+    """Return the node, and the conjunction over it if there is one."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

@@ -1,8 +1,9 @@
-"""Chooses what each word means among its candidates.
+"""Choose what each word means among several candidates.
 
-In: a draft, the table of meanings, and a network. Out: the draft, in which each open word stands for the
-fragment with the highest score: of those seen in annotated graphs, PropBank's senses, its lemma, and the
-rules' own.
+A candidate is a fragment of a graph: a concept, or several nodes with their arcs. Candidates are the
+fragments that the word had in annotated graphs, PropBank's senses of its lemma, the lemma itself, and the
+fragment that the rules wrote. A network scores them, and each open word gets the best one. For *left* in *She
+left the house*, the candidates include ``leave-11``, ``leave-02`` and the lemma ``leave``.
 """
 
 from __future__ import annotations
@@ -32,14 +33,20 @@ from graphneg.parsers.dependency.text import Word
 
 _AMOUNTS = frozenset({"many", "much"})
 _ORDER = "=imperative"
-"""What the rules read as an order stays one: the training data have few."""
+"""An imperative of the rules is kept, because the training data have few."""
 _FIXED = frozenset(
     {"name", "date-entity", "date-interval", "url-entity", "email-address-entity", "phone-number-entity"}
 )
+"""Concepts of names, dates and addresses, which the rules recognise reliably."""
 
 
 class FragmentOption(NamedTuple):
-    """A fragment that a word may stand for, and its features."""
+    """A candidate meaning of a word.
+
+    Attributes:
+        fragment: The fragment in the notation of `graphneg.parsers.dependency.learned.tables`.
+        features: Feature names for the network.
+    """
 
     fragment: str
     features: list[str]
@@ -48,9 +55,17 @@ class FragmentOption(NamedTuple):
 def candidates(
     meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, tuple[int, int]]
 ) -> list[FragmentOption]:
-    """The fragments that a word may stand for, the rules' own (``given``) first.
+    """Return the fragments that a word may represent.
 
-    ``left_out`` are counts to take off, those of the sentence itself while training.
+    Args:
+        meanings: Counts and senses.
+        words: The words of the piece.
+        i: Index of the word.
+        given: The rules' fragment; empty if the word has no node.
+        left_out: Counts to subtract: during training those of the sentence itself.
+
+    Returns:
+        The candidates; the rules' own comes first.
     """
     word = words[i]
     letter = LETTERS.get(word.pos, "")
@@ -62,8 +77,10 @@ def candidates(
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
+        # A word with a node keeps one. A number of several digits came from a phrase such as "two billion" in
+        # another sentence.
         if not any(counts) or (given and not fragment) or large:
-            continue  # A number of several digits is another sentence's *two billion*.
+            continue
         marks = sources.setdefault(fragment, [])
         for name, count, whole in zip("ab", counts, total, strict=True):
             if count:
@@ -72,6 +89,7 @@ def candidates(
         senses = meanings.senses.get(key, ())
         whole = sum(sense.examples for sense in senses)
         for n, sense in enumerate(senses):
+            # Nouns and adjectives may use the verb's frame: "decision" is decide-01.
             if sense.letter == letter or (sense.letter == "v" and word.tag in {"VBG", "VBN", "NN", "JJ"}):
                 mark = f"pb{min(n, 3)}{'+' if '_' in key else ''}{sense.letter}{letter}"
                 sources.setdefault(sense.frame, []).extend([mark, f"pbx{_share(sense.examples, whole)}"])
@@ -87,10 +105,16 @@ def candidates(
 
 
 def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
-    """The words to choose for, with the rules' fragment and its nodes.
+    """Yield the words to choose a meaning for.
 
-    Names, dates, numbers and expressions of several words stand, and so do words that mean what another
-    word brought in, and what :func:`_stands` says.
+    Names, dates, numbers, multiword expressions, and the words for which the rules are more reliable are left
+    out. So are words without a node of their own whose meaning is a node of another word.
+
+    Args:
+        draft: The draft.
+
+    Yields:
+        The word, the rules' fragment, and the indices of its nodes.
     """
     given = draft_fragments(draft)
     closed = _words_of_expressions(draft)
@@ -103,24 +127,28 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 
 def _stands(word: Word, text: str) -> bool:
-    """Whether the rules know best: *on leave*, *how many*, *let's*, *not only*, *so* of degree, a *be*."""
+    """Return whether the rules are more reliable than the network for this word."""
+    # "on leave" is not the verb "leave".
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
+    # What is asked for stays asked for, except at question words, which may also open a relative clause.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
     following = after.lower if after is not None else ""
     if text == "":
+        # "how many", "let's go", "not", and "'s" have no node of their own, on purpose.
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"
+    # "so nice" has the degree "so"; other uses of "so" are open.
     degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}
     amount = word.lower in _AMOUNTS and text == "thing"
     return amount or degree or word.lower == "'s" or word.lemma == "be"
 
 
 def _words_of_expressions(draft: GraphDraft) -> set[int]:
-    """The words that a concept (no frame) stands for together with others: *no one*, *at all*."""
+    """Return the words that share one concept with others: *no one*, *at all*."""
     covered: set[int] = set()
     for node in draft.nodes:
         if not node.gone and node.token is not None and kind_of(node.label) == "concept":
@@ -131,7 +159,14 @@ def _words_of_expressions(draft: GraphDraft) -> set[int]:
 
 
 def is_fixed(fragment: str) -> bool:
-    """Whether the rules' fragment stands: names and their parts, dates, numbers."""
+    """Return whether a fragment of the rules must stay: names, dates and numbers.
+
+    Args:
+        fragment: The fragment.
+
+    Returns:
+        Whether it contains such a node.
+    """
     return any(
         label in _FIXED or label[:2] == '="' or (label[1:2].isdigit() and label[0] == "=")
         for label in read_fragment(fragment).labels
@@ -139,9 +174,10 @@ def is_fixed(fragment: str) -> bool:
 
 
 def _add_variants(sources: dict[str, list[str]], given: str) -> None:
-    """The rules' fragment of several nodes, with each other frame in place of its own."""
+    """Add the rules' fragment with every other candidate frame in place of its own."""
     labels, arcs = read_fragment(given)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
+    # "player" is (person :ARG0-of play-01): other senses of "play" keep the person.
     if len(labels) < 2 or len(frames) != 1:
         return
     for text in [text for text in sources if kind_of(text) == "frame" and " " not in text]:
@@ -151,14 +187,18 @@ def _add_variants(sources: dict[str, list[str]], given: str) -> None:
 
 
 def _share(count: int, whole: int) -> str:
+    """Return a ratio in quarters, as a feature value."""
     return str(round(4 * count / whole)) if whole else ""
 
 
 def _level(count: int) -> int:
+    """Return the order of magnitude of a count, as a feature value."""
     return min(int(math.log2(count + 1)), 5)
 
 
 def _features(word: Word, text: str, marks: list[str], known: str, given: str) -> list[str]:
+    """Return the features of one candidate."""
+
     def part(label: str) -> str:
         if label == word.lemma:
             return "L"
@@ -174,7 +214,16 @@ def _features(word: Word, text: str, marks: list[str], known: str, given: str) -
 
 
 def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[str]:
-    """What stands around a word, to be crossed with its candidates by the network."""
+    """Return the features of a word's context, which the network combines with each candidate.
+
+    Args:
+        meanings: Word clusters.
+        words: The words of the piece.
+        i: Index of the word.
+
+    Returns:
+        Feature names.
+    """
     word = words[i]
     head, before, after = word.parent, word.previous, word.following
     features = [
@@ -192,16 +241,23 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
 
 
 SURE = 2.0
-"""Another sense of the rules' verb needs so much more of a score: texts differ in which senses are usual."""
+"""Margin in log odds by which another sense of a verb must beat the rules' sense of it.
+
+Which sense is usual differs between kinds of text.
+"""
 
 
 def choose_concepts(
     meanings: Meanings, model: Model, draft: GraphDraft, own: FragmentCounts | None = None, sure: float = SURE
 ) -> None:
-    """Gives each word the candidate with the highest score; the rules' own if none is higher.
+    """Give each open word its best candidate.
 
-    A candidate that is another sense of the rules' own must be higher by ``sure`` (log odds).
-    ``own`` is what the sentence itself added to the meanings, if it did.
+    Args:
+        meanings: Counts, senses and word clusters.
+        model: The network.
+        draft: The draft, which is changed in place.
+        own: Counts that the sentence itself contributed to the meanings; given during training.
+        sure: Margin for another sense of the rules' verb.
     """
     undecided: list[tuple[int, list[int], list[FragmentOption]]] = []
     for word, given, group in open_words(draft):
@@ -226,8 +282,9 @@ def choose_concepts(
 
 
 def _needed(given: str, other: str, sure: float) -> float:
-    """How much higher another fragment's score must be: by ``sure`` if both are senses of one verb. Rules
-    alone choose senses of *like*, by what the learned parts don't read (*I like*, *I would like*)."""
+    """Return the margin by which a fragment must beat that of the rules."""
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
+    # The rules alone choose the sense of "like": like-02 needs a "would" ("I would like"), which the network
+    # does not read.
     return inf if stem_of(given) == "like" else sure

@@ -1,6 +1,7 @@
-"""What the learned parts look at: features of nodes and of pairs of nodes, as short strings.
+"""Features of nodes and of pairs of nodes, as short strings.
 
-The trainer and the parser use the same functions, so that a model sees what it was trained on.
+The trainer and the parser call the same functions, so that a model sees the features that it was trained on.
+Prefixes name the templates: ``c=`` concept, ``l=`` lemma, ``t=`` tag, ``d=`` dependency relation.
 """
 
 from __future__ import annotations
@@ -15,16 +16,28 @@ from graphneg.parsers.dependency.text import Word
 
 _SENSE = re.compile(r"-\d\d+$")
 _LONGEST_PATH, _FAR = 6, 5
+"""Maximum number of steps of a dependency path, and path length from which on words are unrelated."""
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
+"""Tags of function words that paths include."""
 _SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
+"""Roles whose arcs by the rules are kept."""
 _ENTITY_ROLES = frozenset(
     ["weekday", "day", "month", "year", "season", "time", "dayperiod", "calendar", "decade", "value"]
 )
+"""Roles below date and other entities, whose arcs by the rules are kept."""
 
 
 @lru_cache(maxsize=65536)
 def kind_of(label: str) -> str:
-    """A coarse class of concepts and constants."""
+    """Return a coarse class of a concept or constant.
+
+    Args:
+        label: The concept, or the constant as PENMAN writes it.
+
+    Returns:
+        The class: ``frame``, ``91``, ``string``, ``number``, ``mark``, ``quantity``, ``concept``, or a
+        structural concept itself.
+    """
     if label.endswith("-91"):
         return "91"
     if _SENSE.search(label):
@@ -44,7 +57,14 @@ def kind_of(label: str) -> str:
 
 @lru_cache(maxsize=65536)
 def stem_of(label: str) -> str:
-    """The concept without its sense; constants as classes."""
+    """Return a concept without its sense, or the class of a constant.
+
+    Args:
+        label: The concept, or the constant as PENMAN writes it.
+
+    Returns:
+        The stem; ``"`` for strings and ``#`` for numbers.
+    """
     if label[:1] == '"':
         return '"'
     if label[:1].isdigit():
@@ -53,24 +73,46 @@ def stem_of(label: str) -> str:
 
 
 def plain_role(role: str) -> str:
-    """Numbered operands are one role: their order is that of the text.
+    """Return a role without the number of an operand, whose order is that of the text.
 
     >>> plain_role("op2"), plain_role("ARG1")
     ('op', 'ARG1')
+
+    Args:
+        role: The role.
+
+    Returns:
+        ``op`` or ``snt`` for numbered ones, else the role itself.
     """
     return role.rstrip("0123456789") if role.startswith(("op", "snt")) else role
 
 
 class Paths:
-    """Dependency paths between the words of one text."""
+    """Dependency paths between the words of one text.
+
+    Attributes:
+        words: The words.
+    """
 
     def __init__(self, words: Sequence[Word]) -> None:
+        """Initialize with the words.
+
+        Args:
+            words: The words of the text.
+        """
         self.words = words
         self._up: dict[int, list[int]] = {}
         self._known: dict[tuple[int, int], tuple[str, str, int]] = {}
 
     def ancestors(self, i: int) -> list[int]:
-        """The word, its head, its head's head, at most ``_LONGEST_PATH`` more."""
+        """Return the word and the words above it, nearest first.
+
+        Args:
+            i: Index of the word.
+
+        Returns:
+            Indices, at most ``_LONGEST_PATH`` + 1 of them.
+        """
         chain = self._up.get(i)
         if chain is None:
             chain = [i]
@@ -80,15 +122,26 @@ class Paths:
         return chain
 
     def between(self, a: int, b: int) -> tuple[str, str, int]:
-        """The path from ``a`` to ``b`` as labels, the same with its function words, and its length."""
+        """Return the path between two words.
+
+        Args:
+            a: Index of the first word.
+            b: Index of the second word.
+
+        Returns:
+            The relations on the path (``nsubj<`` up, ``dobj>`` down), the same with its function words, and
+            its length.
+        """
         if (a, b) not in self._known:
             self._known[a, b] = self._find(a, b)
         return self._known[a, b]
 
     def _find(self, a: int, b: int) -> tuple[str, str, int]:
+        """Compute the path between two words."""
         if a == b:
             return "=", "=", 0
         up, down, words = self.ancestors(a), self.ancestors(b), self.words
+        # The lowest common ancestor is the first word above a that is also above b.
         steps = next((n for n, i in enumerate(up) if i in down), _LONGEST_PATH + 1)
         back = down.index(up[steps]) if steps < len(up) else 0
         if steps + back > _LONGEST_PATH:
@@ -101,14 +154,22 @@ class Paths:
 
 
 Group = tuple[str | int, ...]
-"""Features that often come together: a name and what they are made from; :func:`expand` writes them out."""
+"""A template name with its values: features that occur together and are summed once. `expand` writes them
+out.
+"""
 
 
 def expand(group: Group) -> list[str]:
-    """The features of a group.
+    """Return the features of a group.
 
     >>> expand(("dep", "ARG1", "", "boy"))
     ['RD=ARG1,boy', 'BH=,boy']
+
+    Args:
+        group: Template name and values.
+
+    Returns:
+        Feature names.
     """
     return [form.format(*group[1:]) for form in _FORMS[str(group[0])]]
 
@@ -128,9 +189,31 @@ _FORMS: dict[str, tuple[str, ...]] = {
 
 
 class DraftFeatures:
-    """Features of one draft. Nodes are numbered as in the draft; those that are gone have none."""
+    """Features of the nodes and pairs of one draft; nodes are identified by their index in the draft.
+
+    Attributes:
+        draft: The draft.
+        frames: Roles by frame.
+        clusters: Coarse and fine cluster of each node.
+        signatures: Roles of each node's frame, as one string.
+        paths: Dependency paths.
+        alive: Indices of the nodes that are not deleted.
+        rule_arcs: Role and rule of the rules' arc by head and argument.
+        given_head: Role of the first rule arc to a node.
+        steps: By node, its neighbours in the rules' graph with role and direction.
+        settled: Nodes whose arcs by the rules are kept.
+        rank: Position of a node among the living ones.
+        mates: Nodes by word.
+        order: Position of a node in text order.
+    """
 
     def __init__(self, draft: GraphDraft, meanings: Meanings) -> None:
+        """Initialize with a draft and the tables.
+
+        Args:
+            draft: The draft.
+            meanings: Frames and word clusters.
+        """
         self.draft = draft
         self.frames = meanings.roles
         self.clusters = [meanings.clusters.get(stem_of(node.label), (-1, -1)) for node in draft.nodes]
@@ -161,7 +244,14 @@ class DraftFeatures:
         self.order = {i: n for n, i in enumerate(by_word)}
 
     def node(self, i: int) -> list[str]:
-        """Features of one node."""
+        """Return the features of a node.
+
+        Args:
+            i: Index of the node.
+
+        Returns:
+            Feature names.
+        """
         node = self.draft.nodes[i]
         label = node.label
         stem, kind = stem_of(label), kind_of(label)
@@ -173,6 +263,7 @@ class DraftFeatures:
         if node.token is None:
             return [*features, "t=none"]
         word = self.draft.words[node.token]
+        # "^" and "$" are the text boundaries.
         head, before, after = word.parent, word.previous, word.following
         mates = self.mates[node.token]
         features += [
@@ -190,7 +281,15 @@ class DraftFeatures:
         return features
 
     def pair(self, h: int, d: int) -> tuple[list[Group], list[str]]:
-        """Features of an ordered pair, as groups and singly: would ``d`` be an argument of ``h``?"""
+        """Return the features of an ordered pair of nodes.
+
+        Args:
+            h: Index of the head.
+            d: Index of the argument.
+
+        Returns:
+            Groups, which recur and are cached, and single features.
+        """
         nodes = self.draft.nodes
         head, dep = nodes[h], nodes[d]
         hl, dl = head.label, dep.label
@@ -204,6 +303,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
+        # Without an arc between them, their neighbours in the rules' graph say whether they belong together.
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
@@ -214,6 +314,7 @@ class DraftFeatures:
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
+        # Nodes of one word, such as person and teach-01 of "teacher".
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:
@@ -227,7 +328,15 @@ class DraftFeatures:
         return groups, single
 
     def related(self, a: int, b: int) -> bool:
-        """Whether two nodes are near in the dependencies, or in the rules' graph."""
+        """Return whether two nodes are near each other in the dependency tree or in the rules' graph.
+
+        Args:
+            a: Index of a node.
+            b: Index of another node.
+
+        Returns:
+            Whether the pair is worth scoring.
+        """
         first, second = self.draft.nodes[a], self.draft.nodes[b]
         if b in self.steps[a] or first.token is None or second.token is None:
             return True
@@ -236,7 +345,7 @@ class DraftFeatures:
         return not self.steps[a].keys().isdisjoint(self.steps[b])
 
     def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
-        """The two words, among all that the nodes stand for, with the shortest path."""
+        """Return the words of both nodes, including further mentions, with the shortest path between them."""
         first, second = head.token or 0, dep.token or 0
         if not head.mentions and not dep.mentions:
             return first, second
@@ -247,13 +356,14 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Whether the rules' arc stands: the parts of names, dates and other entities, who is spoken to."""
+    """Return whether the rules' arc is kept: parts of names, dates and other entities, and vocatives."""
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)
 
 
 def _bucket(gap: int) -> int:
+    """Return a distance in words, with large distances grouped."""
     size = abs(gap)
     level = size if size < 5 else 5 if size < 8 else 6 if size < 14 else 7
     return level if gap >= 0 else -level

@@ -1,15 +1,17 @@
-"""What was learned: what words meant in annotated graphs, written as fragments of graphs, and the networks.
+"""The files of the trained models: what words meant in annotated graphs, and the networks.
 
-In: the files of ``data/learned``. Out: `Meanings`; and `Model`, a network, forward only: sums of feature
-rows, one hidden layer, scores.
+`Meanings` counts the fragments that words became. A fragment is what one word contributes to a graph, as a
+short text: ``person teach-01 ;1:ARG0:0`` is a person who teaches (*teacher*): node 1 has node 0 as ``ARG0``.
+A constant is marked with ``=``; ``=- ever`` (*never*) are two nodes without an arc between them. A word
+without nodes has the empty fragment.
 
-A fragment is what one word contributes to a graph, as a short text: ``person teach-01 ;1:ARG0:0`` is a person
-that teaches; ``=- ever`` are two nodes without an arc between them. Constants have a ``=`` before them. A
-word without nodes has the empty fragment.
+`Model` is a network with one hidden layer, for inference only. It sums the rows of the active features
+(strings) and returns float32 arrays with one row per bag of features. Feature tables are stored as 8-bit
+integers with a common scale. Sums do not depend on what else is in a batch, so a text always gets the same
+scores.
 
-A network turns bags of features (strings) into float32 arrays with a row for each bag. In the files, tables
-of features are 8-bit integers with one scale. Each sentence is computed by itself, so that its scores do not
-depend on what else is in a batch.
+>>> read_fragment("person teach-01 ;1:ARG0:0").arcs
+((1, 'ARG0', 0),)
 """
 
 from __future__ import annotations
@@ -29,15 +31,24 @@ from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.text import Word
 
 LETTERS = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n", "ADJ": "j", "ADV": "j"}
-"""PropBank's letters for parts of speech."""
+"""PropBank's letter for a universal part of speech."""
 Array = Any
 _MOST_KEPT = 50_000
+"""Maximum number of cached feature groups."""
 TABLES = frozenset({"context", "candidate", "node", "pair", "denial"})
-"""Arrays with a row for each feature; the last row in memory is all zeros."""
+"""Names of the arrays with one row per feature. In memory they have one more row of zeros, for unknown
+features.
+"""
 
 
 class Sense(NamedTuple):
-    """A frame that a word goes by: as what part of speech, and the number of its examples."""
+    """A frame of a word.
+
+    Attributes:
+        frame: The frame id.
+        letter: PropBank's letter of the word's part of speech.
+        examples: Number of annotated examples.
+    """
 
     frame: str
     letter: str
@@ -45,14 +56,18 @@ class Sense(NamedTuple):
 
 
 FragmentCounts = Mapping[str, Mapping[str, tuple[int, int]]]
-"""How often each fragment came from a word in each of the two corpora, by word key (:func:`word_key`)."""
+"""By word key (`word_key`), how often each fragment came from the word in each of the two corpora."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """Counts of fragments, ``senses`` by lemma, ``roles`` by frame (``ARG0=PAG``).
+    """What words meant in annotated graphs, and lexical tables.
 
-    ``clusters`` has a coarse and a fine class of similar words for each word.
+    Attributes:
+        seen: Counts of fragments by word.
+        senses: PropBank's senses by lemma.
+        roles: Roles by frame: ``ARG0=PAG``.
+        clusters: Coarse and fine cluster of similar words by lemma.
     """
 
     seen: FragmentCounts
@@ -62,7 +77,14 @@ class Meanings:
 
 
 def read_meanings(data: bytes) -> Meanings:
-    """Reads ``meanings.json.gz``."""
+    """Read ``meanings.json.gz``.
+
+    Args:
+        data: The bytes of the file.
+
+    Returns:
+        The tables.
+    """
     stored = json.loads(gzip.decompress(data))
     return Meanings(
         {key: dict(fragments) for key, fragments in stored["seen"].items()},
@@ -73,46 +95,79 @@ def read_meanings(data: bytes) -> Meanings:
 
 
 def word_key(word: Word) -> str:
-    """The lemma with its word class: verbs, nouns, and the rest are kept apart.
+    """Return the key under which the meanings of a word are counted: lemma and word class.
 
-    Words of other classes share an entry, because taggers confuse them.
+    Verbs and nouns have classes of their own. All other words share one, because taggers confuse their
+    classes.
+
+    Args:
+        word: The word.
+
+    Returns:
+        ``go/v``, ``dog/n``, ``red/x``.
     """
     return f"{word.lemma}/{LETTERS.get(word.pos, 'x').replace('j', 'x')}"
 
 
 def sense_keys(word: Word) -> list[str]:
-    """The lemma, and the lemma with each particle or preposition that depends on it."""
+    """Return the lemmas under which PropBank may list a word.
+
+    Args:
+        word: The word.
+
+    Returns:
+        The lemma, and the lemma with each particle or preposition below it: ``give_up``.
+    """
+    # "give up", "look after", "come back": PropBank joins verb and particle by an underscore.
     particles = word.children("prt", "prep", "advmod")
     return [word.lemma] + [f"{word.lemma}_{particle.lower}" for particle in particles]
 
 
 class Fragment(NamedTuple):
-    """A fragment read: its labels, constants marked, and its arcs (head, role, argument)."""
+    """A parsed fragment.
+
+    Attributes:
+        labels: Concepts, and constants marked with ``=``.
+        arcs: Triples of head, role and argument, by index of the label.
+    """
 
     labels: tuple[str, ...]
     arcs: tuple[tuple[int, str, int], ...]
 
 
 def write_fragment(labels: Sequence[str], arcs: Iterable[tuple[int, str, int]]) -> str:
-    """The text of a fragment, the same whatever the order of its nodes.
+    """Return the text of a fragment, which does not depend on the order of its nodes.
 
     >>> write_fragment(["teach-01", "person"], [(0, "ARG0", 1)])
     'person teach-01 ;1:ARG0:0'
+
+    Args:
+        labels: Concepts, and constants marked with ``=``.
+        arcs: Triples of head, role and argument, by index of the label.
+
+    Returns:
+        The text.
     """
     order = sorted(range(len(labels)), key=lambda i: labels[i])
     number = {old: new for new, old in enumerate(order)}
     written = sorted(f";{number[h]}:{role}:{number[d]}" for h, role, d in arcs)
     words = ["_".join(labels[i].split()) or "_" for i in order]
-    # A backslash marks the few labels that would read as an arc.
+    # A backslash escapes the few labels that would read as an arc.
     return " ".join(["\\" + word if word[0] in ";\\" else word for word in words] + written)
 
 
 @lru_cache(maxsize=65536)
 def read_fragment(text: str) -> Fragment:
-    """The labels and arcs of a fragment.
+    """Parse a fragment.
 
     >>> read_fragment("person teach-01 ;1:ARG0:0")
     Fragment(labels=('person', 'teach-01'), arcs=((1, 'ARG0', 0),))
+
+    Args:
+        text: The text of the fragment.
+
+    Returns:
+        Its labels and arcs.
     """
     labels: list[str] = []
     arcs: list[tuple[int, str, int]] = []
@@ -126,12 +181,27 @@ def read_fragment(text: str) -> Fragment:
 
 
 def marked(concept: str | None, value: str | None) -> str:
-    """A node's label as fragments write it."""
+    """Return the label of a node in a fragment.
+
+    Args:
+        concept: Its concept, or ``None``.
+        value: Its constant, or ``None``.
+
+    Returns:
+        The concept, or ``=`` and the constant.
+    """
     return concept if concept is not None else f"={value}"
 
 
 def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
-    """The fragment of each word that has nodes, and their numbers."""
+    """Return the fragment of each word that has nodes.
+
+    Args:
+        draft: The draft.
+
+    Returns:
+        By word its fragment, and the indices of its nodes.
+    """
     members: dict[int, list[int]] = {}
     for i, node in enumerate(draft.nodes):
         if not node.gone and node.token is not None:
@@ -150,9 +220,15 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Makes the nodes ``group`` of a word into another fragment; their arcs to other words stay.
+    """Replace the nodes of a word by another fragment; their arcs to other words stay.
 
-    Each new label takes over the node of the same label, else the first that is left.
+    A new label takes over the node with the same label, else the first node that is left.
+
+    Args:
+        draft: The draft, which is changed in place.
+        token: Index of the word.
+        text: The new fragment.
+        group: Indices of the word's nodes.
     """
     labels, arcs = read_fragment(text)
     left, nodes = list(group), list[int]()
@@ -162,6 +238,7 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
         if nodes[-1] >= 0:
             left.remove(nodes[-1])
     for n, label in enumerate(labels):
+        # A concept takes over an old node, so that the node's arcs to other words are kept.
         if nodes[n] < 0 and left and label[0] != "=":
             nodes[n] = left.pop(0)
             draft.nodes[nodes[n]].concept, draft.nodes[nodes[n]].value = label, None
@@ -170,6 +247,7 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
             nodes[n] = add(label.removeprefix("="), token, "learned")
     for i in left:
         draft.drop(i)
+    # Arcs within the old fragment are replaced by those of the new one.
     members = set(group)
     draft.arcs = [arc for arc in draft.arcs if arc.head not in members or arc.dep not in members]
     for head, role, dep in arcs:
@@ -178,14 +256,29 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Feature numbers by table, arrays by name, and the names of the output classes."""
+    """A network for inference.
+
+    Attributes:
+        features: Row of each feature by table.
+        arrays: Weights by name.
+        classes: Names of the output classes.
+    """
 
     features: Mapping[str, Mapping[str, int]]
     arrays: Mapping[str, Array]
     classes: Sequence[str] = ()
 
     def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
-        """The sum of ``arrays[rows]`` over each bag's features, float32 ``[len(bags), width]``."""
+        """Sum the weights of the active features of each bag.
+
+        Args:
+            table: Table in which features are looked up.
+            rows: Name of the array of weights.
+            bags: Feature names per bag; unknown features count as zero.
+
+        Returns:
+            float32 array ``[len(bags), width]``.
+        """
         known, weights = self.features[table], self.arrays[rows]
         if not bags:
             return np.zeros((0, weights.shape[1]), np.float32)
@@ -195,26 +288,42 @@ class Model:
         for bag in bags:
             starts.append(len(ids))
             ids.extend([known.get(feature, nothing) for feature in bag])
+            # Every bag ends with the zero row, because reduceat cannot sum an empty slice.
             ids.append(nothing)
         return np.add.reduceat(weights[ids], starts, axis=0)
 
 
 class GroupSums:
-    """Sums over groups of features, each group summed once and kept, for groups that come again and again.
+    """Sums over groups of features, each computed once and cached.
 
-    ``expand`` writes out a group's features. A sum does not depend on what was kept before.
+    A sum does not depend on what is in the cache.
     """
 
     def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
+        """Initialize an empty cache.
+
+        Args:
+            model: The network.
+            table: Name of the feature table and of its array.
+            expand: Function from a group to its features.
+        """
         self._model, self._table, self._expand = model, table, expand
         self._places: dict[Any, int] = {}
         self._kept: Array = np.zeros((_MOST_KEPT, model.arrays[table].shape[1]), np.float32)
         self._lock = Lock()
 
     def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
-        """The sum of the rows of each bag of groups (none may be empty), float32 ``[len(bags), width]``."""
+        """Sum the weights of each bag of groups.
+
+        Args:
+            bags: Groups per bag; no bag may be empty.
+
+        Returns:
+            float32 array ``[len(bags), width]``.
+        """
         with self._lock:
             new = list(dict.fromkeys([group for bag in bags for group in bag if group not in self._places]))
+            # The cache is full: start anew with the groups of this call.
             if len(self._places) + len(new) > _MOST_KEPT:
                 self._places.clear()
                 new = list(dict.fromkeys([group for bag in bags for group in bag]))
@@ -231,7 +340,16 @@ class GroupSums:
 
 
 def read_model(data: bytes) -> Model:
-    """Reads a network's ``.npz``: its arrays, and the names of features and classes."""
+    """Read a network from an ``.npz`` file.
+
+    Args:
+        data: The bytes of the file.
+
+    Returns:
+        The network, with its feature tables scaled to float32.
+    """
+    # Array names start with "a." (weights), "s." (scale of a feature table) or "t." (text, one name per
+    # line). Pickles are refused, since they could run code.
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         files = list(stored.files)
         arrays = {name[2:]: stored[name].astype(np.float32) for name in files if name[:2] == "a."}

@@ -1,1 +1,1 @@
-"""The rules that write drafts, a few phenomena a module."""
+"""The rules that write drafts; each module covers a few phenomena."""

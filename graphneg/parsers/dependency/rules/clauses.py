@@ -1,8 +1,13 @@
-"""What stands over or beside a clause: modals, negation, moods, questions, and question words.
+"""Modality, negation, mood, questions and question words.
 
-In: a `RuleState` whose words have their concepts. Out: ``possible-01`` over *can*, ``:mode imperative`` at
-orders, ``amr-unknown`` where something is asked; ``:polarity -`` at what each *not*, *never*, *no*, *none*,
-*neither* and *without* denies that is no concept of its own.
+These rules run when the words have their concepts. They add nodes above or beside a clause:
+
+- *He can swim*: ``(p / possible-01 :ARG1 (s / swim-01 :ARG0 (h / he)))``
+- *Stop!*: ``(s / stop-01 :ARG0 (y / you) :mode imperative)``
+- *Did it rain?*: ``(r / rain-01 :polarity (a / amr-unknown))``
+- *Who came?*: ``(c / come-01 :ARG1 (a / amr-unknown))``
+- *She does not smoke*: ``(s / smoke-02 :ARG0 (s2 / she) :polarity -)``, likewise for *never*, *no*, *none*,
+  *neither* and *without*
 """
 
 from __future__ import annotations
@@ -12,64 +17,87 @@ from graphneg.parsers.dependency.rules.state import SPEECH, SUBJECTS, RuleState
 from graphneg.parsers.dependency.text import Word
 
 MODALS = word_pairs("modal")
+"""Concept of a modal verb, and the role of its clause: ``must`` gives ``obligate-01`` and ``ARG2``."""
 _SPEECH_MARKS = frozenset({":", '"', "``", "\u201c"})
+"""Marks that introduce direct speech."""
 _WISHED = frozenset({"like", "love", "prefer", "say", "think"})
+"""Verbs before which *should* is a polite form of *would*: *I should like to know*."""
 
 
 def write_modals(state: RuleState) -> None:
-    """``possible-01``, ``obligate-01``, ``recommend-01`` over the verb of a modal."""
+    """Put ``possible-01``, ``obligate-01`` or ``recommend-01`` over the verb of a modal.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     for word in state.words:
         verb = word.child("xcomp")
         follows = verb is not None and state.core_of(verb) is not None
         if word.tag == "MD" and word.dep == "aux" and word.lemma in MODALS:
+            # "I should like to come" wishes something and recommends nothing.
             if not (word.lower == "should" and word.parent.lemma in _WISHED):
                 _put_over_head(state, word, *MODALS[word.lemma])
         elif word.i not in state.core:
             continue
         elif word.lemma == "have":
-            # *You have to go*; *You have a book to read* is none.
+            # "You have to go" is an obligation; "You have a book to read" is possession.
             if verb is not None and verb.is_infinitive and word.child("dobj") is None and follows:
                 _rename(state, word, "obligate-01", "modal")
         elif word.lower in {"maybe", "perhaps"}:
+            # "Maybe he left": that he left is possible.
             if word.dep == "advmod" and state.proxy(word.head) != word.i:
                 _put_over_head(state, word, "possible-01")
         elif word.lower == "better" and word.dep == "advmod":
+            # "You'd better stay", "You had better stay": advice.
             had = any(aux.lower in {"'d", "had"} and aux.i < word.i for aux in word.parent.children("aux"))
             if had and word.i < word.head:
                 _put_over_head(state, word, "recommend-01")
+        # "She is able to swim" is possible-01, as "She can swim".
         elif word.lower == "able" and follows:
             _rename(state, word, "possible-01", "able")
 
 
 def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
+    """Change the concept of a word's node."""
     node = state.draft.nodes[state.core[word.i]]
     node.concept, node.rule = concept, rule
 
 
 def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
-    """*Maybe he left*, *You'd better stay*: what the word means stands over the clause."""
+    """Put a concept over the clause that an adverb or modal belongs to."""
     proxy = state.proxy(word.head)
     if proxy in state.outer:
+        # The adverb may have a node already, which the modal replaces.
         if word.i in state.core:
             state.erase(word.i)
         state.above(concept, word.i, proxy, role, "modal")
 
 
 def write_moods(state: RuleState, root: Word) -> None:
-    """``:mode imperative`` with ``you``, ``:polarity (a / amr-unknown)`` for yes/no questions."""
+    """Mark imperatives and questions.
+
+    Args:
+        state: The state, which is changed in place.
+        root: The root of a sentence.
+    """
     core = state.core_of(root)
     if core is None:
         return
+    # "Thanks!": I thank you.
     if root.lower in {"thank", "thanks"} and state.draft.nodes[core].concept == "thank-01":
         known = state.draft.roles(core)
         for role, concept in (("ARG0", "i"), ("ARG1", "you")):
             if role not in known:
                 person = state.draft.concept(concept, None, "imperative", root.sentence)
                 state.draft.link(core, role, person, "thanks")
+    # "Come in and sit down", "Wait, stop!": further imperatives of the sentence. A conjunct is one only if
+    # the root is.
     orders = [kid for kid in root.children("ccomp", "conj", "parataxis") if kid.tag == "VB"]
     for word in (root, *(kid for kid in orders if kid.dep != "conj" or _is_imperative(root))):
         _write_order(state, word)
     for word in state.words:
+        # "Please come in": :polite +. A "please" that is the root or has dependents is a verb ("to please
+        # them").
         if word.lower == "please" and word.sentence == root.sentence and word.i != root.i and not word.kids:
             state.mark(core, "polite", "+", word.i, "please")
             break
@@ -77,6 +105,7 @@ def write_moods(state: RuleState, root: Word) -> None:
 
 
 def _write_order(state: RuleState, word: Word) -> None:
+    """Add ``:mode imperative`` and the agent *you*."""
     core, nodes = state.core_of(word), state.draft.nodes
     if core is None or not _is_imperative(word):
         return
@@ -88,6 +117,9 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
+    """Return whether a verb is an imperative."""
+    # Not imperatives: "Thank you"; "is" and other inflected forms of be; verbs with a subject or conjunction
+    # ("if you go"); verbs after modals, "to" and "have". "Be quiet" is one.
     if (
         word.tag not in {"VB", "VBP"}
         or word.lemma == "thank"
@@ -96,11 +128,12 @@ def _is_imperative(word: Word) -> bool:
         or any(aux.tag in {"MD", "TO"} or aux.lemma == "have" for aux in word.children("aux"))
     ):
         return False
+    # Taggers often read a sentence-initial imperative as VBP.
     return word.tag == "VB" or word.dep == "ROOT"
 
 
 def _write_question(state: RuleState, root: Word) -> None:
-    """A question that expects agreement asks for it (*Don't you see?*); another asks for the polarity."""
+    """Add ``request-confirmation-91`` or ``:polarity (a / amr-unknown)`` to a yes/no question."""
     members = [word for word in state.words if word.sentence == root.sentence]
     tagged = any(word.dep == "tag" for word in members)
     if not tagged and not _asks(root, members):
@@ -109,11 +142,14 @@ def _write_question(state: RuleState, root: Word) -> None:
     core, outer = state.core[proxy], state.outer[proxy]
     denials = (arc.dep for arc in draft.arcs if arc.head == core and arc.role == "polarity")
     denial = next((dep for dep in denials if draft.nodes[dep].value == "-"), None)
+    # "Don't you see?" expects a yes, so it asks to confirm that you see. The negation is removed.
     if not tagged and denial is not None:
         draft.drop(denial)
+    # "It is late, isn't it?" asks for confirmation, too.
     if tagged or denial is not None:
         draft.concept("request-confirmation-91", None, "question", root.sentence, ARG1=outer)
         return
+    # '"Did it rain?" she asked': the question is what she asked, not whether she asked.
     if root.lemma in SPEECH and root.tag[:2] == "VB" and root.child("aux") is None:
         asked = root.child("ccomp")
         if asked is None or state.core_of(asked) is None:
@@ -121,6 +157,7 @@ def _write_question(state: RuleState, root: Word) -> None:
         proxy = state.proxy(asked.i)
         core, outer = state.core[proxy], state.outer[proxy]
     unknown = draft.concept("amr-unknown", None, "question", root.sentence)
+    # "Can you swim?" asks whether it is possible.
     draft.link(outer if draft.nodes[outer].rule == "modal" else core, "polarity", unknown, "question")
     for word in members:
         if word.text.startswith("?"):
@@ -128,16 +165,19 @@ def _write_question(state: RuleState, root: Word) -> None:
 
 
 def _asks(root: Word, members: list[Word]) -> bool:
-    """A question mark, or an auxiliary or *be* before the subject, and no question word."""
+    """Return whether a sentence is a yes/no question: a question mark or inversion, and no question word."""
     if not any(word.text.startswith("?") for word in members[-3:]) and not opens_question(root):
         return False
     return not any(_is_main(word, root) for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"})
 
 
 def _is_main(word: Word, root: Word) -> bool:
-    """Whether a question word belongs to the main clause."""
+    """Return whether a question word belongs to the main clause."""
     head = word
     while True:
+        # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause. The question
+        # word of the main clause may depend on a complement if it is fronted ("What do you think he did?") or
+        # if that is direct speech.
         if head.dep in {"relcl", "acl", "advcl", "ccomp"} and head.i != root.i:
             if head.dep != "ccomp" or head.head != root.i:
                 return False
@@ -148,31 +188,43 @@ def _is_main(word: Word, root: Word) -> bool:
 
 
 _MARKS = frozenset({",", ".", "``", "''", ":", "-LRB-", "HYPH", "_SP"})
+"""Tags of punctuation that may precede the auxiliary of a question."""
 _LEADS = frozenset({"and", "or", "but", "so", "well", "now", "then"})
+"""Words that may precede the auxiliary of a question: *So do you like it*."""
 
 
 def opens_question(root: Word) -> bool:
-    """Whether an auxiliary or *be* stands right before the subject, with nothing that puts it there.
+    """Return whether an auxiliary or *be* directly precedes the subject, as in a question.
 
-    *do you like it*, *May I come in .*, *nice are you a nurse* are questions without a question mark;
-    *So do I*, *Here is one*, *What a fool am I!* and *May you be happy* ask nothing.
+    *do you like it*, *May I come in .* and *nice are you a nurse* are questions without a question mark. *So
+    do I*, *Here is one*, *What a fool am I!* and *May you be happy* are not questions.
+
+    Args:
+        root: The root of a sentence.
+
+    Returns:
+        Whether the inversion marks a question.
     """
     subject, words = root.child(*SUBJECTS), root.tree
     if subject is None:
         return False
     verb = min((subject.i, *subject.kids)) - 1
+    # "Doesn't he know": the negation is between auxiliary and subject.
     while verb > 0 and words[verb].lower in {"n't", "not"}:
         verb -= 1
     first = words[verb]
     inverts = first.tag == "MD" or first.lower in MODALS or first.lemma in {"do", "have", "be"}
+    # "Are you a nurse": be is the main verb. Other verbs need an auxiliary to be inverted.
     if verb == root.i:
         inverts = first.lemma == "be" and first.tag in {"VBP", "VBZ", "VBD"}
     elif first.head != root.i or first.dep not in {"aux", "auxpass"}:
         return False
+    # "May I come in" asks for permission; "May you be happy" is a wish.
     if verb < 0 or not inverts or (first.lower == "may" and subject.lower not in {"i", "we"}):
         return False
     members = [word for word in words if word.sentence == root.sentence]
     before = [word for word in members if word.i < verb]
+    # "So am I" agrees. "What a fool am I!" exclaims.
     so = before and before[-1].lower == "so" and verb == root.i
     if so or any(word.text.startswith("!") for word in members[-2:]):
         return False
@@ -180,20 +232,28 @@ def opens_question(root: Word) -> bool:
 
 
 _MEASURES = word_map("measure")
+"""Relation of a measure by the word after *how*: *how long* is ``how-long``, a duration."""
 _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"})
+"""Dependency relations of clauses."""
 
 
 def write_question_words(state: RuleState) -> None:
-    """Writes a node for each question word that stands for something."""
+    """Add a node for each question word that represents something.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     for word in state.words:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # Direct speech: a complement before its verb, or one of *say*, *ask*, … without a mark.
+            # '"Who came?" he asked': a complement before its verb, or one of "say", "ask" and the like, is
+            # direct speech.
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
             asked = direct and _is_asked(clause)
             if word.lower in word_class("wh-pronoun"):
+                # "the man who came": a relative pronoun has no node of its own.
                 if clause.dep not in {"relcl", "acl"} or word.lower == "what":
                     _write_pronoun(state, word, asked, direct)
             elif word.lower in {"where", "when", "why", "how"}:
@@ -202,48 +262,68 @@ def write_question_words(state: RuleState) -> None:
 
 
 def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> None:
+    """Add a node for *who*, *what* and *which*."""
+    # "What happened?" asks. In "What a day!" the word is a determiner.
     if asked or (direct and word.lower == "what" and word.dep not in {"det", "predet"}):
         state.add("amr-unknown", word.i, "question")
+    # "I know what happened": a thing that happened.
     elif not direct and word.lower in {"what", "whatever"} and word.dep != "det":
         state.add("thing", word.i, "free-relative")
+    # "I know who came": a person who came.
     elif not direct and word.lower in {"who", "whom", "whoever"}:
         state.add("person", word.i, "free-relative")
 
 
 def _write_adverb(state: RuleState, word: Word, asked: bool, direct: bool) -> None:
-    """*How many came?* asks for the amount; of *I know how many came* the amount is a thing."""
+    """Add a node for *where*, *when*, *how* and for measures."""
     measured = word.parent
     if asked:
+        # "How many came?", "How long did you wait?": the amount or duration is asked for, and the measure has
+        # no node of its own.
         if word.lower == "how" and measured.lower in _MEASURES and measured.dep != "acomp":
             _write_measure(state, word, "amr-unknown", "question")
+        # "Why" has a rule of its own (`write_whys`).
         elif word.lower != "why":
             state.add("amr-unknown", word.i, "question")
+    # "I know how many came": the amount is a thing.
     elif word.lower == "how" and not direct and measured.lower in {"many", "much"}:
         if measured.i not in state.core and measured.i not in state.done:
             _write_measure(state, word, "thing", "free-relative")
+    # "How nice!" is an exclamation: so nice.
     elif word.lower == "how" and measured.tag[:2] in {"JJ", "RB"} and direct:
         state.add("so", word.i, "exclamation")
 
 
 def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None:
+    """Let *how many* or *how long* share one node."""
     measured = how.parent
     state.add(concept, measured.i, rule)
     state.done.update((how.i, measured.i))
+    # "How many did you see?": the amount is the object itself. "How many books": it is a quantity of books.
     if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
         state.forms[measured.i] = _MEASURES[measured.lower]
 
 
 def write_whys(state: RuleState) -> None:
-    """*Why …?*: ``cause-01 :ARG0 (a / amr-unknown)`` over the clause; *Why?* and *Why not?* stand alone."""
+    """Put ``cause-01`` over clauses with *why*.
+
+    *Why did he go?* becomes ``(c / cause-01 :ARG0 (a / amr-unknown) :ARG1 (g / go-02 ...))``.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     for word in state.words:
         if word.lower != "why" or word.i not in state.done or word.i in state.core:
             continue
         clause, after = clause_of(word), word.following
         proxy = state.proxy(clause.i)
+        # "Why?" and "Why not?" are complete questions.
         if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
+            # "Why not?": the negation belongs to the cause, since there is no clause.
             node = state.add("cause-01", word.i, "why", ARG0="amr-unknown")
             if after is not None and after.lower == "not" and after.i not in state.core:
                 state.mark(node, "polarity", "-", after.i, "negation")
+        # "I know why he went": the cause is a thing, since nobody asks for it.
         elif clause.dep not in {"relcl", "advcl"} and proxy in state.core:
             node = state.above("cause-01", word.i, proxy, "ARG1", "why")
             concept = "amr-unknown" if _is_asked(clause) else "thing"
@@ -251,9 +331,17 @@ def write_whys(state: RuleState) -> None:
 
 
 def clause_of(word: Word) -> Word:
-    """The head of the clause that a question word asks about."""
+    """Return the head of the clause that a question word asks about.
+
+    Args:
+        word: The question word.
+
+    Returns:
+        The head of the nearest clause above it.
+    """
     asking = word
     while word.head != word.i:
+        # "What do you want to eat?": the question word precedes the main verb, so the main clause asks.
         fronted = word.dep in {"ccomp", "xcomp"} and asking.i < word.head
         joined = word.tag[:2] == "VB" and word.dep in {"conj", "pobj"}
         if joined or (word.dep in _CLAUSES and not fronted):
@@ -263,19 +351,27 @@ def clause_of(word: Word) -> Word:
 
 
 def _is_asked(clause: Word) -> bool:
-    """Whether a question mark follows in the sentence."""
+    """Return whether a question mark follows in the sentence."""
     rest = clause.tree[clause.i :]
     return any("?" in word.text for word in rest if word.sentence == clause.sentence)
 
 
 _INNER_NEGATION = word_class("inner-negation")
-"""Modals whose *not* belongs to the verb: *must not* obliges one not to, *should not* advises one not to."""
+"""Modals whose *not* negates the verb: *must not go* obliges one not to go, *should not go* advises one not
+to go. *cannot go* negates the possibility.
+"""
 _AMOUNTS = frozenset({"very", "much", "many", "altogether", "entirely", "completely", "all"})
+"""Degrees and amounts that *not* negates directly: *not very good*."""
 _COUNTING = frozenset({"every", "all", "even", "everyone", "everybody", "everything"})
+"""Quantifiers before a subject whose *not* negates the predicate: *not everyone came*."""
 
 
 def write_negation(state: RuleState) -> None:
-    """``:polarity -`` for each negative word that is no concept of its own."""
+    """Add ``:polarity -`` for each negative word that is not a concept of its own.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     for word in state.words:
         target, rule = _denied_by(state, word)
         if target is not None:
@@ -285,23 +381,26 @@ def write_negation(state: RuleState) -> None:
 
 
 def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
-    """The node that a word denies, and the rule that says so."""
+    """Return the node that a word negates, and the rule that says so."""
     after = word.following
     if word.lemma in {"not", "n't", "nt"} and word.tag in {"RB", "CC", "DT"} and word.i not in state.core:
+        # "not only good but cheap": nothing is denied.
         if after is not None and after.lower in {"only", "merely"}:
             return None, ""
         if after is not None and after.lower in _AMOUNTS and after.i in state.core:
-            # *not very good*, *not many people*: less than that, not its contrary.
+            # "not very good", "not many people": less than that, not the opposite.
             over = after.parent
             beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
             if beside and over.i > after.i:
                 return state.core[after.i], "negation"
         return _denied_clause(state, word), "negation"
+    # "He never came": the concept is "ever", the clause is negated.
     if word.lower == "never" and word.i in state.core:
         return _denied_clause(state, word), "never"
     head = word.parent
     if word.lower == "no" and word.i not in state.core and word.i not in state.done:
-        # It denies a comparison, the verb of a subject, *have* of its object, else the noun.
+        # "no taller than": the comparison is negated. "No man came": the verb of the subject. "I have no
+        # time": "have". Otherwise the noun: "It is no problem".
         if head.tag in {"JJR", "RBR"} and word.i < head.i:
             while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
                 head = head.parent
@@ -309,28 +408,33 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         beside = word.tag == "DT" and word.dep in {"det", "neg"}
         return _denied_by_phrase(state, head) if beside else None, "no"
     if word.lower in {"none", "neither"}:
-        # *none of them came*, *neither he nor she came*: what they do is denied.
+        # "none of them came", "neither he nor she came": the verb is negated.
         if word.dep in {"preconj", "det", "cc"} and word.lower == "neither":
             return _denied_by_phrase(state, head) if head.tag[:2] in {"NN", "PR"} else None, "none"
         deferred = word.i in state.proxies and word.dep in {*SUBJECTS, "dobj"}
         return state.core_of(head) if deferred else None, "none"
+    # "without sugar": the noun is negated.
     inner = word.child("pobj", "pcomp") if word.lower == "without" else None
     return (None if inner is None else state.core_of(inner)), "without"
 
 
 def _denied_clause(state: RuleState, word: Word) -> int | None:
-    """The modal where that is what *not* denies, else the predicate."""
+    """Return the node that *not* negates: the modal over the predicate, or the predicate."""
     head, after = word.parent, word.following
+    # "not so bad": "not" depends on the degree word, but the adjective is negated.
     if head.lower in {"so", "too", "as", "that", "quite", "really"} and head.dep == "advmod":
         head = head.parent
+    # "You ought not to go": the verb below "ought" is negated.
     ought = head.child("xcomp") if head.lemma == "ought" else None
     if ought is not None:
         head = ought
+    # "Not everyone came": the verb is negated, not the subject.
     elif head.dep in SUBJECTS and head.i > word.i and after is not None and after.lower in _COUNTING:
         head = head.parent
     proxy = state.proxy(head.i)
     if proxy == word.i:
         return None
+    # "You cannot go": it is not possible. "You must not go": the verb is negated, see `_INNER_NEGATION`.
     for modal in head.children("aux"):
         if modal.lemma in MODALS and modal.lemma not in _INNER_NEGATION and proxy in state.outer:
             outer = state.outer[proxy]
@@ -339,11 +443,12 @@ def _denied_clause(state: RuleState, word: Word) -> int | None:
 
 
 def _deny_joined(state: RuleState, word: Word, target: int) -> None:
-    """*is not singing and playing* denies both, but no verb with a subject or auxiliary of its own."""
+    """Negate the conjuncts of a negated verb, too: *is not dancing and playing*."""
     verb = word.parent
     if target != state.core.get(verb.i) or verb.child_word("cc", "and", "or") is None:
         return
     for other in verb.children("conj"):
+        # "He is not dancing and she plays": a verb with its own subject or auxiliary is outside the negation.
         own = other.child("nsubj", "nsubjpass", "expl", "aux", "auxpass", "neg")
         alike = other.tag[:2] == "VB" and (other.tag == verb.tag or {other.tag, verb.tag} == {"VB", "VBP"})
         if own is None and alike and other.i in state.core:
@@ -351,6 +456,7 @@ def _deny_joined(state: RuleState, word: Word, target: int) -> None:
 
 
 def _denied_by_phrase(state: RuleState, noun: Word) -> int | None:
+    """Return the node that a negated noun phrase negates: the verb of a subject, or the noun."""
     verb = noun.parent
     denies = noun.dep in SUBJECTS or (noun.dep == "dobj" and verb.lemma == "have")
     return state.core_of(verb if denies and state.core_of(verb) is not None else noun)

@@ -1,10 +1,15 @@
-"""One concept for each word that has one: closed classes by list, open ones by table and PropBank frame.
+"""One concept for each word that has one.
 
-In: a `RuleState` with entities, expressions and copulas settled. Out: a node for each word that is neither
-done nor silent: *she*: ``she``, *unhappy*: ``happy-01 :polarity -``. A verb's sense is the one that fits its
-arguments, what was seen in annotated graphs, and PropBank's order: *I used to run*: ``use-02``. Nouns may
-become several nodes: *decision*: ``decide-01``; *painter*: ``(p / person :ARG0-of (p2 / paint-01))``;
-*my aunt*: ``(p / person :ARG0-of (h / have-rel-role-91 :ARG2 (a / aunt)))``.
+Closed-class words get their concepts from lists, open-class words from the tables and PropBank's frames.
+Words that earlier rules have covered (names, expressions, copulas) are skipped. Examples:
+
+- *she*: ``she``; *unhappy*: ``(h / happy-01 :polarity -)``
+- *decision*: ``decide-01``, since the noun is in a verb's frame
+- *painter*: ``(p / person :ARG0-of (p2 / paint-02))``
+- *my aunt*: ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (a / aunt)))``
+
+The sense of a verb is the one that best fits its arguments, its frequency in annotated graphs, and PropBank's
+order: *I used to run* has ``use-02``.
 """
 
 from __future__ import annotations
@@ -24,16 +29,24 @@ _INDEFINITE = word_map("indefinite")
 
 
 _NO_ADVERBS = frozenset({"family", "early", "likely", "lonely", "daily", "friendly"})
+"""Words in *-ly* that are adjectives or nouns."""
 _IN_LE = frozenset({"gently", "simply", "humbly", "subtly", "idly", "nobly"})
+"""Adverbs of adjectives in *-le*: *gently* comes from *gentle*."""
 _PREFIXES = ("un", "im", "in", "ir", "il", "dis")
+"""Negative prefixes of adjectives."""
 _LIGHT_VERBS = {verb: word_class(f"light-verb {verb}") for verb in ("make", "take", "give", "have", "do")}
-"""The nouns that speak for a verb: *take a look* (AMR guidelines 1.2.6)."""
+"""By light verb the nouns that carry the meaning: *take a look* is ``look-01`` (AMR guidelines 1.2.6)."""
 _RELATIVES = word_map("relative")
 _EVENT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
+"""Endings of nouns that may have a verb's frame: *decision*, *arrival*."""
 
 
 def resolve_light_verbs(state: RuleState) -> None:
-    """Lets the object stand for its light verb where the object has a frame of a verb's."""
+    """Let the object of a light verb represent it: *take a look* is ``look-01``.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     lexicon = state.lexicon
     for word in state.words:
         nouns = _LIGHT_VERBS.get(word.lemma) if word.tag[:2] == "VB" else None
@@ -41,6 +54,7 @@ def resolve_light_verbs(state: RuleState) -> None:
         if nouns is None or noun is None or noun.lemma not in nouns or noun.i in state.done:
             continue
         counts = lexicon.concepts.get((noun.lemma, "n"), {})
+        # The object needs the frame of a verb.
         frames = _verbal_frames(state, noun.lemma, "n") or lexicon.candidates(noun.lemma, "v")
         if frames:
             state.add(max(frames, key=lambda frame: counts.get(frame, 0)), noun.i, "light-verb")
@@ -48,23 +62,29 @@ def resolve_light_verbs(state: RuleState) -> None:
 
 
 def write_concepts(state: RuleState) -> None:
-    """Gives each word that is not done its concept."""
+    """Give each word that has no node yet its concept.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     for word in state.words:
         tag = word.tag
         please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
+        # "please" becomes :polite + of its clause. Articles and punctuation have no concept.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
         if silent or word.i in state.done or word.i in state.proxies or word.i in state.core:
             continue
         if word.lower.endswith("less") and word.lower[:-4] in word_class("clothes"):
-            # *a shirtless man*: one who has no shirt.
+            # "a shirtless man": a man who has no shirt.
             having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
             state.mark(having, "polarity", "-", word.i, "negative")
         elif tag in {"WP", "WP$", "WRB", "WDT", "CC"}:
-            continue  # Question words and conjunctions have rules of their own.
+            # `clauses` and `linking` handle question words and conjunctions.
+            continue
         elif word.lower in word_class("wh-word") and tag[:2] not in {"IN", "VB", "MD", "PR"}:
             continue
         elif tag == "MD":
-            # A modal without its verb (*I can!*) stands for itself.
+            # "I can!": a modal without its verb represents the clause.
             if word.dep not in {"aux", "auxpass"}:
                 state.add(MODALS[word.lemma][0] if word.lemma in MODALS else "do-02", word.i, "ellipsis")
         elif tag in {"PRP", "PRP$"}:
@@ -77,7 +97,7 @@ def write_concepts(state: RuleState) -> None:
 
 
 def _write_verb(state: RuleState, word: Word) -> None:
-    """The verb's frame, with its particle's where there is one: *give up*."""
+    """Write the frame of a verb, with its particle if PropBank lists the pair: *give up*."""
     if word.dep in {"aux", "auxpass"} or word.lemma == "be" or not any(map(str.isalpha, word.text)):
         return
     lexicon = state.lexicon
@@ -90,6 +110,7 @@ def _write_verb(state: RuleState, word: Word) -> None:
         last = particle.i if particle.i == word.i + 1 else None
         state.add(_best_sense(state, word, frames), word.i, "particle", last)
         return
+    # Candidates are PropBank's first twelve frames of the verb, and the concepts that annotators gave it.
     frames = [frame for frame in lexicon.candidates(word.lemma, "v") if "_" not in frame]
     known = lexicon.written_concepts(word.lemma, "v")
     if known:
@@ -99,14 +120,18 @@ def _write_verb(state: RuleState, word: Word) -> None:
 
 
 def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
-    """The sense that fits the verb's arguments, what was seen in graphs, and PropBank's order."""
+    """Return the sense that fits the verb's arguments, the annotated graphs, and PropBank's order best."""
     if len(frames) == 1:
         return frames[0]
+    # "I used to run" is use-02; "I used a pen to write" is not.
     if word.lower == "used" and word.child("xcomp") and not word.child("dobj"):
         return "use-02"
+    # "I would like some tea" is a wish (like-02), "I like tea" is a fact (like-01).
     if word.lemma in {"like", "love"}:
         wished = word.child_word("aux", "would", "should", "'d") is not None
         return f"{word.lemma}-02" if wished else f"{word.lemma}-01"
+    # "You look tired" (look-02) and "look at me" (look-01); "make him laugh" (make-02) and "make a cake"
+    # (make-01).
     for lemma, deps in (("look", ("acomp", "oprd")), ("make", ("ccomp", "xcomp", "oprd"))):
         if word.lemma == lemma and f"{lemma}-02" in frames and word.child(*deps) is not None:
             return f"{lemma}-02"
@@ -115,10 +140,11 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
     best, best_score = frames[0], -1.0
     for rank, frame in enumerate(frames):
         entry = state.lexicon.frames.get(frame)
+        # PropBank lists frequent senses first, and annotates them more often.
         prior = 0.5 / (1 + rank) + 0.02 * min(0 if entry is None else entry.examples, 10)
         score = (counts.get(frame, 0) + 2 * prior) / (total + 2)
         if entry is not None and {"dobj", "nsubj"} <= set(forms):
-            # Little for a frame with fewer roles than the verb has subject and object.
+            # A verb with subject and object needs a frame with an agent and a second role.
             score *= 0.3 if len(entry.functions) < 2 or "0" not in entry.functions else 1.0
         for form in forms:
             score *= _fit(state, frame, form)
@@ -128,7 +154,7 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
 
 
 def _forms(word: Word) -> list[str]:
-    """The signatures of a verb's arguments."""
+    """Return the signatures of a verb's arguments."""
     forms: list[str] = []
     for kid in word.children():
         target: Word | None = None
@@ -141,20 +167,24 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """How often the frame takes the form: 0.3 for never, 1.3 for always."""
+    """Return how often a frame takes a signature: 0.3 for never, 1.3 for always."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
     examples = entry.examples if entry else 0
+    # Counts of the annotated graphs have half the weight of PropBank's examples.
     trained = state.lexicon.totals.get(frame, 0)
     return 0.3 + min((seen + 0.5 * sum(graphs.values()) + 0.15) / (examples + 0.5 * trained + 1.0), 1.0)
 
 
 def _write_noun(state: RuleState, word: Word) -> None:
+    """Write the concept of a noun."""
     lemma = word.lemma
     owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
     if word.lower in _INDEFINITE:
         state.add(_INDEFINITE[word.lower], word.i, "indefinite")
+    # "my aunt", "the aunt of Tom" is a relation; "an aunt" alone is a plain noun. A friend is always
+    # somebody's.
     elif lemma in _RELATIVES and (lemma == "friend" or owned):
         person = state.add("person", word.i, "relation")
         state.draft.concept("have-rel-role-91", word.i, "relation", ARG0=person, ARG2=_RELATIVES[lemma])
@@ -168,8 +198,10 @@ def _write_noun(state: RuleState, word: Word) -> None:
 
 
 def _write_known(state: RuleState, word: Word, concept: str) -> None:
-    """A noun that was mostly this concept in annotated graphs; of *bookseller* the book is what is sold."""
+    """Write the concept that a noun mostly had in annotated graphs."""
     lemma = word.lemma
+    # "player" is a person who plays. If the table has sell-01 for "bookseller", the first part is what is
+    # sold.
     tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
@@ -185,19 +217,23 @@ def _write_known(state: RuleState, word: Word, concept: str) -> None:
 
 
 def _does(noun: str, concept: str) -> bool:
-    """Whether the noun is who does what the frame says.
+    """Return whether a noun names the agent of a frame.
 
     >>> _does("player", "play-01"), _does("order", "order-01"), _does("swimmer", "swim-01")
     (True, False, True)
+
+    Returns:
+        True for an agent noun in *-er* or *-or* of the frame's verb.
     """
     verb = concept.rpartition("-")[0]
     return noun.endswith(("er", "or")) and is_frame(concept) and verb != noun and noun.startswith(verb[:-1])
 
 
 def _write_agent(state: RuleState, word: Word, concept: str) -> None:
-    """*painter*: ``(person :ARG0-of paint-01)`` where the verb has a frame."""
+    """Write ``(person :ARG0-of paint-02)`` for *painter*, if the verb has a frame."""
     node = state.add(concept, word.i, "agent")
     if word.lemma.endswith(("er", "or", "ist")) and concept == "person":
+        # "paint-er", "ride-r", "tour-ist".
         for stem in (word.lemma[:-2], word.lemma[:-1], word.lemma[:-3]):
             frames = state.lexicon.candidates(stem, "v")
             if frames:
@@ -207,12 +243,13 @@ def _write_agent(state: RuleState, word: Word, concept: str) -> None:
 
 
 def _verbal_frames(state: RuleState, lemma: str, kind: str) -> list[str]:
-    """The frames of a noun or an adjective that are also a verb's."""
+    """Return the frames of a noun or adjective that are also frames of a verb."""
     return [frame for frame in state.lexicon.candidates(lemma, kind) if state.lexicon.frames[frame].verbal]
 
 
 def _write_adjective(state: RuleState, word: Word) -> None:
-    """An adjective's concept; of *six years old*, *How old …?* the measure takes ``ARG2`` of ``age-01``."""
+    """Write the concept of an adjective."""
+    # "six years old", "How old are you?": the measure is ARG2 of age-01.
     for kid in word.children("npadvmod", "advmod") if word.lower == "old" else ():
         if kid.lemma in {"year", "month", "week", "day"} or (kid.lower == "how" and kid.i in state.core):
             state.forms[kid.i] = "age"
@@ -225,19 +262,21 @@ def _write_adjective(state: RuleState, word: Word) -> None:
 
 
 def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
-    """The adjective's frame where it was seen as one or comes from a verb, else its lemma."""
+    """Return the concept of an adjective and the rule that chose it."""
     lexicon, lemma = state.lexicon, word.lemma
     if word.lower in {"much", "many", "little", "few"}:
         return word.lower, "table"
     known = lexicon.written_concepts(lemma, "j")
     if known:
         return known[0], "negative" if _denies(lemma, known[0]) else "table"
+    # "unhappy" is happy-01 with :polarity -.
     base = _denied_concept(state, lemma)
     if base is not None:
         return base, "negative"
     frames = _verbal_frames(state, lemma, "j") or lexicon.candidates(lemma, "j")
     if frames:
         return frames[0], "frame"
+    # "tired", "amusing": a participle has the frame of its verb.
     if lemma.endswith(("ed", "ing")):
         verb = lemma_of(word.lower, "VBN" if lemma.endswith("ed") else "VBG")
         frames = lexicon.candidates(verb, "v")
@@ -247,21 +286,27 @@ def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
 
 
 def _denies(word: str, concept: str) -> bool:
-    """Whether the word is the concept's with a negative prefix or *-less*.
+    """Return whether a word is the concept's with a negative prefix or *-less*.
 
     >>> _denies("unhappy", "happy-01"), _denies("untie", "untie-01")
     (True, False)
+
+    Returns:
+        Whether the concept needs a ``:polarity -`` to have the word's meaning.
     """
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
+    # "careless" and care-01.
     lacks = word.endswith("less") and not stem.endswith("less") and word[:4] == stem[:4]
     return lacks or any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
 
 
 def _denied_concept(state: RuleState, lemma: str) -> str | None:
-    """What an adjective in *un-* or *im-* denies, where that has a frame, or one in *-less*: *fearless*."""
+    """Return the concept that an adjective with *un-*, *im-* or *-less* negates, or ``None``."""
     lexicon = state.lexicon
     for prefix in _PREFIXES:
         stem = lemma[len(prefix) :]
+        # "important" has a frame of its own and is not the opposite of "portant". With "un-" the stem
+        # counts even then.
         own = prefix != "un" and ("j", lemma) in lexicon.aliases
         if lemma.startswith(prefix) and len(stem) > 3 and not own:
             known, frames = lexicon.best_concept(stem, "j"), lexicon.candidates(stem, "j")
@@ -269,15 +314,19 @@ def _denied_concept(state: RuleState, lemma: str) -> str | None:
                 return known
             if frames:
                 return frames[0]
+    # "fearless" has no fear: fear-01 with :polarity -.
     verbs = lexicon.candidates(lemma[:-4], "v") if lemma.endswith("less") and len(lemma) > 6 else []
     return (lexicon.best_concept(lemma[:-4], "v") or verbs[0]) if verbs else None
 
 
 def _write_adverb(state: RuleState, word: Word) -> None:
+    """Write the concept of an adverb."""
+    # Negations become :polarity - (see `clauses.write_negation`).
     if word.lemma in {"not", "n't"} or (word.dep == "neg" and word.lower != "never"):
         return
     lexicon, stem = state.lexicon, _adverb_stem(word.lower)
     known = "so" if word.lower == "so" else lexicon.best_concept(word.lemma, "r")
+    # "never" is "ever" under a negation.
     if word.lower == "never":
         state.add("ever", word.i, "never")
     elif known is not None and known != DELETED:
@@ -286,6 +335,7 @@ def _write_adverb(state: RuleState, word: Word) -> None:
             state.mark(node, "polarity", "-", word.i, "negative")
     elif known is None and stem == word.lower:
         state.add(word.lemma, word.i, "adverb")
+    # "happily" is happy-01; "unhappily" is happy-01 with :polarity -.
     elif known is None:
         base = _denied_concept(state, stem)
         concept = base or lexicon.best_concept(stem, "j")
@@ -297,10 +347,13 @@ def _write_adverb(state: RuleState, word: Word) -> None:
 
 
 def _adverb_stem(word: str) -> str:
-    """The adjective of a regular adverb.
+    """Return the adjective of a regular adverb.
 
     >>> _adverb_stem("happily"), _adverb_stem("gently"), _adverb_stem("really"), _adverb_stem("only")
     ('happy', 'gentle', 'real', 'only')
+
+    Returns:
+        The adjective; the word itself if it is not a regular adverb.
     """
     if not word.endswith("ly") or len(word) < 6 or word in _NO_ADVERBS:
         return word
@@ -311,12 +364,14 @@ def _adverb_stem(word: str) -> str:
 
 
 def _write_number(state: RuleState, word: Word) -> None:
+    """Write a number as a constant."""
     value = number_value(word.lower)
-    # *one day* is some day, not an amount.
+    # "One day he left": some day, not an amount of one.
     days = {"day", "morning", "evening", "afternoon", "night"}
     some_day = word.i + 1 == word.head and word.parent.lemma in days
     if value is None:
         state.add(word.lower, word.i, "number")
+    # "the red one": a pronoun, not a number.
     elif word.lower == "one" and (some_day or word.dep != "nummod"):
         state.add("one", word.i, "one-day" if some_day else "number")
     else:
@@ -324,31 +379,40 @@ def _write_number(state: RuleState, word: Word) -> None:
 
 
 def _write_preposition(state: RuleState, word: Word) -> None:
+    """Write a preposition that has a concept of its own."""
     lexicon = state.lexicon
     if word.dep in {"mark", "agent"} or word.lower == "like":
         return
     if word.child("pobj", "pcomp") is not None:
+        # "under the table": only prepositions with a content of their own have a node, if annotators mostly
+        # wrote one.
         if word.lower in word_class("preposition-concept") and word.dep == "prep":
             counts = lexicon.concepts.get((word.lemma, "in"), {})
             if counts.get(word.lower, 0) >= counts.get(DELETED, 0) * 0.6:
                 state.add(word.lower, word.i, "preposition")
     elif word.dep == "prt":
         concept = lexicon.best_concept(word.lemma, word.tag.lower())
+        # The particle of "sit down" is part of sit-down-02 and needs no node.
         named = state.core_of(word.parent) is not None and state.concept_of(word.head).count("-") > 1
         if not named and concept not in {None, DELETED}:
             state.add(concept or word.lower, word.i, "particle")
     elif word.lower not in {"of", "than", "that"}:
         concept = lexicon.best_concept(word.lemma, "in")
+        # "He came in": a preposition without an object is an adverb.
         adverbial = word.dep in {"advmod", "npadvmod", "prep", "acomp", "ROOT", "conj"}
         if adverbial and concept != DELETED:
             state.add(concept or word.lower, word.i, "preposition")
 
 
 def _write_determiner(state: RuleState, word: Word) -> None:
+    """Write a determiner that has a concept: *this*, *all*, *some*."""
     if word.lower == "no":
+        # "No, thanks." answers; "no man" negates (see `clauses.write_negation`).
         if word.dep in {"intj", "ROOT", "advmod", "dep", "meta"}:
             state.add("no", word.i, "no")
         return
+    # "the man that left": a relative pronoun. "that he left": a conjunction. "half" in "half a day" is not
+    # written.
     relative = word.lower == "that" and word.dep == "nsubj" and word.parent.dep == "relcl"
     if word.dep == "mark" or relative or (word.lower == "half" and word.dep == "predet"):
         return
@@ -356,7 +420,9 @@ def _write_determiner(state: RuleState, word: Word) -> None:
 
 
 def _write_interjection(state: RuleState, word: Word) -> None:
+    """Write an interjection."""
     node = state.add(word.lower, word.i, "interjection")
+    # "Wow!" expresses a feeling (AMR: :mode expressive).
     if word.lower in word_class("expressive"):
         state.mark(node, "mode", "expressive", word.i, "interjection")
 

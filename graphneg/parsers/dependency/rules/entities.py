@@ -1,13 +1,18 @@
-"""Words that are one thing together, and how much of something there is.
+"""Names, dates, amounts and expressions of several words; quantities, kinship and degrees.
 
-`write_entities` and `write_multiwords` come first. Out: a node for each name, date, time, sum of money,
-number and address, which all its words stand for (*Little Prince*: ``(p / person :name (n / name :op1
-"Little" :op2 "Prince"))``); one for each expression of ``expressions.tsv`` (*of course*), for each amount (*a
-lot of money*: ``(money :quant (lot))``), and for each compound with a hyphen that the tables know.
+`write_entities` and `write_multiwords` run first, since several words become one node:
 
-`write_nominals` and `write_degrees` read words that have their concepts. Out: *five years*:
-``temporal-quantity :quant 5 :unit year``; *my friend*: ``have-rel-role-91 :ARG1 i``; *taller than Tom*:
-``have-degree-91`` with the adjective as ``ARG2``, ``more`` as ``ARG3`` and Tom as ``ARG4``.
+- *Little Prince*: ``(p / person :name (n / name :op1 "Little" :op2 "Prince"))``; likewise dates, times, sums
+  of money, numbers and addresses
+- *of course*: ``of-course``, as listed in ``expressions.tsv``
+- *a lot of money*: ``(m / money :quant (l / lot))``
+
+`write_nominals` and `write_degrees` run when the words have their concepts:
+
+- *five years*: ``(t / temporal-quantity :unit (y / year) :quant 5)``
+- *my friend*: ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (f / friend)))``
+- *He is taller than Tom*: ``have-degree-91`` with *he* as ``ARG1``, ``tall`` as ``ARG2``, ``more`` as
+  ``ARG3`` and *Tom* as ``ARG4``
 """
 
 from __future__ import annotations
@@ -29,42 +34,53 @@ _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}(?:[ap]\.?m\.?)?|\d{1,2}[ap]\.?m\.?", re.I
 _PROPER = frozenset({"NNP", "NNPS"})
 _NOMINAL = frozenset({"JJ", "NNP", "NNPS", "NNS", "NN"})
 _NO_NAMES = word_class("no-name")
-"""Words that taggers take for names where they begin a sentence that no full stop goes before."""
+"""Function words that taggers take for names at the start of a sentence."""
 _OFFICES = word_class("office")
+"""Nouns of office, which are no names at the start of a sentence: *Doctor Lee came*."""
 _KINDS_OF_NAMES = (
     ("city", known.CITIES), ("state", known.STATES), ("continent", known.CONTINENTS),
     ("festival", known.FESTIVALS), ("language", known.LANGUAGES),
 )  # fmt: skip
+"""Entity concepts and the names that have them."""
 _KNOWN_NAMES = word_map("known-name")
 _LAST_NAMES = word_map("last-name")
 _PERIODS = word_map("day-period")
 _AFTER_HOURS = frozenset({".", ",", "IN", "CC", "RB", "''"})
+"""Tags that may follow an hour: nothing is counted there."""
 
 
 def write_entities(state: RuleState) -> None:
-    """Writes what is recognised by its own words; those words are done."""
+    """Write the entities that are recognised by their own words, and mark these words as done.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     i = 0
     while i < len(state.words):
         i += _write_entity(state, state.words[i]) or 1
 
 
 def _write_entity(state: RuleState, word: Word) -> int:
-    """The number of words taken, 0 where none is an entity's."""
+    """Write the entity that starts at a word, and return its number of words, or 0."""
     if word.tag in {"CD", "$"} or word.text in known.MONEY:
         taken = _write_amount(state, word)
         if taken:
             return taken
+    # "may" and "march" are months only as proper nouns.
     if word.lower in known.WEEKDAYS or (word.lower in known.MONTHS and word.tag in _PROPER):
         return _write_date(state, word)
     if _ADDRESS.fullmatch(word.text):
         kind = "email-address-entity" if "@" in word.text else "url-entity"
         return _write_value(state, word, kind, "value", quoted(word.text), "address")
+    # "on the 21st": a day of the month. "a 21st birthday": not a day.
     if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         return _write_value(state, word, "date-entity", "day", ordinal_value(word.lower) or "1", "date")
+    # U+2600 starts the blocks of pictographic symbols. The CJK letters behind them are alphanumeric.
     symbol = len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
     if word.text in known.EMOTICONS or symbol:
         return _write_value(state, word, "emoticon", "value", quoted(word.text), "emoticon")
     nation = known.NATIONALITIES.get(word.lower) if word.tag in _NOMINAL and word.text[:1].isupper() else None
+    # "She speaks French": the language. "He is French": the country.
     spoken = word.lower in known.LANGUAGES and word.dep in {"dobj", "pobj", "nsubj"}
     if nation is not None and not spoken:
         return _write_name(state, "country", [(word, nation)])
@@ -72,42 +88,48 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
-    """An entity of one word with one value."""
+    """Write an entity of one word with one value, and return the number of words."""
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1
 
 
 def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str) -> int:
-    """One concept for several words; returns its number."""
+    """Write one concept for several words, and return its node."""
     node = state.draft.concept(concept, run[0].i, rule, last=run[-1].i)
     state.draft.nodes[node].token = state.cover(run, node).i
     return node
 
 
 def _is_name(state: RuleState, word: Word) -> bool:
-    """A capitalised word that no table knows as a common one."""
+    """Return whether a capitalised word is a name: no table knows it as a common word."""
     if not word.text[:1].isupper() or word.lower in _NO_NAMES:
         return False
     before = word.previous
+    # The first word of a sentence or quotation has a capital anyway.
     first = before is None or before.sentence != word.sentence or before.tag == "``"
     lexicon = state.lexicon
     common = (word.lemma, "n") in lexicon.concepts or (word.lower, "uh") in lexicon.concepts
     common = common or any((pos, word.lower) in lexicon.aliases for pos in "vnj") or word.lower in _OFFICES
+    # "NATO" is a name, "STOP" and "RUNNING" are shouted.
     if word.text.isupper() and len(word.text) > 1:
         return not common and not word.lower.endswith("ing")
     return not (first and common)
 
 
 def _write_proper(state: RuleState, word: Word) -> int:
+    """Write a name of one or several words, and return its number of words."""
     run = [word]
     for after in word.tree[word.i + 1 :]:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
+        # "Apollo 11": a number may be part of the name.
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
+        # The name ends with the sentence, or before the first word that is neither a name nor a number.
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
     kind, before = _kind_of_name(run), word.previous
+    # "the planet Mars": the noun before the name says what it names.
     if before is not None and before.tag == "NN" and run[0].i <= before.head <= run[-1].i:
         kind = before.lemma
         state.done.add(before.i)
@@ -116,7 +138,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
 
 
 def _kind_of_name(run: list[Word]) -> str:
-    """What kind of thing a name names, by lists and by the preposition before it; else a person."""
+    """Return the entity concept of a name."""
     whole, last = " ".join(part.lower for part in run), run[-1].lower
     if whole in known.COUNTRIES or _LAST_NAMES.get(last) == "country":
         return "country"
@@ -125,15 +147,19 @@ def _kind_of_name(run: list[Word]) -> str:
     for kind, names in _KINDS_OF_NAMES:
         if whole in names or (kind == "festival" and (last in names or _LAST_NAMES.get(last) == kind)):
             return kind
+    # "Hudson River" is a river, "Oxford Street" a street.
     if last in known.PLACE_KINDS and len(run) > 1:
         return last
     head = head_of(run)
+    # "in Umeå": a city; "at Siemens": an organization; "in Mr. Smith": a person. Without a clue, a name is a
+    # person's.
     if head.dep == "pobj" and run[0].lower not in known.TITLES:
         return {"in": "city", "at": "organization"}.get(head.parent.lower, "person")
     return "person"
 
 
 def _write_name(state: RuleState, kind: str, parts: list[tuple[Word, str]]) -> int:
+    """Write an entity with its name, and return its number of words."""
     entity = _write_run(state, [word for word, _ in parts], kind, "name")
     name = state.draft.concept("name", parts[0][0].i, "name", last=parts[-1][0].i)
     state.draft.link(entity, "name", name, "name")
@@ -143,7 +169,7 @@ def _write_name(state: RuleState, kind: str, parts: list[tuple[Word, str]]) -> i
 
 
 def _write_date(state: RuleState, word: Word) -> int:
-    """*Monday*, *June 12*, *June 12, 1990*."""
+    """Write a date (*Monday*, *June 12*, *June 12, 1990*), and return its number of words."""
     state.done.add(word.i)
     if word.lower in known.WEEKDAYS:
         state.add("date-entity", word.i, "date", weekday=word.lower)
@@ -153,6 +179,7 @@ def _write_date(state: RuleState, word: Word) -> int:
     taken = 1
     for after in state.words[word.i + 1 : word.i + 4]:
         number = after.lower if after.lower.isdigit() else ordinal_value(after.lower)
+        # A comma is allowed between day and year only.
         if after.tag != "," or taken != 2:
             if number is None or after.sentence != word.sentence:
                 break
@@ -163,6 +190,7 @@ def _write_date(state: RuleState, word: Word) -> int:
 
 
 def _write_amount(state: RuleState, word: Word) -> int:
+    """Write a number, time or sum of money, and return its number of words, or 0."""
     after = word.following
     if word.text in known.MONEY and word.tag != "CD":
         return 0 if after is None or after.tag != "CD" else _write_money(state, word, _number_run(after))
@@ -170,12 +198,14 @@ def _write_amount(state: RuleState, word: Word) -> int:
         return _write_clock(state, word, after)
     last = after is None or after.tag in _AFTER_HOURS or after.lower in {"tonight", "tomorrow"}
     if _hour(word) is not None and last and word.dep == "pobj" and word.tree[word.i - 1].lower == "at":
-        return _write_clock(state, word, None)  # *at 6*, *at seven*, where nothing is counted
+        return _write_clock(state, word, None)  # "at 6", "at seven", if nothing is counted
     if _opens_hours(word):
         return _write_hours(state, word)
+    # "in 1990" is a year, "in 1990 cases" a number.
     alone = after is None or after.tag[:2] != "NN"
     if _YEAR.fullmatch(word.text) and word.dep in {"pobj", "npadvmod"} and alone:
         return _write_value(state, word, "date-entity", "year", word.text, "date")
+    # Single numerals are written with the concepts. Here "two hundred" becomes one number.
     run = _number_run(word)
     if len(run) > 1:
         value = number_value(" ".join(part.lower for part in run))
@@ -185,23 +215,26 @@ def _write_amount(state: RuleState, word: Word) -> int:
 
 
 def _opens_hours(word: Word) -> bool:
-    """*from nine to five*: hours, where neither counts anything."""
+    """Return whether *nine to five* starts here, with hours that count nothing: *from nine to five*."""
     around = word.tree[max(word.i - 1, 0) : word.i + 4]
     if len(around) < 4 or word.i == 0:
         return False
     before, _, between, last, *after = around
     alone = not after or after[0].tag in _AFTER_HOURS or after[0].sentence != word.sentence
     framed = before.lower == "from" and between.lower in {"to", "till", "until"}
+    # "Prices rose from two to three": after verbs of counting, the numbers are amounts.
     hours = word.tag == last.tag == "CD" and _hour(word) is not None and _hour(last) is not None
     return framed and alone and hours and before.parent.lemma not in word_class("counting")
 
 
 def _hour(word: Word) -> str | None:
+    """Return the hour that a word names, or ``None``."""
     value = number_value(word.lower)
     return value if value is not None and value.isdigit() and 1 <= int(value) <= 12 else None
 
 
 def _write_hours(state: RuleState, word: Word) -> int:
+    """Write *nine to five* as an interval, and return its number of words."""
     run = state.words[word.i : word.i + 3]
     interval = _write_run(state, run, "date-interval", "time")
     for n, part in enumerate((run[0], run[-1]), 1):
@@ -212,7 +245,7 @@ def _write_hours(state: RuleState, word: Word) -> int:
 
 
 def _number_run(word: Word) -> list[Word]:
-    """The numerals from here on that read as one number."""
+    """Return the numerals from a word on that read as one number."""
     run = [word]
     for after in word.tree[word.i + 1 : word.i + 8]:
         behind = after.following
@@ -226,7 +259,7 @@ def _number_run(word: Word) -> list[Word]:
 
 
 def _write_money(state: RuleState, sign: Word, run: list[Word]) -> int:
-    """*$ 5*: ``monetary-quantity :quant 5 :unit dollar``."""
+    """Write a sum of money with a currency sign (*$ 5*), and return its number of words."""
     value = number_value(" ".join(part.lower for part in run)) or run[0].lower
     node = state.draft.concept("monetary-quantity", sign.i, "quantity", last=run[-1].i)
     state.mark(node, "quant", value, run[0].i, "quantity")
@@ -237,7 +270,7 @@ def _write_money(state: RuleState, sign: Word, run: list[Word]) -> int:
 
 
 def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
-    """*6:30 pm*, *six o'clock*, *at 6*."""
+    """Write a time (*6:30 pm*, *six o'clock*, *at 6*), and return its number of words."""
     match = re.match(r"(\d{1,2})[:.]?(\d{2})?", word.lower)
     hour = f"{match[1]}:{match[2] or '00'}" if match else f"{number_value(word.lower) or word.lower}:00"
     node = state.add("date-entity", word.i, "time")
@@ -258,7 +291,11 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
 
 
 def write_multiwords(state: RuleState) -> None:
-    """Gives each expression one node, at the word that heads it."""
+    """Give each multiword expression one node, at its head word.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     i = 0
     while i < len(state.words):
         i += (
@@ -271,7 +308,7 @@ def write_multiwords(state: RuleState) -> None:
 
 
 def _expressions_at(state: RuleState, i: int, kind: str = "") -> list[tuple[Sequence[Word], str]]:
-    """The words of each expression that begins here, and its concept; the longest first."""
+    """Return the words and concept of each expression that begins at a word, longest first."""
     return [
         (state.words[i : i + len(forms)], concept)
         for forms, concept in expressions(kind).get(state.words[i].lower, ())
@@ -280,7 +317,7 @@ def _expressions_at(state: RuleState, i: int, kind: str = "") -> list[tuple[Sequ
 
 
 def _write_phrase(state: RuleState, i: int) -> int:
-    """*in front of the house*: ``(in-front-of :op1 house)``."""
+    """Write a complex preposition as a concept: *in front of the house* is ``(in-front-of :op1 house)``."""
     for run, concept in _expressions_at(state, i, "preposition"):
         inner = run[-1].child("pobj", "pcomp")
         if inner is not None:
@@ -291,9 +328,10 @@ def _write_phrase(state: RuleState, i: int) -> int:
 
 
 def _defer_none(state: RuleState, i: int) -> int:
-    """*none of the kids*: the kids; what they do is denied."""
+    """Let *kids* represent *none of the kids*; the verb is negated later."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
+    # "none of the kids", "neither of them".
     if run[0].lower in {"none", "neither"} and run[-1].lower == "of" and whole is not None:
         state.defer(run, whole)
         return 2
@@ -301,15 +339,19 @@ def _defer_none(state: RuleState, i: int) -> int:
 
 
 def _write_expression(state: RuleState, i: int) -> int:
+    """Write a listed expression, and return its number of words, or 0."""
     for run, concept in _expressions_at(state, i) if i not in state.done else ():
         before = state.words[i - 1].tag if i else ""
         noun = run[-1].child("pobj") if run[-1].lower == "of" else None
         measures = concept in {"lot", "plenty"} and run[-1].lower == "of"
+        # "I kind of like it" has the adverb; in "this kind of music", "kind" is a noun.
         kind = concept in {"kind-of", "sort-of"} and before in {"DT", "JJ", "WDT", "WP", "PRP$", "CD"}
         if run[-1].sentence != run[0].sentence or kind or (measures and noun is None):
             continue
+        # "such as", "in order to": listed without a concept, so the words are read one by one.
         if concept == DELETED:
             return 0
+        # "a lot of money": the money represents the phrase and gets the amount later.
         if measures and noun is not None:
             state.amounts[noun.i] = state.draft.concept(concept, i, "multiword", last=run[-1].i)
             state.defer(run, noun)
@@ -320,12 +362,13 @@ def _write_expression(state: RuleState, i: int) -> int:
 
 
 def _write_hyphenated(state: RuleState, i: int) -> int:
-    """*grown-up* is one concept where the tables know it as one."""
+    """Write a hyphenated compound as one concept if the tables know it: *grown-up*."""
     run = state.words[i : i + 3]
     if len(run) < 3 or run[1].text != "-" or i in state.done:
         return 0
     joined = f"{run[0].lower}-{run[2].lemma}"
     frames = [frame for pos in "nj" for frame in state.lexicon.aliases.get((pos, joined), ())[:1]]
+    # A concept that annotators used is preferred to a frame of PropBank.
     concept = joined if joined in state.lexicon.totals else next(iter(frames), None)
     if concept is None:
         return 0
@@ -334,11 +377,16 @@ def _write_hyphenated(state: RuleState, i: int) -> int:
 
 
 _SINGLE_UNITS = frozenset({"minute", "hour", "week", "month", "year", "decade", "century"})
+"""Units that *a* may count: *for an hour*."""
 _MARKERS = word_map("degree-marker")
 
 
 def write_nominals(state: RuleState) -> None:
-    """Quantities of units, and whose kin somebody is."""
+    """Write quantities of units, rates, and kinship.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     for noun, amount in state.amounts.items():
         if noun in state.core:
             state.draft.link(state.core[noun], "quant", amount, "amount")
@@ -354,23 +402,25 @@ def write_nominals(state: RuleState) -> None:
 
 
 def _object_of(word: Word, preposition: str) -> Word | None:
-    """What the first such preposition below the word leads to."""
+    """Return the object of the first such preposition below a word."""
     phrase = word.child_word("prep", preposition)
     return phrase.child("pobj") if phrase is not None else None
 
 
 def _is_amount(state: RuleState, word: Word) -> bool:
-    """Whether a number counts it; *one day* is no amount."""
+    """Return whether a number counts a unit."""
+    # "He slept for an hour": one hour. "It was an hour of joy": not counted.
     if word.lemma in _SINGLE_UNITS and word.child_word("det", "a", "an") is not None:
         over = word.parent.lower if word.dep == "pobj" else ""
         return word.dep in {"npadvmod", "ROOT"} or over in {"for", "in", "within"}
+    # "One day he left" is some day.
     if word.dep == "npadvmod" and word.child_word("nummod", "one") is not None:
         return False
     return any(number.tag == "CD" and number.i in state.core for number in word.children("nummod"))
 
 
 def _write_quantity(state: RuleState, word: Word) -> None:
-    """*five years*: ``temporal-quantity :quant 5 :unit year``; pounds weigh, or are a price."""
+    """Write a quantity: *five years* is ``(temporal-quantity :quant 5 :unit year)``."""
     draft, unit = state.draft, state.core[word.i]
     draft.nodes[unit].concept = word.lemma
     measured, over = _object_of(word, "of"), word.parent
@@ -378,22 +428,25 @@ def _write_quantity(state: RuleState, word: Word) -> None:
         measured = None
     if over.tag == "IN":
         over = over.parent
+    # "three pounds of rice", "I gained five pounds": a mass. "It costs five pounds": money.
     weighed = over.i != word.i and over.lemma in word_class("weighed")
     weighs = word.lemma in {"pound", "ounce"} and (measured is not None or weighed)
     concept = "mass-quantity" if weighs else known.QUANTITY_KINDS[word.lemma]
     quantity = draft.concept(concept, word.i, "quantity", unit=unit)
     state.set_node(word.i, quantity)
+    # "We ate three pounds of rice": the rice is eaten, and the mass is its quantity.
     if concept in {"mass-quantity", "volume-quantity"} and measured is not None:
         draft.link(state.core[measured.i], "quant", quantity, "amount")
         state.outer[word.i] = state.outer[measured.i]
         state.attached.add(measured.i)
+    # "for an hour": the article counts one.
     article = word.child_word("det", "a", "an")
     if article is not None:
         state.mark(quantity, "quant", "1", article.i, "quantity")
 
 
 def _write_rate(state: RuleState, word: Word, every: Word) -> None:
-    """*every day*: ``rate-entity-91 :ARG3 (temporal-quantity :quant 1 :unit day)``."""
+    """Write a rate: *every day* is ``(rate-entity-91 :ARG3 (temporal-quantity :quant 1 :unit day))``."""
     quantity = state.draft.concept("temporal-quantity", word.i, "rate", unit=state.core[word.i])
     state.mark(quantity, "quant", "1", every.i, "rate")
     if every.i in state.core:
@@ -403,9 +456,10 @@ def _write_rate(state: RuleState, word: Word, every: Word) -> None:
 
 
 def _write_kin(state: RuleState, word: Word) -> None:
-    """*my friend*: ``person :ARG0-of (have-rel-role-91 :ARG1 i :ARG2 friend)``."""
+    """Add the other person of a kinship: in *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
     draft, person = state.draft, state.core[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
+    # "my friend", "a friend of Tom".
     owner = word.child("poss") or _object_of(word, "of")
     node = state.outer_of(owner) if owner is not None else None
     related = role is not None and draft.nodes[role].concept == "have-rel-role-91"
@@ -415,8 +469,13 @@ def _write_kin(state: RuleState, word: Word) -> None:
 
 
 def write_degrees(state: RuleState) -> None:
-    """Puts ``have-degree-91`` over each adjective that is compared or measured."""
+    """Put ``have-degree-91`` over each adjective that is compared or measured.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     for word in state.words:
+        # "more", "most", "last" and the like are degrees or amounts themselves.
         bare = word.lower in word_class("bare-degree")
         degree = _degree(word) if word.tag[:2] == "JJ" and word.i in state.core and not bare else None
         if degree is not None:
@@ -424,16 +483,19 @@ def write_degrees(state: RuleState) -> None:
 
 
 def _degree(word: Word) -> tuple[str, Word] | None:
-    """The degree of an adjective, and the word that says so."""
+    """Return the degree of an adjective and the word that expresses it, or ``None``."""
     if word.tag in {"JJR", "JJS"}:
         return ("more" if word.tag == "JJR" else "most"), word
+    # "as tall as Tom" compares. "as usual" does not.
     again = any(kid.lower == "as" and kid.i > word.i for kid in word.children("prep", "advcl"))
     for marker in word.children("advmod"):
         if marker.lower in _MARKERS and marker.i < word.i and (marker.lower != "as" or again):
             return _MARKERS[marker.lower], marker
         if marker.lower == "so":
+            # "so tired that he sleeps": a result follows.
             if any(clause.child_word("mark", "that") for clause in word.children("ccomp", "advcl")):
                 return "so", marker
+            # "not so tall as Tom" means "not as tall as Tom".
             denials = [kid for above in (word, word.parent) for kid in above.children("neg")]
             if marker.i < word.i and again and any(kid.lemma in {"not", "n't"} for kid in denials):
                 return "equal", marker
@@ -441,8 +503,10 @@ def _degree(word: Word) -> tuple[str, Word] | None:
 
 
 def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None:
+    """Put ``have-degree-91`` over an adjective, with its degree and what it is compared with."""
     draft = state.draft
     degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.core[word.i])
+    # "more beautiful": "more" has a node already. In "taller" the degree is in the word itself.
     if marker.i in state.core and marker.i != word.i:
         node = state.core[marker.i]
         draft.nodes[node].concept = kind
@@ -457,15 +521,17 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
 
 
 def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None:
-    """What it is compared with (``ARG4``), among what (``ARG5``), or what follows from it (``ARG6``)."""
+    """Link the standard (``ARG4``), the superset (``ARG5``) or the consequence (``ARG6``) of a degree."""
     target: Word | None = kid
     if kid.dep == "prep":
         target = kid.child("pobj", "pcomp")
+        # "taller than Tom" (ARG4), "the tallest of the boys" (ARG5).
         role = {"than": "ARG4", "as": "ARG4"}.get(kid.lower, "ARG5")
         if kid.lower not in {"than", "as", "of", "in"} or (role == "ARG5" and kind != "most"):
             return
     elif kid.child_word("mark", "than", "as") is not None:
         role = "ARG4"
+    # "too tired to walk", "so tired that he sleeps".
     elif kind in {"too", "so"}:
         role = "ARG6"
     else:
@@ -477,7 +543,13 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
 
 
 def share_measured(state: RuleState) -> None:
-    """What is measured by *have-degree-91* is also an argument of the measure, where that is a frame."""
+    """Make what has a degree an argument of the measured frame, too.
+
+    *He is too tired* has *he* as ``ARG1`` of ``have-degree-91`` and of ``tire-01``.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     arcs = state.draft.arcs
     for degree in [arc for arc in arcs if arc.role == "ARG2" and arc.rule == "degree"]:
         entry = state.lexicon.frames.get(state.draft.nodes[degree.dep].concept or "")

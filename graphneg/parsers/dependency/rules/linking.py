@@ -1,13 +1,14 @@
-"""What joins clauses and mentions: coordination, shared subjects, direct speech, pronouns.
+"""Links between clauses and between mentions: coordination, shared subjects, direct speech, coreference.
 
-In: a `RuleState` whose words have their concepts (whose clauses are linked, for all but coordination). Out:
-
-- a node over conjuncts, which stands for them from then on (*eggs and ham*: ``(a / and :op1 (e / egg) :op2 (h
-  / ham))``), and over each sentence that begins with *But*, *And*, *So* or *Because*
-- reentrancy: *She wants to go*: ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``; one node for
-  *Tom* and *himself*, for *the rose* and *its*
-- *"Where are they?" he asked.* as one graph, with the question as ``:ARG1`` of ``ask-01``; in *"I know you",
-  she told him* one node for *she* and *I*, and one for *him* and *you*
+- *eggs and ham*: ``(a / and :op1 (e / egg) :op2 (h / ham))``; the conjunction represents its conjuncts from
+  then on
+- *But it rained*: ``(c / contrast-01 :ARG2 (r / rain-01))``; likewise *And*, *So* and *Because* at the start
+  of a sentence
+- *She wants to go*: ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``, a reentrancy for the shared
+  subject
+- *Tom hurt himself*: one node for *Tom* and *himself*; *The boy lost his hat*: one for *the boy* and *his*
+- *"Where are they?" he asked.*: one graph, with the question as ``:ARG1`` of ``ask-01``
+- *"I know you", she told him*: one node for *she* and *I*, one for *him* and *you*
 """
 
 from __future__ import annotations
@@ -20,20 +21,32 @@ from graphneg.parsers.dependency.text import Word
 
 _OPENERS = word_pairs("opener")
 _BEFORE_OPENERS = frozenset({"``", "''", "CC", "UH", ",", ":", ".", "-LRB-", "NFP", "HYPH"})
+"""Tags of words that may precede a sentence-initial conjunction."""
 _REFERENCES = word_map("reference")
+"""By pronoun the kind of noun that it may refer to."""
 _EXPLETIVE_VERBS = frozenset({"be", "seem", "rain", "snow", "take", "happen", "matter"})
+"""Verbs whose subject *it* mostly refers to nothing."""
 PERSONAL = frozenset({"i", "you", "he", "she", "it", "we", "they"})
+"""Concepts of personal pronouns."""
 ANSWERS = frozenset({"answer-01", "reply-01", "respond-01"})
-"""Their ``ARG1`` is who or what is answered, their ``ARG2`` the answer."""
+"""Frames of answering: ``ARG1`` is who or what is answered, ``ARG2`` is the answer."""
 _QUOTE_TAGS = frozenset({"``", "''", '"'})
 
 
 def groups(state: RuleState) -> list[list[int]]:
-    """The conjuncts of each coordination, in order of the text."""
+    """Return the conjuncts of each coordination.
+
+    Args:
+        state: The state.
+
+    Returns:
+        Indices of the words of each coordination, in text order.
+    """
     by_first: dict[int, list[int]] = {}
     for word in state.words:
         if word.dep == "conj":
             first = word
+            # spaCy chains conjuncts ("a, b and c": c depends on b, b on a), so follow them to the first.
             while first.dep == "conj" and first.head != first.i:
                 first = first.parent
             by_first.setdefault(first.i, [first.i]).append(word.i)
@@ -41,25 +54,37 @@ def groups(state: RuleState) -> list[list[int]]:
 
 
 def write_coordination(state: RuleState) -> dict[int, list[int]]:
-    """Puts a conjunction over each group of conjuncts; gives each group's proxies by its first."""
+    """Put a conjunction over each group of conjuncts.
+
+    Args:
+        state: The state, which is changed in place.
+
+    Returns:
+        By first conjunct all conjuncts of the group, each by the word that represents it.
+    """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
+        # Conjuncts may be represented by the same word, or have no node. A group of one needs no conjunction.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.outer]
         if len(members) < 2:
             continue
         concept, anchor = _conjunction(state, group)
         node = state.draft.concept(concept, anchor, "coordination", state.words[members[0]].sentence)
+        # "sit, wait": without a conjunction, the mark between the conjuncts is aligned to the node.
         if anchor is None:
             between = reversed(state.words[group[0] + 1 : group[1]])
             mark = next((word.i for word in between if word.tag in {",", ":"}), None)
             state.draft.nodes[node].token = mark
         shared = _shared_modal(state, members)
         tops = [state.outer[member] for member in members]
+        # "You should sit and wait": the modal is above the conjunction, not above the first verb.
         if shared is not None:
             tops[0], shared.dep = shared.dep, node
         else:
             state.outer[members[0]] = node
         for n, top in enumerate(tops, 1):
+            # "He left, but she stayed": contrast-01 has the arguments ARG1 and ARG2, "and" and "or" have
+            # operands.
             role = f"ARG{min(n, 2)}" if concept == "contrast-01" else f"op{n}"
             state.draft.link(node, role, top, "coordination")
         state.done.update(members[1:])
@@ -68,9 +93,10 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
-    """The arc from a modal that holds for all conjuncts: *you should sit and wait*."""
+    """Return the arc from a modal that holds for all conjuncts: *you should sit and wait*."""
     outer, others = state.outer[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
+    # "You should sit and I will wait": a conjunct with its own subject or auxiliary is outside the modal.
     bare = not own and all(word.tag in {"VB", "VBN"} for word in others)
     if state.draft.nodes[outer].rule != "modal" or outer == state.core[members[0]] or not bare:
         return None
@@ -78,10 +104,11 @@ def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
 
 
 def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
-    """The concept of a coordination, and the word that it comes from."""
+    """Return the concept of a coordination, and the word that it comes from."""
     conjunctions = [word for i in group for word in state.words[i].children("cc")]
     for word in conjunctions:
         concept = word_map("conjunction").get(word.lower)
+        # A contrast has two sides only.
         if concept is not None and not (concept == "contrast-01" and len(group) > 2):
             return concept, word.i
     if any(word.lower in {"either", "neither"} for word in conjunctions):
@@ -90,16 +117,21 @@ def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
 
 
 def write_openers(state: RuleState, root: Word) -> None:
-    """What a sentence that begins with a conjunction follows from, or is opposed or added to.
+    """Add what a sentence-initial conjunction says: cause, contrast or addition.
 
-    *So …*: ``cause-01 :ARG1``; *Because …* alone: ``cause-01 :ARG0``; *But …* and *And …*: ``contrast-01
-    :ARG2``, ``and :op2``.
+    *So he left* becomes ``cause-01 :ARG1``, *Because he left* alone ``cause-01 :ARG0``, *But he left*
+    ``contrast-01 :ARG2``, and *And he left* ``and :op2``. The other argument is in an earlier sentence.
+
+    Args:
+        state: The state, which is changed in place.
+        root: The root of a sentence.
     """
     proxy = state.proxy(root.i)
     if proxy not in state.outer:
         return
     for word in root.children("advmod", "mark", "cc"):
         after = word.following
+        # "So nice of you!" has a degree, no cause. "So then he left" has a cause.
         is_degree = word.lower == "so" and after is not None and after.tag[:2] in {"JJ", "RB"}
         if word.lower in {"so", "therefore", "thus"} and word.i < root.i and _opens(word):
             if not is_degree or (after is not None and after.lower == "then"):
@@ -116,13 +148,21 @@ def write_openers(state: RuleState, root: Word) -> None:
 
 
 def _opens(word: Word) -> bool:
-    """Whether nothing but marks, interjections and other conjunctions stand before it."""
+    """Return whether only marks, interjections and conjunctions precede a word in its sentence."""
     before = (other for other in word.tree[: word.i] if other.sentence == word.sentence)
     return all(other.tag in _BEFORE_OPENERS for other in before)
 
 
 def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
-    """Conjoined verbs share a subject; infinitives and participles take the one above them."""
+    """Give verbs without a subject the subject of the clause above or beside them.
+
+    Conjoined verbs share a subject (*he sat and waited*). Infinitives and participles take one from the
+    clause above (*she wants to go*).
+
+    Args:
+        state: The state, which is changed in place.
+        written: The groups that `write_coordination` returns.
+    """
     for first, members in written.items():
         subject = _subject(state, state.words[first])
         if subject is not None:
@@ -139,24 +179,29 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 
 
 def _subject(state: RuleState, verb: Word) -> Word | None:
-    """The subject of a verb, or of the copula that it stands for."""
+    """Return the subject of a verb, or of the copula that it represents."""
     own = verb.child(*SUBJECTS)
+    # "She is tall": the subject depends on "is", whose predicate represents it.
     if own is None and state.proxies.get(verb.head) == verb.i:
         own = verb.parent.child(*SUBJECTS)
     return own
 
 
 def _controller(state: RuleState, word: Word) -> Word | None:
-    """The word whose referent does what the clause says."""
+    """Return the word whose referent is the agent of a clause without a subject."""
     head = word.parent
+    # "when he came": an adverbial clause with a finite verb has its own subject.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
+    # "he left without saying a word": the verb above the preposition.
     if word.dep == "pcomp":
         head = head.parent
     if word.dep == "xcomp":
         given = head.child("dobj", "dative")
+        # "She asked him to go": he goes. With "promise" she would go.
         if given is not None and head.lemma in word_class("object-control") and given.i < word.i:
             return given
+    # "wants to try to go": follow infinitives and conjuncts up to a verb with a subject.
     for _ in range(8):
         subject = _subject(state, head)
         if subject is not None:
@@ -168,7 +213,7 @@ def _controller(state: RuleState, word: Word) -> Word | None:
 
 
 def _lend(state: RuleState, verb: int, subject: Word) -> None:
-    """Links a verb that has no subject to another's."""
+    """Link a verb that has no subject to another verb's."""
     word, giver = state.words[verb], state.outer_of(subject)
     if word.tag[:2] not in {"VB", "JJ"} or giver is None or _subject(state, word) is not None:
         return
@@ -180,12 +225,17 @@ def _lend(state: RuleState, verb: int, subject: Word) -> None:
 
 
 def merge_reflexives(state: RuleState) -> None:
-    """*He told himself*: he told him who told."""
+    """Merge reflexive pronouns with the subject of their clause: *he told himself*.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     for word in state.words:
         node = state.core.get(word.i)
         if node is None or word.lower not in word_class("reflexive") or state.draft.nodes[node].gone:
             continue
         verb, subject = word.parent, None
+        # "he began to wash himself": the subject may be several verbs above.
         for _ in range(6):
             subject = _subject(state, verb)
             if subject is not None or verb.head == verb.i:
@@ -197,7 +247,11 @@ def merge_reflexives(state: RuleState) -> None:
 
 
 def merge_pronouns(state: RuleState) -> None:
-    """One node for all mentions of a pronoun in a sentence."""
+    """Merge all mentions of a personal pronoun in a sentence.
+
+    Args:
+        state: The state, which is changed in place.
+    """
 
     def key(node: DraftNode) -> tuple[str | None, int] | None:
         personal = node.concept in PERSONAL and node.rule in {"pronoun", "imperative"}
@@ -207,7 +261,13 @@ def merge_pronouns(state: RuleState) -> None:
 
 
 def merge_nouns(state: RuleState) -> None:
-    """*it* and *its* mean the nearest thing named before in the sentence; *his* the subject's person."""
+    """Merge *it*, *his* and other pronouns with the noun that they refer to, if it is clear.
+
+    A noun is only sought in the same sentence, before the pronoun.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     named: dict[int, list[Word]] = {}
     for word in state.words:
         if word.tag in {"NN", "NNP", "NNS"} and word.i in state.outer and word.i not in state.done:
@@ -215,19 +275,22 @@ def merge_nouns(state: RuleState) -> None:
         elif word.lower in _REFERENCES and word.i in state.core:
             antecedent = _antecedent(state, word, named.get(word.sentence, []))
             node = state.core[word.i]
+            # "The boy lost his hat": the node of "his" is merged into that of "boy".
             if antecedent is not None and not state.draft.nodes[node].gone:
                 state.draft.nodes[node].rule = "coreference"
                 state.redirect(node, state.outer[antecedent.i])
 
 
 def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | None:
-    """The noun that a pronoun means: near, of its kind, and no other argument of the same verb."""
+    """Return the noun that a pronoun refers to, or ``None`` if none fits."""
     kind, over = _REFERENCES[pronoun.lower], pronoun.parent
     if kind == "thing" and pronoun.dep == "nsubj" and over.lemma in _EXPLETIVE_VERBS:
-        return None  # *it is late*, *it seems*, *it is good to …*
+        return None  # "It is late", "It seems so", "It is good to sleep": an expletive.
+    # "The boy saw him": arguments of the same verb never corefer, unless the pronoun is reflexive.
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
 
     def nearness(noun: Word) -> float:
+        # Distance counts, but subjects and objects are more likely antecedents than nouns in phrases.
         argument = noun.dep in {"nsubj", "nsubjpass", "dobj"}
         return 1.0 / (1 + (pronoun.i - noun.i) / 10) + (0.5 if argument else 0.0)
 
@@ -236,28 +299,39 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
+    """Return whether a noun is of the kind that a pronoun refers to: a person, a thing or people."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
+    # A name counts as a person.
     human = noun.lemma in word_class("people") or state.concept_of(noun.i) == "person" or noun.tag == "NNP"
     return human == (kind == "person")
 
 
 def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
-    """Makes quoted sentences beside *he said* its ``ARG1``; gives the roots that remain.
+    """Make direct speech an argument of the sentence that introduces it.
 
-    *"Where are they?" he asked.* and *He asked: "Where are they?"*
+    Both orders are handled: *"Where are they?" he asked.* and *He asked: "Where are they?"*
+
+    Args:
+        state: The state, which is changed in place.
+        roots: The roots of the sentences.
+
+    Returns:
+        The roots that remain.
     """
     left: list[Word] = []
     for root in roots:
         if root.tag in _QUOTE_TAGS:
             continue
         before = left[-1] if left else None
+        # spaCy often ends a sentence at the question mark, so that "he asked" becomes a sentence of its own.
         if before is not None and _reports_before(before, root):
             if _take(state, root, before):
                 left[-1] = root
                 continue
         elif before is not None and _reports(before):
             first = _first(root).i
+            # 'He asked: "Where are they?"': the colon shows that the next sentence is what he asked.
             introduced = any(word.text == ":" for word in root.tree[max(0, first - 2) : first + 1])
             if introduced and _take(state, before, root):
                 continue
@@ -266,17 +340,19 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
 
 
 def _reports(word: Word) -> bool:
-    """Whether it is a verb of saying without what is said."""
+    """Return whether a word is a verb of saying without its content."""
     return word.lemma in SPEECH and word.tag[:2] == "VB" and word.child("ccomp", "dobj", "parataxis") is None
 
 
 def _reports_before(quote: Word, said: Word) -> bool:
-    """Whether ``said`` is the *he asked* behind a quotation."""
+    """Return whether ``said`` is the *he asked* behind a quotation."""
     opening, words = _first(said), said.tree
     if not _reports(said):
         return False
     if opening.tag in _QUOTE_TAGS and opening.following is not None:
         opening = opening.following
+        # '"…" he asked' starts with a small letter, a name or a pronoun. Another sentence would have a
+        # capital.
         return opening.text[:1].islower() or opening.tag in {"NNP", "PRP"}
     between = [word for word in words if quote.sentence < word.sentence < said.sentence]
     follows = quote.sentence < said.sentence and all(word.tag in _QUOTE_TAGS for word in between)
@@ -284,14 +360,16 @@ def _reports_before(quote: Word, said: Word) -> bool:
 
 
 def _first(root: Word) -> Word:
-    """The first word of its sentence."""
+    """Return the first word of a root's sentence."""
     return next(word for word in root.tree if word.sentence == root.sentence)
 
 
 def _take(state: RuleState, said: Word, quote: Word) -> bool:
+    """Link a quotation to its verb of saying, and return whether both have nodes."""
     head, dep = state.core_of(said), state.outer_of(quote)
     if head is None or dep is None:
         return False
+    # What is said is ARG1 of say-01, but an answer is ARG2 of answer-01.
     state.draft.link(head, "ARG2" if state.draft.nodes[head].concept in ANSWERS else "ARG1", dep, "speech")
     for node in state.draft.nodes:
         if node.sentence == quote.sentence:
@@ -300,13 +378,20 @@ def _take(state: RuleState, said: Word, quote: Word) -> bool:
 
 
 def merge_speakers(state: RuleState) -> None:
-    """In *"I know you", she told him*, *I* is she and *you* is he."""
+    """Merge the pronouns of a quotation with the people who speak and listen.
+
+    In *"I know you", she told him*, *I* is *she* and *you* is *him*.
+
+    Args:
+        state: The state, which is changed in place.
+    """
     spoken = quoted_words(state.words)
     says = (
         word
         for word in state.words
         if word.lemma in SPEECH and word.tag[:2] == "VB" and word.i in state.core and word.i not in spoken
     )
+    # The first verb of saying outside the quotation introduces it.
     verb = next(says, None) if spoken else None
     if verb is None:
         return
@@ -315,6 +400,7 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].gone or nodes[meant].concept in {None, "amr-unknown"}:
             continue
+        # The speaker must not be merged with a pronoun that is itself in the quotation.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

@@ -1,7 +1,8 @@
-"""Corrects what the dependency parser often gets wrong, before any rule reads its tree.
+"""Correct frequent errors of spaCy's dependency parser before the rules read its trees.
 
-In: the words of a text. Out: the same words, with other heads, relations and tags where these were wrong;
-what they depend on stays a tree.
+spaCy's models are trained on newswire and web text, and misparse some constructions that are frequent in
+dialogues and captions. In *there is a dog running*, for example, *running* should be the verb and *dog* its
+subject. Each correction changes heads, relations and tags of words in place. The result is always a tree.
 """
 
 from __future__ import annotations
@@ -16,13 +17,23 @@ from graphneg.parsers.dependency.text import Word
 _COLOURS = word_class("colour")
 _DETERMINERS = frozenset({"no", "a", "an", "some"})
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
+"""Dependency relations of subjects, clauses and expletives included."""
 _LONGEST_ASIDE = 9
+"""Maximum length in words of *he said* within a quotation."""
 _TAGS = frozenset({"right", "huh", "eh", "okay", "ok", "yeah"})
+"""Words that can be a question tag on their own: *…, right?*"""
 _TURNS = word_class("turn")
+"""Verbs that *left* as a direction follows."""
 
 
 def correct_trees(words: Sequence[Word]) -> None:
-    """Changes heads, relations and tags in place: each word by the first correction that concerns it."""
+    """Correct heads, relations and tags of words in place.
+
+    Only the first correction that applies to a word is made.
+
+    Args:
+        words: The words of a piece.
+    """
     for word in words:
         for concerns, correct in _CORRECTIONS:
             if concerns(word):
@@ -31,7 +42,7 @@ def correct_trees(words: Sequence[Word]) -> None:
 
 
 def _hang(word: Word, head: Word, dep: str) -> None:
-    """Makes the word depend on another, or be a root, where that is the word itself."""
+    """Make a word depend on another; on itself it becomes a root."""
     if word.head != word.i:
         word.parent.kids.remove(word.i)
     word.head, word.dep = head.i, dep
@@ -40,7 +51,7 @@ def _hang(word: Word, head: Word, dep: str) -> None:
 
 
 def _replace(over: Word, word: Word) -> None:
-    """Lets ``word`` hang where ``over`` hangs."""
+    """Attach a word where another one is attached."""
     if over.head == over.i:
         _hang(word, word, "ROOT")
     else:
@@ -48,16 +59,28 @@ def _replace(over: Word, word: Word) -> None:
 
 
 def reattach(word: Word, head: Word, dep: str) -> None:
-    """Makes the word depend on another; one that is below the word takes the word's place first."""
+    """Make a word depend on another one.
+
+    If the new head is below the word, it first takes the word's place, so that no cycle arises.
+
+    Args:
+        word: The word to attach.
+        head: Its new head.
+        dep: The relation.
+    """
     if is_below(head, word):
         _replace(word, head)
     _hang(word, head, dep)
 
 
 def promote(word: Word, over: Word) -> None:
-    """Puts ``word`` in the place of ``over``, which then hangs on it with the rest of what it had.
+    """Put a word in the place of another, which then depends on it, together with its dependents.
 
-    A word that stands above ``over`` stays where it is.
+    If the word is above the other one, nothing changes.
+
+    Args:
+        word: The word to move up.
+        over: The word whose place it takes.
     """
     if not is_below(over, word):
         _replace(over, word)
@@ -66,13 +89,27 @@ def promote(word: Word, over: Word) -> None:
 
 
 def make_root(word: Word, former: Word, dep: str) -> None:
-    """Makes ``word`` the root; the former root depends on it."""
+    """Make a word the root; the former root depends on it.
+
+    Args:
+        word: The new root.
+        former: The former root.
+        dep: Relation of the former root.
+    """
     _hang(word, word, "ROOT")
     _hang(former, word, dep)
 
 
 def is_below(word: Word, above: Word) -> bool:
-    """Whether the way up from a word leads to another."""
+    """Return whether one word is an ancestor of another.
+
+    Args:
+        word: The lower word.
+        above: The possible ancestor.
+
+    Returns:
+        Whether the chain of heads from the word leads to it.
+    """
     while word.head != word.i:
         word = word.parent
         if word is above:
@@ -81,15 +118,17 @@ def is_below(word: Word, above: Word) -> bool:
 
 
 def _retag(word: Word, tag: str, pos: str, lemma: str | None = None) -> None:
+    """Change the tag and part of speech of a word, and its lemma accordingly."""
     word.tag, word.pos, word.lemma = tag, pos, lemma_of(word.lower, tag) if lemma is None else lemma
 
 
 def _correct_existence(be: Word) -> None:
-    """Where *be* says that somebody is there who does something, what they do becomes the head."""
+    """Make the participle the head of an existential sentence: *there is a dog running*."""
     there = next((kid for kid in be.children("expl") if kid.tag == "EX"), None)
     noun = be.child("attr")
     if there is None or noun is None:
         return
+    # "there is no panda climbing": the participle was taken for the head noun.
     if _is_doing(noun):
         _split_compound(be, noun)
     elif noun.tag[:2] == "NN":
@@ -100,14 +139,17 @@ def _correct_existence(be: Word) -> None:
 
 
 def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
-    """What the noun may do, the surest first: its own participle, *be*'s, one in the noun's phrase."""
+    """Yield the verbs whose subject the noun may be, most reliable first."""
+    # "there is a dog running", "a dog being washed": a participle of the noun.
     for kid in noun.children("acl"):
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
+        # spaCy may attach the participle to "is" instead. Behind a comma it starts another clause.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
+    # "there is no man in a hat dancing": a participle that was attached to a noun within the phrase.
     if any(kid.lower == "no" for kid in noun.children()):
         for word in noun.subtree():
             above = word.parent
@@ -117,8 +159,9 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
 
 
 def _make_subject(be: Word, noun: Word, verb: Word) -> None:
-    """The verb becomes the head, the noun its subject, and *no* denies what it does."""
+    """Make the verb the head of the sentence, the noun its subject, and *no* its negation."""
     no = next((kid for kid in noun.children() if kid.lower == "no"), None)
+    # The verb may be below another noun ("in a hat dancing"); free it before it moves up.
     if verb.head not in {noun.i, be.i}:
         reattach(verb, noun, "acl")
     promote(verb, be)
@@ -126,24 +169,27 @@ def _make_subject(be: Word, noun: Word, verb: Word) -> None:
         reattach(noun, verb, "nsubj")
     noun.dep = "nsubj" if verb.tag == "VBG" else "nsubjpass"
     be.dep = "aux"
+    # "There is no man running": nobody runs, so the verb is negated.
     if no is not None:
         reattach(no, verb, "neg")
 
 
 def _is_doing(word: Word) -> bool:
-    """Whether the word is a participle that was taken for a noun: *dancing*, but no *building*."""
+    """Return whether a word is a participle that was tagged as a noun: *dancing*, but not *building*."""
     if word.tag != "NN" or not word.lower.endswith("ing"):
         return word.tag == "VBG"
+    # "building" is also listed as a noun, so it is left alone.
     known = readings(word.lower)
     return "VERB" in known and "NOUN" not in known
 
 
 def _split_compound(be: Word, doing: Word) -> None:
-    """*no panda climbing*: the panda is no kind of climbing, but climbs."""
+    """Separate a noun from a participle that was read as a compound: *no panda climbing*."""
     noun = doing.tree[doing.i - 1]
     beside = noun.head == doing.i or (noun.head == be.i and noun.dep == "attr")
     if not beside or noun.tag[:2] != "NN":
         return
+    # The determiner shows that the noun is the head: "no panda climbing", "a dog running".
     if any(kid.lower in _DETERMINERS and kid.i < noun.i for kid in doing.children() + noun.children()):
         for kid in doing.children():
             if kid.i < noun.i:
@@ -153,11 +199,13 @@ def _split_compound(be: Word, doing: Word) -> None:
 
 
 def _free_doing(noun: Word) -> None:
-    """*a girl in white dancing*, *a girl in a pub singing*: where she is, and what she does."""
+    """Attach a participle to the noun, not to the place before it: *there is a girl in a pub singing*."""
     for preposition in noun.children("prep"):
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
+            # The place needs a determiner ("in a pub") or must be a colour of clothes ("in white"). Otherwise
+            # it may be a compound: "in choir singing".
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_doing(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
@@ -168,6 +216,7 @@ def _free_doing(noun: Word) -> None:
 
 
 def _correct_quotation(said: Word) -> None:
+    """Apply the corrections of direct speech."""
     _correct_inversion(said)
     _correct_aside(said)
     content = next((kid for kid in said.children("ccomp") if kid.i < said.i), None)
@@ -178,13 +227,15 @@ def _correct_quotation(said: Word) -> None:
 
 
 def _correct_inversion(said: Word) -> None:
-    """*"…" asked the prince*: what looks like an object is the subject."""
+    """Make what looks like an object the subject, as in *"…" asked the prince*."""
     kids, before = said.children(), said.previous
     early = next((kid for kid in kids if kid.dep in _SUBJECTS and kid.i < said.i), None)
     other = next((kid for kid in kids if kid.dep == "nsubj" and kid.i > said.i), None)
     late = next((kid for kid in kids if kid.dep == "dobj" and kid.i > said.i), None)
+    # Two subjects: the one before the verb is what was said.
     if early is not None and other is not None:
         early.dep = "dobj"
+    # '"Draw," asked the prince': the quotation was read as the subject and the speaker as the object.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
@@ -194,11 +245,12 @@ def _correct_inversion(said: Word) -> None:
 
 
 def _is_quoted(words: Sequence[Word]) -> bool:
+    """Return whether there is a quotation mark among the words."""
     return any(word.text in QUOTES for word in words)
 
 
 def _join_resumed(said: Word, content: Word) -> None:
-    """*"…", he said, "and …"*: the second clause is joined to the first, not to *said*."""
+    """Join the second part of a quotation to the first, as in *"…", he said, "and …"*."""
     for kid in said.children("conj", "parataxis", "ccomp"):
         between = said.tree[said.i + 1 : min([kid.i, *kid.kids]) + 1]
         if kid.i > said.i and kid.tag[:2] in {"VB", "MD"} and _is_quoted(between):
@@ -209,9 +261,10 @@ def _join_resumed(said: Word, content: Word) -> None:
 
 
 def _take_rest(said: Word) -> None:
-    """*"Yes," he said, "but I can come."*: what is joined to *said* behind the next mark is what he said."""
+    """Make a conjunct in quotation marks the content of *said*, as in *"Yes," he said, "but I can."*."""
     for kid in said.children("conj"):
         quoted = _is_quoted(said.tree[said.i + 1 : kid.i])
+        # "He said and did much": a conjunct without a quotation mark before it stays a conjunct.
         if kid.child(*_SUBJECTS) is not None and quoted and kid.tag[:2] in {"VB", "MD"}:
             kid.dep = "ccomp"
             for conjunction in said.children("cc"):
@@ -221,7 +274,7 @@ def _take_rest(said: Word) -> None:
 
 
 def _correct_aside(said: Word) -> None:
-    """*"This man," he said, "is busy."*: he said all of it, which the parser took for the main clause."""
+    """Make *said* the root if it interrupts a quotation, as in *"This man," he said, "is busy."*."""
     if said.dep not in {"parataxis", "ccomp", "advcl", "dep"} or said.tag not in {"VBD", "VBZ", "VBP"}:
         return
     words = said.tree
@@ -235,17 +288,20 @@ def _correct_aside(said: Word) -> None:
     closing = first > 0 and words[first - 1].text in QUOTES
     after = range(max(said.i, subject.i) + 1, min(said.i + _LONGEST_ASIDE, len(words)))
     opening = any(words[k].text in QUOTES and words[k - 1].text in {",", ".", ":"} for k in after)
+    # A quotation closes before "he said" and opens again shortly after it.
     if closing and opening:
         before = [kid for kid in said.children("npadvmod", "nsubj", "advmod", "intj", "cc") if kid.i < first]
         make_root(said, root, "ccomp")
         for kid in before:
+            # "This man" was attached to "said" as an adverbial noun phrase, and is the subject of "is".
             free = root.child(*_SUBJECTS) is None
             reattach(kid, root, "nsubj" if kid.dep == "npadvmod" and free else kid.dep)
 
 
 def _correct_there(word: Word) -> None:
-    """*Class There is …*: a capital makes no name of it."""
+    """Make a capitalised *There* an expletive or an adverb, not a name."""
     after = word.following or word
+    # "Class There is a mistake": the first case. "Over There": the second.
     if after.lemma == "be" and after.tag[:2] == "VB" and word.head != word.i and not word.kids:
         _retag(word, "EX", "PRON", "there")
         reattach(word, after, "expl")
@@ -254,38 +310,42 @@ def _correct_there(word: Word) -> None:
 
 
 def _correct_like(word: Word) -> None:
-    """*I like it*: what has a subject is a verb."""
+    """Make *like* a verb if it has a subject: *I like it*."""
     if word.child(*_SUBJECTS) is not None:
         word.tag, word.pos = "VBP", "VERB"
 
 
 def _correct_seeming(seem: Word) -> None:
-    """*She seemed tired*: what seems so is that she was tired."""
+    """Make the subject of *seem* that of its complement: *She seemed tired*."""
     subject = seem.child("nsubj")
     state = next((kid for kid in seem.children("oprd", "acomp") if kid.tag[:2] in {"JJ", "VB"}), None)
+    # The state of being tired is what seems to be, so it becomes a clause below "seem".
     if subject is not None and state is not None:
         reattach(subject, state, "nsubj" if state.tag[:2] == "JJ" else "nsubjpass")
         state.dep = "ccomp"
 
 
 def _correct_title(word: Word) -> None:
-    """*my Ambassador*, *a Minister*: a capital makes no name of what somebody is."""
+    """Make a capitalised common noun no name: *my Ambassador*, *a Minister*."""
     before = word.tree[word.i - 1]
     after = word.following or before
+    # "a Minister" is no name, but "my Uncle Tom" stays one.
     alone = before.lower in word_class("title-determiner") and after.tag not in {"NNP", "NNPS", "CD"}
     if alone and word.text[1:].islower() and "NOUN" in readings(word.lower):
         _retag(word, "NNS" if word.tag == "NNPS" else "NN", "NOUN")
 
 
 def _correct_for(word: Word) -> None:
-    """*…, for he was tired*, *For it was late.*: a *for* with nothing below it marks the next clause."""
+    """Make *for* a conjunction if it has no object, as in *He left, for he was tired*."""
     if any(kid.tag[:2] in {"NN", "PR", "DT", "VB", "CD"} for kid in word.children("pobj", "pcomp")):
         return
     subject = next((later for later in word.tree[word.i + 1 :] if later.dep in _SUBJECTS), None)
+    # A verb or a full stop between "for" and the subject means that the subject is in another clause.
     between = word.tree[word.i + 1 : subject.i] if subject is not None else ()
     if subject is None or any(later.tag[:2] == "VB" or later.tag in {".", ":"} for later in between):
         return
     verb = subject.parent
+    # "for him to go" has an infinitive and keeps its preposition.
     if verb.tag[:2] == "VB" and verb.i >= subject.i and not any(kid.tag == "TO" for kid in verb.children()):
         if verb.dep == "conj":
             verb.dep = "advcl"
@@ -293,12 +353,14 @@ def _correct_for(word: Word) -> None:
 
 
 def _correct_direction(left: Word) -> None:
-    """*Turn left*: left is where to, and nobody leaves."""
+    """Make *left* a direction, not a form of *leave*: *Turn left*."""
     turn = left.tree[left.i - 1]
     verb = lemma_of(turn.lower, "VBD")
     named = turn.child("det", "poss", "amod", "compound") is not None
+    # "the left turn" has an adjective and a noun.
     if left.dep == "amod" or not left.i or verb not in _TURNS or turn.tag[:2] not in {"VB", "NN"} or named:
         return
+    # A sentence-initial "Turn" may be tagged as a noun.
     if turn.tag[:2] == "NN":
         _retag(turn, "VB", "VERB", verb)
     if turn.head == left.i:
@@ -312,16 +374,17 @@ def _correct_direction(left: Word) -> None:
 
 
 def _correct_joined_verb(word: Word) -> None:
-    """*can sing or dance*: a bare word joined to an infinitive is another one."""
+    """Make a bare word that is joined to an infinitive a verb: *can sing or dance*."""
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
+    # "can be quick or slow": an adjective stays one. The first verb needs an auxiliary: "can sing or dance".
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
         _retag(word, "VB", "VERB")
 
 
 def _correct_tag(mark: Word) -> None:
-    """*…, isn't it?*: the tag is none of the clause, which is the root again."""
+    """Remove a question tag (*…, isn't it?*) from the clause, whose verb becomes the root again."""
     words, end = mark.tree, mark.i
     start = end - 1
     while start > 0 and words[start].text != "," and end - start < 5:
@@ -329,19 +392,21 @@ def _correct_tag(mark: Word) -> None:
     tag = words[start + 1 : end]
     if words[start].text != "," or not 1 <= len(tag) <= 3:
         return
+    # "…, right?" or an auxiliary with a pronoun: "…, isn't it?", "…, can you?"
     if tag[0].lower not in _TAGS and not (tag[0].lower in word_class("auxiliary") and tag[-1].tag == "PRP"):
         return
     for word in tag:
         clause = next((kid for kid in word.children("ccomp", "parataxis") if kid.i < start), None)
         if word.head == word.i and clause is not None:
             _make_main(clause, word)
+    # The relation `tag` tells the rules of questions that the sentence has one.
     if all(word.head != word.i for word in tag):
         for word in tag:
             word.tag, word.dep = "_SP", "tag"
 
 
 def _correct_colours(word: Word) -> None:
-    """*black and white dog*: each colour is the dog's."""
+    """Attach both colours to the noun: *black and white dog*."""
     first = word.parent
     if first.lower in _COLOURS and first.dep == "amod":
         for kid in first.children("cc", "conj"):
@@ -349,18 +414,19 @@ def _correct_colours(word: Word) -> None:
 
 
 def _correct_result(so: Word) -> None:
-    """*I was tired, so I left*: what comes before *so* is the main clause."""
+    """Make the clause before *so* the main clause: *I was tired, so I left*."""
     result = so.parent
     if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
+    # Inside a quotation, "so" opens what somebody says.
     if before is not None and not _is_quoted(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
 
 
 def _make_main(clause: Word, root: Word) -> None:
-    """Makes a clause below the root the root, with what stands before it, and the marks."""
+    """Make a clause below the root the root, with what precedes it, and the punctuation."""
     for kid in root.children():
         if kid is not clause and (kid.i < clause.i or kid.dep == "punct"):
             reattach(kid, clause, kid.dep)
@@ -381,3 +447,4 @@ _CORRECTIONS: tuple[tuple[Callable[[Word], bool], Callable[[Word], None]], ...] 
     (lambda word: word.lower == "for" and word.tag == "IN" and word.dep == "prep", _correct_for),
     (lambda word: word.text == "?", _correct_tag),
 )
+"""Conditions on a word with the correction to apply, in order of priority."""
