@@ -1,4 +1,4 @@
-"""Each shipped transform reads as what it does: a short pattern, without lists of words."""
+"""Each shipped transform is a pattern of the graph, without lists of words."""
 
 from __future__ import annotations
 
@@ -9,16 +9,9 @@ import pytest
 from graphneg.editing.transforms import load_transforms
 
 TRANSFORMS = load_transforms()
-MOST_LINES, MOST_COLUMNS, MOST_WORDS = 30, 100, 6
+MOST_WORDS = 6
 STRINGS = re.compile(r"\[\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\]")
 COLLECTED_NODES = re.compile(r"\bcollect\(\s*(?:DISTINCT\s+)?(?:n|p)\s*\)|\bcollect\(\{[^}]*: n\b")
-
-
-@pytest.mark.parametrize("name", sorted(TRANSFORMS))
-def test_a_transform_is_short(name: str) -> None:
-    lines = [line for line in TRANSFORMS[name].query.splitlines() if not line.startswith("//")]
-    assert len(lines) <= MOST_LINES
-    assert max(map(len, lines)) <= MOST_COLUMNS
 
 
 @pytest.mark.parametrize("name", sorted(TRANSFORMS))
