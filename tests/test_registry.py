@@ -1,4 +1,4 @@
-"""Whatever can be chosen by name is documented, complete, and found; modules stay small and light."""
+"""Whatever can be chosen by name is documented, complete, and found; modules stay light."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ ROOT = Path(__file__).parent.parent
 MODULES = [file for folder in ("graphneg", "loaders") for file in sorted((ROOT / folder).rglob("*.py"))]
 QUERIES = sorted((ROOT / "cypher").rglob("*.cypher"))
 TRANSFORMS = load_transforms()
-LONGEST = 500
 IMPORT_SECONDS = 0.3
 
 
@@ -145,10 +144,8 @@ def given_codes() -> set[str]:
 
 class TestFiles:
     @pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
-    def test_a_module_is_short_and_says_what_it_is_for(self, file: Path) -> None:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        assert len(lines) <= LONGEST
-        assert lines and lines[0].startswith('"""')
+    def test_a_module_opens_with_a_docstring(self, file: Path) -> None:
+        assert file.read_text(encoding="utf-8").startswith('"""')
 
     @pytest.mark.parametrize("file", QUERIES, ids=lambda file: str(file.relative_to(ROOT)))
     def test_a_query_opens_with_what_it_does_and_names_each_parameter(self, file: Path) -> None:

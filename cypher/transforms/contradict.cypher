@@ -1,6 +1,6 @@
 // contradict: Makes a speaker deny an earlier statement of their own, in place of a later turn or after it as :sntN.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), contradiction
+// source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 //
 // Before: B: That's a good idea. She loves letters.  A: Send her a photo of your children, too.  B: I will do it tonight.
 // After:  B: That's a good idea. She loves letters.  A: Send her a photo of your children, too.

@@ -1,6 +1,6 @@
 // corefer: Makes a pronoun, all its reentrancies with it, another pronoun or an entity of another turn.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), coreference inconsistency
+// source: DEAM (Ghazarian et al. 2022, section 3), coreference inconsistency
 //
 // Before: A: I'm sorry that my dog barked all night.  B: I could not sleep at all.  A: He was afraid of the thunder.
 // After:  A: I'm sorry that my dog barked all night.  B: I could not sleep at all.  A: She was afraid of the thunder.

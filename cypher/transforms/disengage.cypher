@@ -1,6 +1,6 @@
 // disengage: Takes the content out: drops a question, empties an utterance, or prunes what was asked for.
 // category: C-follow
-// source: DEAM (Ghazarian et al. 2022), decreased engagement
+// source: DEAM (Ghazarian et al. 2022, section 3), decreased engagement
 // target: dialogue
 //
 // Before: A: Who is going to feed your cat?  B: My sister promised to come every morning.  A: Call me when you arrive.

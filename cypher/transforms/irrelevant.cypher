@@ -1,6 +1,6 @@
 // irrelevant: Swaps a small ARG or op subtree with one of the same kind from another turn.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), irrelevancy
+// source: DEAM (Ghazarian et al. 2022, section 3), irrelevancy
 // target: dialogue
 //
 // Before: B: I have an umbrella in the car.  A: I don't want to get wet. Let's run!  B: Wait! You dropped your keys.

@@ -1,6 +1,6 @@
 // negate: Flips the polarity of a main predicate: adds :polarity -, or drops the one that is there.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), contradiction
+// source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 // target: dialogue
 //
 // Before: A: Yes, I left the windows open.  B: I have an umbrella in the car.  A: I don't want to get wet.

@@ -1,6 +1,6 @@
 // oppose: Replaces a concept by its antonym; a verb becomes a frame that exists and has the roles in use.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), contradiction
+// source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 // needs: opposites, frames
 // target: dialogue
 //
