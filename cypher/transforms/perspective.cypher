@@ -1,6 +1,6 @@
 // perspective: Replaces the reply's perspective keyword by one that another keyword of the post leads to.
 // category: C-cont
-// source: CAPT (Ou et al. 2022), substitutes of the reply perspective; Gupta et al. (2021), Key-sem
+// source: CAPT (Ou et al. 2022, Algorithm 1), substitutes of the reply perspective; Gupta et al. (2021), Key-sem
 // target: dialogue
 // needs: shifts, frames
 //

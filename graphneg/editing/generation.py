@@ -223,7 +223,7 @@ class Negatives(NegativeStream):
         return self._request.selection.shard
 
     def shared_content(self) -> str:
-        """Return a digest that all shards of a run have in common: of the snapshot, or of the store's content."""
+        """Return a digest that all shards of a run share: of the snapshot, or of the store's content."""
         return shared_content(self._store, self._request.selection)
 
     def made_of(self) -> str:
