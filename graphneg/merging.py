@@ -1,8 +1,8 @@
-"""Shards put together: the file that one run would have written, byte for byte.
+"""Merge the files of shards into the file that one run would have written, byte for byte.
 
-Files of shards go in (``negatives.jsonl.1-of-16`` and so on, in any order), one file comes out. Places are
-merged in the order of one run; of drafts it is now chosen what is given (`graphneg.generators.drafts`). No
-store and no model is needed, and no more is in memory than a line of each shard.
+The files of all shards go in (``negatives.jsonl.1-of-16`` and so on, in any order), and one file comes out.
+Items are merged in the order of one run. Drafts are chosen here, because the choice depends on all of them
+(`graphneg.generators.drafts`). No store and no model is needed, and only one line of each shard is in memory.
 """
 
 from __future__ import annotations
@@ -32,20 +32,19 @@ def merge(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write ``out`` of all shards of one result. A file that the same call wrote is left as it is.
+    """Merge the files of all shards of one result. A file that the same call wrote is not written again.
+
+    Shards that are missing, given twice, unfinished, damaged, or of another result (other settings, store or
+    version) are an `InputError`.
 
     Args:
-        shards: The files of all shards, in any order.
-        out: The file to write; its suffix is one of such a result.
-        overwrite: Whether another file of this name is replaced.
-        progress: Is told of each shard that is done.
+        shards: Files of all shards, in any order.
+        out: File to write, with a suffix of such a result.
+        overwrite: Replace another file of this name.
+        progress: Receives the number of finished shards.
 
     Returns:
-        How many items the file has.
-
-    Raises:
-        InputError: A shard is missing, there twice, not finished, damaged since it was written, or of another
-            result (other settings, another store, another version); or ``out`` can't be written.
+        The number of items in the file.
     """
     files = read_shards(shards)
     kind = files[0].header.kind
@@ -67,7 +66,7 @@ def merge(
 
 
 def _suffixes(kind: str) -> list[str]:
-    """What a result of this kind may end in."""
+    """Return the suffixes that a result of this kind may have."""
     if kind == DAILYDIALOG_PP:
         return [".json", ".jsonl"]
     suffixes = [
@@ -79,7 +78,7 @@ def _suffixes(kind: str) -> list[str]:
 
 
 def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
-    """The items of all shards in the order of one run."""
+    """Yield the items of all shards in the order of one run."""
     header = files[0].header
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
@@ -90,10 +89,11 @@ def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
 
 
 def _order(line: tuple[Any, list[Any]]) -> tuple[bool, Any]:
-    """Return what places are sorted by; numbers and texts are no equals."""
+    """Return the sort key of a line. Numbers and strings cannot be compared."""
     return isinstance(line[0], str), line[0]
 
 
 def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:
+    """Yield the lines of a shard, then report it as finished."""
     yield from file.lines()
     progress.advance(1)
