@@ -214,7 +214,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         generator_options: Mapping[str, Any] | None = None,
     ) -> Negatives | Generated:
-        """Return negatives of the dialogues in the store. They are made when they are iterated over or written.
+        """Return negatives of the dialogues in the store. They are made on iteration or writing.
 
         The same seed gives the same negatives, whatever the batch and the server. The recipe ``hard`` edits
         nothing: it generates wrong responses to each context, as `generate` does.
@@ -351,7 +351,9 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         )  # fmt: skip
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
-        """Run a query that only reads. The server itself refuses to write, and an invalid query is a `StoreError`.
+        """Run a query that only reads. The server itself refuses to write.
+
+        A query that is not valid is a `StoreError`.
 
         Args:
             query: The query, which need not be trusted.

@@ -1,4 +1,4 @@
-"""Read JSON from files that others may have written or damaged: exactly, or with an error that names the place.
+"""Read JSON that others may have written or damaged: exactly, or with an error that names the place.
 
 Python's reader accepts what no JSON file should contain: ``NaN``, numbers that overflow to infinity, halves
 of surrogate pairs, and an object that has a key twice, of which the last one silently wins. Its errors on
