@@ -1,1 +1,1 @@
-"""The Cypher statements that graphneg runs, one in each file: schema, loading, reading, editing, transforms."""
+"""The Cypher statements that graphneg runs, one in each file."""

@@ -72,12 +72,14 @@ def render(package: str, template: str, **values: Any) -> str:
     )
     environment.filters["as_script"] = _as_script
     require_bokeh()
+    # Inline: the page works without a network.
     library = import_module("bokeh.resources").Resources(mode="inline", components=["bokeh"])
     return environment.from_string(source).render(library="\n".join(library.js_raw), **values)
 
 
 def _as_script(value: object) -> str:
     """Return JSON that cannot end the script element that contains it."""
+    # "</script>" in a text would end the element.
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 

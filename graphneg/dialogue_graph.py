@@ -189,6 +189,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         scope = ParseScope(selection, tuple(listed("of", of)), existing)
+        # A pool that the caller opened stays open.
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
             report = ParseReport(pool.source, on_warning=on_warning)
@@ -245,6 +246,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         """
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
             check_target(GENERATED[recipe], target)
+            # "hard" is a recipe for users, but a generator for the library.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
@@ -438,6 +440,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         bar, files = progress or NoProgress(), listed("negatives", negatives)
         if format is None:
+            # The other forms describe the store alone.
             if files:
                 raise InputError("negatives go into the format dailydialog_pp: name it, or leave them out")
             return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items

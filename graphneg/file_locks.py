@@ -31,6 +31,7 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
+            # Windows locks ranges of bytes: one byte stands for the file.
             msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl

@@ -34,6 +34,7 @@ def number(seed: int, *names: str) -> int:
         >>> number(0, "a") == number(0, "a"), number(0, "a") == number(1, "a")
         (True, False)
     """
+    # The separator keeps ("a", "bc") and ("ab", "c") apart.
     written = "\0".join((str(seed), *names)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big")
 
@@ -119,9 +120,11 @@ class HashSample(Generic[T]):
             draw: Number of the item.
             item: The item.
         """
+        # The same text was offered before.
         if draw in self._items:
             return
         self._items[draw] = item
+        # Negated, because the heap gives the smallest and the largest number must go.
         heapq.heappush(self._heap, -draw)
         if len(self._heap) > self._size:
             del self._items[-heapq.heappop(self._heap)]

@@ -84,6 +84,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         DuplicateKeyError: Two members have the same key.
     """
     members = dict(pairs)
+    # Only then look for the key, because most objects have none twice.
     if len(members) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -205,6 +206,8 @@ def parse_json(text: str | bytes, where: str) -> Any:
         raise InputError(f"{where}: {error}") from error
     except ValueError as error:
         raise InputError(f"{where}: not JSON: {error}") from error
+    # Half of a pair can only come from an escape: UTF-8 has none. Most texts have no escapes, so the check is
+    # rare.
     if "\\u" in text and _has_surrogate(value):
         raise InputError(f"{where}: half of a surrogate pair, which no file can hold; repair the encoding")
     return value
@@ -283,6 +286,7 @@ def converted(value: Any, type: type[T], where: str) -> T:
 
 def _finite(text: str) -> float:
     number = float(text)
+    # "1e999" overflows to infinity.
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:60]} is too large")
     return number
@@ -312,6 +316,7 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
         InputError: The file cannot be read, or is a folder or a device.
     """
     try:
+        # Opening a FIFO waits for a writer, and reading a device may never end.
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)) or stat.S_ISDIR(mode)):
             raise InputError(f"{path}: not a regular file, it can't be read")
@@ -337,6 +342,7 @@ def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True
     """
     with open_input(path, pipes=pipes) as file:
         try:
+            # One byte more than allowed shows that the file is too large.
             content = file.read(most + 1)
         except OSError as error:
             raise InputError(f"{path}: can't be read: {error.strerror}") from error
@@ -370,6 +376,7 @@ def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterat
     number = first
     while True:
         try:
+            # A line of gigabytes would fill the memory.
             line = file.readline(LONGEST_LINE + 1)
         except (OSError, EOFError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error

@@ -50,11 +50,13 @@ def merge(
     kind = files[0].header.kind
     path = check_output(out, _suffixes(kind))
     check_replaceable(path, overwrite)
+    # The digests of the shards identify the result.
     run = fingerprint(["merged", files[0].header.common, [file.verified() for file in files]])
     if done := finished_run(path, run, overwrite):
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
     bar.start("merge", len(files), "shards")
+    # Records can be written as JSON Lines or Parquet, all other kinds in one form only.
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
         with atomic_file(path) as unfinished:
@@ -80,9 +82,11 @@ def _suffixes(kind: str) -> list[str]:
 def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
     """Yield the items of all shards in the order of one run."""
     header = files[0].header
+    # Drafts of all shards compete: only now is it known which of them are given.
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
+        # Each shard is sorted, so that a merge needs one line of each in memory.
         for _, items in heapq.merge(*lines, key=_order):
             for item in items:
                 yield from [item] if choose is None else chosen(item, choose)

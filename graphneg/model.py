@@ -120,6 +120,7 @@ class AmrGraph:
         """
         found: list[AmrNode] = []
         child, last = k + 1, self.nodes[k].last
+        # The next sibling begins after the last node of this child's subtree.
         while child <= last:
             found.append(self.nodes[child])
             child = self.nodes[child].last + 1

@@ -145,6 +145,7 @@ def read_pipeline(path: str | Path) -> Pipeline:
 
 def checked(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline if it can be run. A contradiction in it is an `InputError`."""
+    # Exactly one of the two must be given.
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _wrong("say what to make: either negatives or generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
@@ -161,6 +162,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
     """Return whether the negatives depend on other dialogues."""
     asked = pipeline.negatives or {}
     recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
+    # Generators take sentences, samples or responses from other dialogues.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
     return not ACROSS.isdisjoint(chosen_recipe(recipe, transforms, asked.get("target")).transforms)
@@ -169,6 +171,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
 def _wrong(reason: str) -> InputError:
     """Return an error for wrong arguments, with exit status 2."""
     error = InputError(reason)
+    # Exit status 2 tells a wrong command line or file from a failed run.
     error.status = 2
     return error
 
@@ -223,6 +226,7 @@ def run_pipeline(
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
+    # A folder for each run: blocks of other settings or data are never mixed in.
     folder = Path(f"{out}.blocks") / run
     if pipeline.store is None:
         sort_records(pipeline.load, pipeline.blocks, folder / "records", tell)
@@ -238,6 +242,7 @@ def run_pipeline(
 def _settings(pipeline: Pipeline) -> Any:
     """Return what the result depends on."""
     facts = msgspec.to_builtins(pipeline)
+    # The number of workers and the name of the file do not change the result.
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 
@@ -251,9 +256,11 @@ def _each_block(
     """Do the blocks that are missing. If some fail, the others are done before the error is raised."""
     left = pipeline.shards
     if folder is not None:
+        # Finished blocks of an interrupted run are kept.
         left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(left))
+    # One bad block must not cost the others.
     faults: list[str] = []
     for done in each(pipeline, left, folder) if left else ():
         for one in done.refused:
@@ -277,6 +284,7 @@ def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) 
         files += [] if pipeline.snapshot is None else [Path(pipeline.snapshot)]
         if missing := next((file for file in files if not file.exists()), None):
             raise _wrong(f"{missing}: there is no such file")
+        # The content of the files identifies the run, because there is no store to ask.
         whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
         return files_digest(file for file in whole if file.is_file())
     with _opened(pipeline.store) as graph:
@@ -305,6 +313,7 @@ def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) ->
         if folder is None:
             yield from (attempted(shard, reader.into_store, shard) for shard in shards)
             return
+        # The parser and the store are made once and serve all blocks.
         with closing(Maker(pipeline, folder)) as maker:
             yield from (attempted(shard, _read_and_make, reader, maker, shard, folder) for shard in shards)
 
@@ -402,6 +411,7 @@ class Reader:
         """
         if self._parser is None or self._pipeline.store is not None:
             return None
+        # Each text is parsed once, however often it occurs in the block.
         texts = dict.fromkeys(
             turn.text
             for record in block_records(folder / "records", shard)
@@ -418,6 +428,7 @@ class Reader:
     def _tell(self, refused: list[Rejected]) -> None:
         """Add the texts of this block that crashed the parser to the refused items."""
         assert self._parser is not None
+        # Each crash is reported with the block in which it happened.
         crashes, self._parser.crashes = self._parser.crashes, []
         refused += [Rejected(f"the text {text[:60]!r}", f"not parsed: {reason}") for text, reason in crashes]
 
@@ -473,6 +484,7 @@ class Maker:
         except BaseException:
             self.close()  # The store may hold half of the block.
             raise
+        # The excerpts of a snapshot may be dialogues of the next block, which must be loaded whole.
         if self._held >= _DIALOGUES or self._pipeline.snapshot is not None:
             self.close()
 
@@ -487,6 +499,7 @@ class Maker:
         records = block_records(self._folder / "records", shard)
         if self._own is None:
             self._own, self._held = DialogueGraph(open_temporary()), 0
+            # Records that all blocks need: frames, opposites, lexicon entries.
             records = chain(block_records(self._folder / "records", None), records)
         report = LoadReport("block", on_rejected=refused.append)
         write_records(self._own.store, records, report, Grouping("", "", 1))

@@ -82,6 +82,7 @@ class Plugins:
         """
         factory = partial(self.find(name), *given)
         taken = signature(factory).parameters
+        # Checked before the call, so that a typo does not look like an error of the part.
         unknown = [option for option in options if option not in taken]
         if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):
             raise self.error(
@@ -97,6 +98,7 @@ class Plugins:
 
     def _entries(self) -> dict[str, EntryPoint]:
         """Return the entry points by normalised name. Those of other packages come last and win."""
+        # A later entry of the same name replaces an earlier one.
         entries = sorted(
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )

@@ -162,6 +162,7 @@ def create_private(path: str | Path) -> None:
     Args:
         path: The file.
     """
+    # SQLite opens the database with the mode of the umask.
     if not os.path.exists(path):
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_FILE))
 
@@ -221,6 +222,7 @@ def own_folder(path: Path) -> Path:
             refused a new folder inside another user's, because ``sudo`` may keep the HOME of the user.
     """
     user = _user()
+    # Root could create the folder, but the owner of the folder above could replace it.
     if user == 0:
         above = next(folder for folder in (path, *path.parents) if folder.exists())
         if problem := owner_problem(os.stat(above)):

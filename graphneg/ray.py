@@ -118,6 +118,7 @@ def run_on(
     Raises:
         InputError: The store is a directory that other nodes cannot see.
     """
+    # Other versions of graphneg or Python give other bytes.
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
         raise InputError(f"{pipeline.store}: other nodes can't see a directory; name a Neo4j, or no store")
@@ -154,6 +155,7 @@ def _ray() -> Any:
 def _connect(address: str) -> None:
     """Connect to a cluster, unless this process is connected already."""
     ray = _ray()
+    # A cluster that the caller has joined is used as it is.
     if ray.is_initialized():
         return
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
@@ -165,6 +167,7 @@ def _connect(address: str) -> None:
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
+        # Fail fast: Ray itself waits long for an address that does not answer.
         with socket.create_connection((host, int(port)), _ANSWER_SECONDS):
             pass
     except (OSError, ValueError) as error:
@@ -230,6 +233,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing it sets another level.
     left = {str(shard): None for shard in shards}
     with _told():
+        # A block whose actor was lost has no row: it stays in `left`.
         for attempt in range(_ATTEMPTS):
             time.sleep(_PAUSE_SECONDS * bool(attempt))
             for name, done in _rows(pipeline, list(left), folder):
@@ -258,12 +262,14 @@ def _rows(
 def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
     """Return the blocks of these names as a dataset, which does them when its rows are read."""
     ray = _ray()
+    # Actors run in other working directories.
     where = None if folder is None else folder.absolute()
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
     arguments = (pickle.dumps(pipeline), where, signing_in)
     with warnings.catch_warnings():  # Ray warns about options that it passes on, such as `max_task_retries`.
         warnings.simplefilter("ignore")
+        # With a store for all blocks, parsing is a run of its own, without a folder.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
@@ -324,6 +330,7 @@ class _MakeActor:
         """Make the negatives of a block, unless the first stage failed."""
         shard = Shard.parse(str(batch["block"][0]))
         done = before = pickle.loads(batch["done"][0]) if "done" in batch else Done()
+        # A block that failed in the first stage goes through unchanged.
         if isinstance(before, Done) and not before.fault:
             [parsed] = pickle.loads(batch["parses"][0]) if "parses" in batch else [None]
             done = _tried(shard, self._stage.make, shard, parsed)
@@ -351,6 +358,7 @@ def _told() -> Generator[None]:
         yield
     except ray.exceptions.RayError as error:
         cause: BaseException | None = error
+        # Ray wraps the exceptions of actors, sometimes twice.
         while cause is not None and not isinstance(cause, GraphnegError):
             cause = getattr(cause, "cause", None) or cause.__cause__
         if cause is not None:

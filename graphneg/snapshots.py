@@ -148,6 +148,7 @@ class Snapshot:
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose of {', '.join(PARTS)}")
         info = info_of(store)
+        # A snapshot of a part would be mistaken for one of the whole corpus.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
                 f"the {store.description} has no dialogues, or those of a shard only: a snapshot is made of "
@@ -162,6 +163,7 @@ class Snapshot:
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
+        # The header comes first but holds the digest of the rest: write the rows to a file beside it.
         with atomic_file(path) as unfinished, TemporaryFile(dir=unfinished.parent) as body:
             digest = _write_body(body, _rows(store, chosen, bar), facts)
             body.seek(0)
@@ -191,6 +193,7 @@ class Snapshot:
                 head = converted(facts, _Head, str(path))
             except (InputError, EOFError, OSError, zlib.error) as error:
                 raise InputError(f"{path}: no snapshot; graphneg snapshot -o FILE writes one") from error
+        # Another version may compute other rows.
         if head.version != __version__:
             raise InputError(
                 f"{path}: graphneg {head.version} made it, this is {__version__}: take one everywhere"
@@ -217,6 +220,7 @@ class Snapshot:
                 raise InputError(f"{self.path}: the {store.description} has another snapshot already")
             return
         there, meanings = _resources(store), self.facts["resources"]
+        # With other antonyms or frames, the shard's negatives would differ from those of the whole store.
         for kind in sorted({*there, *meanings}):
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
@@ -231,6 +235,7 @@ class Snapshot:
             for number, page in numbered:
                 _LOADING[part](store, part, number, page)
                 bar.advance(len(page))
+        # The pool is complete now: the shard's own dialogues must not be added again.
         if SENTENCES in self.parts:
             store.write(lambda tx: run(tx, "snapshot/mark_pooled"))
         facts = json.dumps(dict(self.facts))
@@ -248,6 +253,7 @@ class Snapshot:
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
                 raise InputError(f"{self.path}: the file is not whole; copy it again") from error
+        # The digest is known to be right only after the last row.
         if digest.hexdigest() != self.digest:
             raise InputError(f"{self.path}: the file is not as it was written; copy it again")
 
@@ -278,6 +284,7 @@ def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping
 
 def _write_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
     """Write lines to a compressed file. It has no time stamp, so that equal content gives equal bytes."""
+    # No name and no time stamp: equal rows give equal bytes.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         for row in rows:
             packed.write(_line(row))
@@ -384,6 +391,7 @@ def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> Non
 
 def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
     """Write utterances of other dialogues with their graphs. Dialogues in the store are not changed."""
+    # An excerpt of the shard's own dialogue would replace it by some of its turns.
     there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
     new = [row for row in rows if row[0] not in there]
     dialogues = [
@@ -396,6 +404,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
         for id, _, _, turns, made in rows
         for turn, parse in zip(turns, made, strict=True)
     ]
+    # Graphs are written in groups of one source.
     graphs.sort(key=itemgetter(0))
     for source, some in groupby(graphs, itemgetter(0)):
         for _ in write_graphs(store, [graph for _, graph in some], source):
@@ -446,6 +455,7 @@ def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) 
     def work(tx: ManagedTransaction) -> None:
         stored = run(tx, "load/stored_sentences", ids=[row["id"] for row in rows])
         there = {row["id"] for row in stored}
+        # An interrupted load has written some of them.
         new = [row for row in rows if row["id"] not in there]
         mentions = mention_rows(new)
         if new:

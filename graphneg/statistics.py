@@ -64,9 +64,11 @@ def roc_auc(
     above, below = np.asarray(positive, dtype=float), np.asarray(negative, dtype=float)
     if not len(above) or not len(below):
         return float("nan")
+    # Equal scores share a place, so that a tie can count as half.
     values, at = np.unique(np.concatenate([above, below]), return_inverse=True)
     won = np.bincount(at[: len(above)], positive_counts, len(values))
     lost = np.bincount(at[len(above) :], negative_counts, len(values))
+    # For each place: the positives there, times the negatives below and half of those at the same place.
     return float(won @ (np.cumsum(lost) - lost / 2) / (won.sum() * lost.sum()))
 
 
@@ -192,18 +194,21 @@ def krippendorff_alpha(
         >>> round(krippendorff_alpha([(0, 0), (1, 1), (0, 1), (0, 0), (0, 0), (0,)]), 3)
         0.571
     """
+    # A single rating can neither agree nor disagree.
     paired = [item for item in ratings if len(item) > 1]
     if not paired:
         raise InputError("agreement needs at least one item that two annotators rated")
     total = Counter(category for item in paired for category in item)
     amount = total.total()
     distance = _distances(total, order)
+    # Observed disagreement: pairs of ratings of the same item.
     seen = sum(
         distance[one, other] * count * (votes[other] - (one == other)) / (votes.total() - 1)
         for votes in map(Counter, paired)
         for one, count in votes.items()
         for other in votes
     )
+    # Expected disagreement: pairs of ratings of any items.
     chance = sum(
         distance[one, other] * count * total[other] / (amount - 1)
         for one, count in total.items()
@@ -222,6 +227,7 @@ def _distances(
 
     def between(one: Hashable, other: Hashable) -> float:
         low, high = sorted((places[one], places[other]))
+        # The ordinal metric: all ratings from one to the other, less half of those at the two ends.
         within = sum(total[category] for category in order[low : high + 1])
         return (within - (total[one] + total[other]) / 2) ** 2
 

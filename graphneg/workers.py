@@ -115,6 +115,7 @@ def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = 
         >>> list(ahead(str, [1, 2, 3]))
         ['1', '2', '3']
     """
+    # Leaving the block waits for the threads: no work goes on after an error.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 
@@ -127,6 +128,7 @@ def _in_order(
     coming = deque(map(submit, islice(source, at_once)))
     while coming:
         done = coming.popleft().result()
+        # One result out, one item in: memory stays constant.
         coming.extend(map(submit, islice(source, 1)))
         yield done
 
@@ -151,6 +153,7 @@ class Workers(Generic[Item, Result]):
             count: Number of workers.
         """
         self._idle: SimpleQueue[_Child] = SimpleQueue()
+        # Several workers with several threads each would compete for the cores.
         self._children = [_Child(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)]
         for child in self._children:
             self._idle.put(child)
@@ -167,6 +170,7 @@ class Workers(Generic[Item, Result]):
         Returns:
             The result.
         """
+        # This waits until a worker is idle.
         child = self._idle.get()
         try:
             return child.ask(item)
@@ -224,6 +228,7 @@ class _Child:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
+            # A child that ended at once is reported by the first request.
             _send(sys.path, self._requests)
             _send((target, arguments), self._requests)
 
@@ -233,6 +238,7 @@ class _Child:
             _send(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
         except (EOFError, OSError, ValueError) as error:
+            # A negative status is the number of a signal; 9 is often the kernel's answer to a lack of memory.
             code = self._process.wait()
             how = f"by signal {-code}; did memory run out?" if code < 0 else f"with status {code}"
             raise WorkerError(f"a worker process was ended {how}") from error
@@ -259,6 +265,7 @@ def serve() -> None:
 
     If the function cannot be made, the error is the answer to every request.
     """
+    # Ctrl-C reaches the whole process group; the parent ends the workers in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print goes to standard error.
@@ -294,6 +301,7 @@ def portable(error: Exception) -> Exception:
     """
     where = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:
+        # Some exceptions can be pickled but not unpickled.
         portable: Exception = pickle.loads(pickle.dumps(error))
     except Exception:
         kind = GraphnegError if isinstance(error, GraphnegError) else RuntimeError
@@ -323,6 +331,7 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
         nonlocal users
         with lock:
             users += 1
+            # Nested and concurrent users share one change.
             if users == 1:
                 restores.append(change())
         try:

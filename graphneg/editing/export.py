@@ -118,6 +118,7 @@ def export(
         return _export_shard(store, out, selection, progress, form, header, content, overwrite)
     check_replaceable(out, overwrite)
     run = fingerprint([settings[0], store.description, *settings[1:], content])
+    # The same export of the same content wrote the file already.
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
     progress.start("export", count_dialogues(store, selection), "dialogues")
@@ -181,6 +182,8 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
     responses = read_responses(store, [dialogue.id for dialogue in dialogues])
     for dialogue in dialogues:
         yield dialogue.id, positive_of(dialogue)
+        # A loaded response has no speaker of its own: it replaces the turn that follows, or answers the last
+        # one.
         speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
         for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
             before = [said for said in dialogue.turns if said.turn <= turn]
@@ -257,6 +260,7 @@ def write_graphml(graph: Any, path: Path) -> None:
 
     for *_, data in chain(graph.nodes(data=True), graph.edges(data=True)):
         data |= {key: _xml(value) for key, value in data.items() if isinstance(value, str)}
+    # Renaming copies the graph: it is only done where an id needs it.
     names = {node: _xml(node) for node in graph.nodes if NOT_XML.search(node)}
     networkx.write_graphml(networkx.relabel_nodes(graph, names) if names else graph, path)
 
@@ -287,6 +291,7 @@ def _add_graph(whole: Any, graph: AmrGraph) -> None:
     edges = [(node.up, node.k, node.role or "") for node in graph.nodes if node.up is not None]
     edges += [(mention.up, mention.target, mention.role) for mention in graph.mentions]
     for up, target, role in edges:
+        # Edges lead from predicate to argument, also where the text inverts the role (:ARG0-of).
         ends = (target, up) if is_inverted(role) else (up, target)
         name = role[:-3] if is_inverted(role) else role
         whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)

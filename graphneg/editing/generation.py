@@ -192,6 +192,7 @@ class Negatives(NegativeStream):
         done = skip
         self._frames.forget()
         self._copied = copied_contexts(self._store)
+        # A batch creates many small objects that live until it is done.
         with fewer_collections():
             for batch, wave in ahead(self._begin, batches):
                 negatives = self._finish(batch, wave)
@@ -252,6 +253,7 @@ class Negatives(NegativeStream):
             loaded = [one for one in responses.get(dialogue.id, ()) if one.label == 1]
             for turn in dialogue.turns:
                 texts = [one.text for one in loaded if one.turn + 1 == turn.turn]
+                # Contexts that occur several times in a corpus have several right replies.
                 if self._copied is not None:
                     texts += self._copied.replies(dialogue.id, turn.turn)
                 if texts:
@@ -261,6 +263,7 @@ class Negatives(NegativeStream):
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """Return the negatives of a batch. Slots that were refused get further plans."""
         for number in range(MAX_WAVES):
+            # The first wave was begun while the batch before was decoded.
             wave = self._wave(batch) if number else wave
             if not wave[0]:
                 break
@@ -276,6 +279,7 @@ class Negatives(NegativeStream):
 
     def _wave(self, batch: _Batch) -> _Wave:
         """Plan edits for the open slots, write them to the store, and edit the graphs."""
+        # Slots that failed are not tried again: their successors have other numbers and so other choices.
         slots = batch.open_slots()
         if not slots:
             return (), {}
@@ -288,6 +292,7 @@ class Negatives(NegativeStream):
             return propose(self._store, transform, dialogues, self._donors)
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
+        # Batches are edited in several threads: one writes at a time.
         with self._writing:
             self._frames.look_at(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
@@ -311,6 +316,7 @@ class Negatives(NegativeStream):
             if variant is None:
                 yield plan, "no-site: no transform of the recipe applies"
                 continue
+            # Each edited graph counts as checked for well-formedness, also those of a variant with a fault.
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
             own = dict(zip(utterances[plan.id], answers, strict=False))
@@ -517,6 +523,7 @@ class _Batch:
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
         """Return whether the response is a right one for its context, or for a copy of it."""
         right = self._right.get((plan.dialogue.id, plan.turn))
+        # With an edited context, a right response of the original one may be wrong.
         if right is None or negative.original["context"] is not None:
             return False
         own = {*plan.dialogue.graphs, None}
@@ -547,8 +554,10 @@ def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
     for amr, edited in variant.graphs.items():
         utterance = amr.rpartition("@")[0]
         id = amr_id(f"{variant.id}@{utterance.rpartition('#')[2]}", "graphneg")
+        # The graph gets an id of its own, and loses the comment lines of the original.
         after = edited.after
         graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
+    # Graphs that an earlier call wrote stay.
     there = {row["id"] for row in run(tx, "load/stored_graphs", ids=list(graphs))}
     lexicon = stored_lexicon(tx)
     rows = GraphRows(lexicon)

@@ -192,6 +192,7 @@ def plan_edits(
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
     taken = defaultdict(set) if taken is None else taken
+    # Each round asks for what the slots need next and fills them as far as that goes, until none moves.
     while True:
         _fetch(open_slots, known, ask)
         moved = False
@@ -200,6 +201,7 @@ def plan_edits(
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
+            # The next slot of the dialogue avoids these sites.
             own.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
@@ -244,12 +246,15 @@ def _try(
 ) -> None:
     """Give free sites of a transform to the slot: of the sampled sites, those with the highest scores."""
     names = (name, *slot.names(settings))
+    # A random order of the sites that depends on their names alone, not on the order of the query.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
+    # Sites that an earlier negative used come last; the sort keeps the random order otherwise.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
     # A negative of one edit at a used site would read the same as an earlier one.
     single = settings.recipe.most == 1
     wanted, found = settings.recipe.times(name, len(slot.editable)), 0
     free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
+    # Lazy: the edits of most sites are never built.
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
     drawn = list(islice(makeable, wanted * settings.candidates))
     for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
@@ -264,15 +269,18 @@ def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
     """Return the edits of a proposal if they are allowed for the slot, else none."""
+    # In a response, "You can go" for "I can go" may be right as well.
     if settings.recipe.passes_over(proposal.for_target, settings.target):
         return ()
     if proposal.pool is None:
+        # With the target "response", only the response may change.
         if not proposal.graphs <= slot.editable:
             return ()
         # Nothing is copied from turns after the response: a negative ends there.
         unsaid = {turn.amr for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
+    # A swap needs a partner in the turns that the negative contains.
     said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
         # The two members of a pool are swapped; a half that would edit a turn outside the target is left out.
@@ -287,6 +295,7 @@ def _alike(own: str | None, other: str | None) -> bool:
     if own == other or own is None or other is None:
         return own == other
     words, others = set(own.split()), set(other.split())
+    # "Brown" for "John Brown" would name the same person.
     return words <= others or others <= words
 
 

@@ -109,6 +109,7 @@ class UtteranceSamples:
             self._shares[corpus, split] = self._share(corpus, split)
         share = self._shares[corpus, split]
         amount = self._amount(share)
+        # Few different samples serve many draws: each is read once.
         drawn = number(seed, "sample", *names) % amount
         key = (corpus, split, drawn)
         if key not in self._samples:
@@ -129,6 +130,7 @@ class UtteranceSamples:
         rows = (
             dict(row) for at in range(self._amount(share)) for row in self._read(corpus, split, share, at)
         )
+        # Sorting by digest makes the order independent of the server.
         distinct = {tuple(row.values()): row | {"corpus": corpus, "split": split} for row in rows}
         yield from (distinct[key] for key in sorted(distinct))
 
@@ -142,6 +144,7 @@ class UtteranceSamples:
         if self._snapshot is None:
             between = {"corpus": corpus, "split": split, "low": low, "high": high}
             return self._store.read(cypher_text(self._query), **between)
+        # All rows of the snapshot are read once and filtered below.
         if self._known is None:
             self._known = self._snapshot.rows(self._store, self._part)
         return [
@@ -241,17 +244,21 @@ class Donors:
         Returns:
             Rows with corpus, split, taker (id of a dialogue), dialogue (id of the donor's dialogue) and amr.
         """
+        # The store of a shard does not hold the other dialogues. Its snapshot says what was offered in the
+        # whole corpus.
         if (snapshot := stored_snapshot(self._store)) is not None:
             rows: list[Row] = snapshot.rows(self._store, DONORS)
             return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
+            # The nouns and sorts by which a dialogue finds the donor.
             for noun in donor.fits | donor.nouns:
                 fitting[noun].append(donor)
         ids = dialogue_ids(self._store, Selection((corpus,), (split,)))
         while page := list(islice(ids, _PAGE)):
             dialogues = read_dialogues(self._store, page)
+            # The last turn is a response at best: only the turns before it are a context.
             amrs = [turn.amr for one in dialogues for turn in one.turns[:-1] if turn.amr is not None]
             nodes = self._nodes(amrs)
             for dialogue in dialogues:
@@ -260,6 +267,7 @@ class Donors:
                 sorts = {node[3] for graph in graphs for node in graph if node[3]}
                 takes = {donor.amr: donor for noun in nouns | sorts for donor in fitting.get(noun, ())}
                 for donor in takes.values():
+                    # A dialogue does not borrow from itself.
                     if donor.dialogue != dialogue.id:
                         donor.consider(dialogue.id, not donor.nouns.isdisjoint(nouns))
         found: list[Row] = []
@@ -271,6 +279,7 @@ class Donors:
                 offered[taker] += 1
                 row = {"corpus": corpus, "split": split, "taker": taker}
                 found.append({**row, "dialogue": donor.dialogue, "amr": donor.amr})
+        # A fixed order makes the rows of a snapshot the same for the same store.
         return sorted(found, key=lambda row: (row["taker"], row["amr"]))
 
     def _donors(self, corpus: str, split: str) -> list[_Donor]:
@@ -283,8 +292,10 @@ class Donors:
         donors: list[_Donor] = []
         for row in rows:
             text = said[row["amr"]].text
+            # "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
+            # Only nouns in sentences that fit any dialogue count: node[5] marks the tops of such sentences.
             tops = {node[0] for node in own if node[5]}
             within = [node for node in own if node[1] in tops and node[3]]
             if within and known.isdisjoint(keys):
@@ -308,12 +319,14 @@ class _Donor:
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
         """Initialize the donor without takers."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
+        # Each donor ranks the dialogues in an order of its own, so that no dialogue is preferred by all.
         self._salt = crc32(amr.encode("utf-8", "surrogatepass"))
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
         """Keep a dialogue if it is among the first `_CONSIDERED`. Dialogues that share a noun come first."""
         rank = (says_noun, -crc32(dialogue.encode("utf-8", "surrogatepass"), self._salt))
+        # A heap of the best ranks so far: memory does not grow with the corpus.
         if len(self._takers) < _CONSIDERED:
             heappush(self._takers, (rank, dialogue))
         else:
@@ -347,6 +360,7 @@ class StrangeFrames:
         Args:
             edits: Edits to check.
         """
+        # A graft has no concept of its own: the frames of copied subtrees are not checked.
         brought = [(edit.transform, edit.concept) for edit in edits if edit.concept is not None]
         self._found.update((name, concept) for name, concept in brought if self._is_strange(concept))
 
@@ -423,6 +437,7 @@ class Proposal:
             self.pool, self.own = str(row["pool"]), str(row.get("own"))
         if row.get("target") is not None:
             self.target = cast("Target", row["target"])
+        # The score of a site is the highest of its edits' scores.
         self.score = max(self.score, row.get("score") or 0)
 
     @property
@@ -485,6 +500,7 @@ def propose(
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):
+        # The query may be a user's: its answer is checked before it is used.
         id, edits = record.get("dialogue"), record.get("edits")
         if id is None or not isinstance(edits, list):
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
@@ -542,6 +558,7 @@ def _grouped(
                 f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds"
             )
         site = row.get("site")
+        # An edit without a site is a site of its own, named for its node.
         site = f"{row['amr']}.{row['k']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)
@@ -554,6 +571,7 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
     if not isinstance(row, dict):
         return f"a row is a map, and {row!r} is none"
     for name, value in cast("dict[str, Any]", row).items():
+        # A misspelled key would otherwise be ignored without a word.
         if value is not None and not isinstance(value, _KINDS.get(name, ())):
             return f"{name} can't be {value!r}" if name in _KINDS else f"there is no key {name!r}"
     fields = cast("dict[str, Any]", row)

@@ -233,6 +233,7 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
+    # A user who names transforms and a target wants their edits, also those at sites for the other target.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)

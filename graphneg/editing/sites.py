@@ -115,6 +115,7 @@ def _count(
     store: Store, query: str, parts: Sequence[_Part], part: _Part, parameters: Mapping[str, Any]
 ) -> tuple[int | None, str]:
     """Run the query up to the end of a part. Return its rows, or the reason why it cannot be run."""
+    # A prefix that ends in one branch of a UNION has other columns than the branch before.
     if any(other.word == "UNION" and other.start <= part.start for other in parts):
         return None, "not counted: behind UNION"
     prefix = query[: part.end]

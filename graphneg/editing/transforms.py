@@ -99,6 +99,7 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
         for file in files:
             own = parse_transform(file.stem, _text(file), str(file))
             shipped = found.get(own.name)
+            # A copy of a shipped file gives the same negatives, so that it needs no version.
             if shipped is None or shipped.query != own.query:
                 own = replace(own, version=fingerprint(own.query)[:_VERSION])
             found[own.name] = own
@@ -155,6 +156,7 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     # Only for an early, readable message: `propose` runs the query as a reader, so the server refuses writes.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
+    # Comparing with the known targets narrows the type; an unknown target is an error below.
     target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)
     if target is None and "target" in fields:
         known = ", ".join(TARGETS)

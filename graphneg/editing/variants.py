@@ -153,6 +153,7 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
             after = apply_edits(before, own, graphs)
         except TransformError as error:
             return Variant(id, {}, {}, f"ill-formed: {error}")
+        # For example, a swap of two equal subtrees.
         if after.nodes == before.nodes and after.mentions == before.mentions:
             return Variant(id, {}, {}, "unchanged: the edits leave the graph as it is")
         edited[amr] = EditedGraph(before, after, tuple(own))
@@ -191,6 +192,7 @@ def _write_new(
     for row in run(tx, "edit/stored", ids=list(variants)):
         same = row["digest"] == variants[row["id"]]["digest"]
         (there.add if same else stale.append)(row["id"])
+    # The variant of an older graph has the same id and other edits.
     if stale:
         run(tx, "edit/forget", ids=sorted(stale))
     new = [id for id in sorted(variants) if id not in there]
@@ -198,6 +200,7 @@ def _write_new(
         return
     run(tx, "edit/apply", variants=[variants[id] for id in new])
     rows = [row for id in new for row in edits[id]]
+    # Two statements, because an edit with a source is linked to two nodes.
     plain = [row for row in rows if "from_amr" not in row]
     grafts = [row for row in rows if "from_amr" in row]
     written = run(tx, "edit/apply_edits", edits=plain)[0]["edits"] if plain else 0
@@ -270,6 +273,7 @@ def negative_of(
     dialogue, at = plan.dialogue, plan.turn
     context = [turn for turn in dialogue.turns if turn.turn < at]
     response = texts.get(at, _turn(dialogue, at).text)
+    # The scores are those of the texts and graphs after the edits.
     clashes = clash([texts.get(turn.turn, turn.text) for turn in context], response)
     fits = [fit(edited.after) for edited in variant.graphs.values()]
     edits = list(edit_records(dialogue, variant))
@@ -349,6 +353,7 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[dict[st
     turns = {turn.amr: turn.turn for turn in dialogue.turns if turn.amr is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
         edited = variant.graphs[amr]
+        # Where each node of the original graph is in the edited one.
         places = overlaid(edited.before, edited.edits, variant.sources)[1]
         sites: dict[tuple[str, str], list[Edit]] = {}
         for edit in edited.edits:
@@ -409,9 +414,11 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
     """Return the node that an edit changes, before and after; for a dropped node, its parent."""
     before, after = edited.before, edited.after
     k = max(edit.k, 0)
+    # A dropped node is not in the edited graph: show its parent, which loses a branch.
     if edit.op == "drop":
         k = before.nodes[k].up or 0
     shown = describe(before, k)
+    # A graft in the node's place: show the copied subtree.
     if edit.op == "graft" and edit.role is None:
         place = places.get((edit.from_amr or "", edit.from_k or 0))
     else:

@@ -199,11 +199,13 @@ def build_shifts(
         The counts of the run.
     """
     began = time.monotonic()
+    # Fail early: without replies there is nothing to extract and embed.
     [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())
     _check_replies(store, selection, amount["dialogues"])
     method = {"keywords": extractor.name, "embedder": embedder.name}
     report = ShiftReport(extractor.name, embedder.name, notes=extractor.notes)
     known = store.read(cypher_text("shift/method"))
+    # A deletion that was interrupted must be finished before anything is added.
     anew = existing == "replace" or any(_is_being_removed(state, method) for state in known)
     if anew:
         _forget(store, method, progress)
@@ -238,6 +240,7 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
     Returns:
         The shifts in the order of the pairs.
     """
+    # A dict instead of a set keeps the order, so that batches of the embedder are reproducible.
     texts = {pair.text: None for pair in pairs}
     texts |= {word.text: None for pair in pairs for word in (*pair.post, *pair.reply)}
     vectors = dict(zip(texts, embedder.embed(list(texts)), strict=True)) if texts else {}
@@ -252,6 +255,7 @@ def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
     responses = read_responses(store, ids)
     dialogues: list[DialogueShifts] = []
     for dialogue in read_dialogues(store, ids):
+        # Every turn is a post, and from the second one on a reply as well.
         posts = {
             turn.turn: DialogueText(utterance_id(dialogue.id, turn.turn), turn.text, "utterances")
             for turn in dialogue.turns
@@ -294,6 +298,7 @@ def _batch(
                 {"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]
             ]
         for post, reply in dialogue.pairs:
+            # "Yes." has no keyword to move to.
             if keywords[post.text] and keywords[reply.text]:
                 pairs.append(KeywordPair(keywords[post.text], reply.text, keywords[reply.text]))
                 replies.append((dialogue, reply))
@@ -328,11 +333,13 @@ def _write(
         name: sorted((row for dialogue in mine for row in dialogue.rows[name]), key=itemgetter("id"))
         for name in (*_MENTIONS, *_SHIFTS)
     }
+    # One row for each edge: counting here spares the server a write for each reply.
     counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
     rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
+    # The terms exist now, so that the statements only match them.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)

@@ -127,6 +127,7 @@ class ShiftCalls:
         Returns:
             The finder. It reads the store only when a post or reply is asked for.
         """
+        # The options are recorded: a file that was begun with others is begun anew.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, Reach(turns, hops, most, size, seed), top, options)

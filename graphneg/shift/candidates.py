@@ -77,7 +77,9 @@ class Reach:
             >>> [len(one) for one in Reach(size=2).split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
             [2, 3]
         """
+        # Rounding down makes no subset smaller than `size`.
         amount = max(1, len(candidates) // self.size)
+        # Likely candidates are spread over the subsets, of which each gives one substitute.
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
         ends = [len(mixed) * part // amount for part in range(amount + 1)]
         parts = [mixed[start:end] for start, end in pairwise(ends)]
@@ -180,6 +182,7 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
     """
     turns: dict[str, dict[int, tuple[str, Mapping[str, float]]]] = {}
     for row in store.read(cypher_text("shift/candidates_turns"), ids=list(dialogues)):
+        # A turn without keywords has one row of nulls.
         keywords = {text: float(score) for text, score in row["keywords"] if text is not None}
         turns.setdefault(row["dialogue"], {})[row["turn"]] = (row["text"], keywords)
     rows = store.read(cypher_text("shift/candidates_replies"), ids=list(dialogues))
@@ -236,6 +239,7 @@ def stored_reply(store: Store, id: str) -> Reply:
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
     """Return the keywords of the last turns, most salient first. A repeated one keeps its highest value."""
     found: dict[str, float] = {}
+    # The post comes first, with its full score.
     for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)

@@ -58,6 +58,7 @@ def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
     """
     counts = Counter[tuple[str, str]]()
     if corpora:
+        # Utterances and responses are counted in rows of their own.
         for row in store.stream(cypher_text("shift/edges_of_corpora"), corpora=list(corpora)):
             counts[row["focus"], row["perspective"]] += row["count"]
     else:
@@ -183,6 +184,7 @@ class Shifts:
         for row in rows:
             ordered = sorted(row["shifts"], key=lambda shift: (-shift[1], shift[0]))
             found[row["focus"]] = {text: int(count) for text, count in ordered}
+        # Terms without shifts are cached, too: they would be asked for again.
         _keep(self._shifts, found, KEPT)
         return found
 
@@ -215,11 +217,13 @@ class Shifts:
         """Return the smoothed likelihoods of one focus, by the formula of the module."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
+        # What remains of the smoothing goes to the prior of the corpus.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)
         for way in ways:
             leads = onward[way]
+            # P2: the perspectives of each perspective, weighted by how often the focus leads there.
             weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
             for text, count in leads.items():
                 mass[text] = mass.get(text, 0.0) + weight * count

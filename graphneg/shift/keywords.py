@@ -197,6 +197,7 @@ class SpacyExtractor(ABC):
     def _word(self, token: Any) -> KeywordToken:
         text: str = token.text
         kind: WordClass | None
+        # There is no model: neither lemmas nor parts of speech are known.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
         elif self._language == "en":
@@ -204,6 +205,7 @@ class SpacyExtractor(ABC):
         else:
             lemma, kind = (token.lemma_ or text).lower(), _KINDS.get(token.pos_)
         letters = text.replace("-", "").replace("'", "")
+        # "T-shirt" and "o'clock" are words; "42", "a" and URLs are not.
         is_word = 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
         named = is_word and (token.tag_.startswith("NNP") or token.pos_ == "PROPN")
         return KeywordToken(text, lemma, kind if is_word else None, named)
@@ -236,6 +238,7 @@ def key_of(words: Sequence[KeywordToken]) -> str:
         >>> key_of([KeywordToken("Small", "small", "adjective"), KeywordToken("T-shirts", "t-shirt", "noun")])
         'small t shirt'
     """
+    # ConceptNet writes "t_shirt", AMR "t-shirt": both become "t shirt".
     key = " ".join(" ".join(word.lemma for word in words).replace("-", " ").replace("_", " ").split())
     return key if len(key.encode()) <= _LONGEST_KEY else ""
 
@@ -256,6 +259,7 @@ def _pipeline(model: str | None, language: str) -> Any:
         raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
     if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
         raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
+    # Without the parser and the entity recogniser, long texts need little memory.
     nlp.max_length = _LONGEST_TEXT
     return nlp
 
@@ -298,6 +302,7 @@ class RakeExtractor(SpacyExtractor):
 
         for kind, run in groupby(words, kind_of_run):
             some = list(run)
+            # The head of an English noun phrase comes last.
             if kind == "phrase" and self._is_phrase(some[-MAX_WORDS:]):
                 yield some[-MAX_WORDS:]
             elif kind is not None:
@@ -339,6 +344,7 @@ class YakeExtractor(SpacyExtractor):
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
             return ()
+        # Hyphens are compared as spaces, in YAKE's phrases as well.
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set
@@ -353,6 +359,7 @@ class YakeExtractor(SpacyExtractor):
                 range(at, at + size) for at in range(len(forms) - size + 1) if forms[at : at + size] == form
             ]
             for place in places:
+                # "Francisco" becomes the whole name "San Francisco".
                 name = next((name for name in names if _cuts(place, name)), None)
                 run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
                 key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""

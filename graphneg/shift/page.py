@@ -182,10 +182,12 @@ def layout(around: Neighbourhood) -> list[Curve]:
     Returns:
         The curves: the loop, those that leave the topic, then those that lead to it.
     """
+    # Widths are relative to the most frequent shift of the page.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
     for shift in around.moves_to:
+        # A shift from the topic to itself is the loop, side 0.
         sides[int(shift.perspective != shift.focus)].append(shift)
     curves: list[Curve] = []
     for side, shifts in sides.items():
@@ -208,6 +210,7 @@ def _empty_figure(curves: Sequence[Curve]) -> figure:
     from bokeh.models import Range1d
     from bokeh.plotting import figure
 
+    # Room for the labels above and below the last rows.
     top = max([abs(curve.end[1]) + 0.8 for curve in curves] + [LOOP_HEIGHT + 0.7])
     drawing = figure(
         height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),

@@ -151,6 +151,7 @@ def likelihood(post: Post, perspective: str) -> float:
     for focus in post.foci:
         salience += focus.salience
         total += focus.salience * focus.likelihoods.of(perspective)
+    # Replies often repeat a keyword of the post, more often than its shifts tell.
     return total / salience + REPEAT * post.keywords.get(perspective, 0.0)
 
 
@@ -175,6 +176,7 @@ def best_of_each(
     left = iter(scores)
     choices: list[Choice] = []
     for subset in subsets:
+        # The maximum keeps the logarithm finite for perspectives that were never seen.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))
@@ -298,10 +300,12 @@ def examples_of(
         reached = shifts.from_each(focus for _, focus, _ in moves) if reach else {}
         for reply, focus, perspective in moves:
             post = reply.turns[-1]
+            # A causal model ranks any text, so that its examples need no candidates.
             if reach is None:
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
+            # Only the subset with the right answer is an example.
             for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)
@@ -384,6 +388,7 @@ class CausalPredictor:
         # No end token: "coffee" may be the beginning of "coffee shop", and its score must not depend on that.
         targets = {text: self._model.target_tokens(f" {text}")[:-1] for text in texts}
         longest = max(map(len, targets.values()))
+        # Keep the end of the prompt, which contains the focus and the cue.
         if self._model.longest is not None:
             source = source[-max(1, self._model.longest - longest) :]
         scores = self._scores(source, targets)
@@ -396,6 +401,7 @@ class CausalPredictor:
         model, device = self._model.model, self._model.device
         with torch.inference_mode():
             read = model(input_ids=torch.tensor([source], device=device), use_cache=True)
+            # The first token of every candidate is scored by one pass over the prompt.
             first = read.logits[0, -1].float().log_softmax(-1)
             scores = {text: float(first[tokens[0]]) for text, tokens in targets.items()}
             longer = sorted(

@@ -201,6 +201,7 @@ class SubstituteFinder:
             InputError: The post has no keywords.
         """
         if self.extractor is None:
+            # Other keywords than those of the graph would not be found in it.
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
@@ -252,6 +253,7 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
+        # A shift graph that was built by another method gives other substitutes.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
@@ -335,6 +337,7 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
+    # Only the sequence-to-sequence model reads candidates.
     reach = (reach or Reach(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)
