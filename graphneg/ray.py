@@ -308,6 +308,7 @@ class _ParseActor:
         return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
 
     def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
+        """Parse a block in the store of all, or keep its parses for the second stage."""
         if self._folder is None:
             self._stage.into_store(shard, refused)
         else:

@@ -220,11 +220,13 @@ def _networks(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tup
 
 
 def _write_jsonl(items: Iterable[Any], out: Path) -> int:
+    """Write records as JSON Lines. Return their number."""
     with out.open("wb") as file:
         return write_lines(items, file)
 
 
 def _write_penman(items: Iterable[Any], out: Path) -> int:
+    """Write graphs with an empty line after each. Return their number."""
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for text in items:
@@ -234,6 +236,7 @@ def _write_penman(items: Iterable[Any], out: Path) -> int:
 
 
 def _write_networks(items: Iterable[Any], out: Path) -> int:
+    """Write networks as one GraphML file. Return their number."""
     import networkx
 
     whole: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
@@ -247,10 +250,10 @@ def _write_networks(items: Iterable[Any], out: Path) -> int:
 
 
 def write_graphml(graph: Any, path: Path) -> None:
-    """Write a networkx graph as GraphML.
+    r"""Write a networkx graph as GraphML.
 
-    Characters that XML does not allow are written as JSON escapes, such as ``U+001B`` as a backslash and
-    ``u001b``. The graph's own data are changed in the same way.
+    Characters that XML does not allow are written as in JSON, for example ``\u001b``. The graph's own data
+    are changed in the same way.
 
     Args:
         graph: A networkx graph whose nodes are strings.
@@ -266,10 +269,12 @@ def write_graphml(graph: Any, path: Path) -> None:
 
 
 def _xml(text: str) -> str:
+    """Return a text whose characters are all allowed in XML."""
     return NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGraph]) -> None:
+    """Add a dialogue, its utterances and their graphs to a network."""
     whole.add_node(dialogue.id, label="Dialogue", corpus=dialogue.corpus, split=dialogue.split)
     before: str | None = None
     for turn in dialogue.turns:
@@ -286,6 +291,7 @@ def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGra
 
 
 def _add_graph(whole: Any, graph: AmrGraph) -> None:
+    """Add the nodes and roles of a graph to a network."""
     for node in graph.nodes:
         whole.add_node(f"{graph.id}.{node.k}", label="AmrNode", concept=node.label)
     edges = [(node.up, node.k, node.role or "") for node in graph.nodes if node.up is not None]

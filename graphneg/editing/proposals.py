@@ -135,6 +135,7 @@ class UtteranceSamples:
         yield from (distinct[key] for key in sorted(distinct))
 
     def _amount(self, share: float) -> int:
+        """Return the number of samples of a corpus and split."""
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
@@ -372,6 +373,7 @@ class StrangeFrames:
         ]
 
     def _is_strange(self, concept: str) -> bool:
+        """Return whether a concept is a frame that is in no inventory."""
         if not _FRAME.search(concept):
             return False
         if concept not in self._exist:

@@ -166,6 +166,7 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
 
 
 def _text(file: Path) -> str:
+    """Return the text of a transform file."""
     try:
         # The folder may come from a stranger: reading a pipe could block, and a device may never end.
         return read_input(file, MOST_BYTES, pipes=False).decode("utf-8")

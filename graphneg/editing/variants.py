@@ -337,6 +337,7 @@ def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negativ
 
 
 def _turn(dialogue: StoredDialogue, at: int) -> StoredTurn:
+    """Return a turn of a dialogue by its number."""
     return next(turn for turn in dialogue.turns if turn.turn == at)
 
 
@@ -430,4 +431,5 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
 
 
 def _said(turn: StoredTurn, text: str | None = None) -> dict[str, str]:
+    """Return a turn as records hold it."""
     return {"speaker": turn.speaker, "text": turn.text if text is None else text}

@@ -195,6 +195,7 @@ class SpacyExtractor(ABC):
         """Return the keywords of one text in any order. Punctuation marks are words without a kind."""
 
     def _word(self, token: Any) -> KeywordToken:
+        """Return a spaCy token with its lemma and word class."""
         text: str = token.text
         kind: WordClass | None
         # There is no model: neither lemmas nor parts of speech are known.

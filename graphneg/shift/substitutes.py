@@ -288,6 +288,7 @@ class SubstituteFinder:
         report.written += len(lines)
 
     def _of(self, reply: Reply) -> Substitutes:
+        """Return the substitutes of one reply."""
         return substitutes_of(self._shifts, [reply], self.how)[0]
 
 
