@@ -1,1 +1,1 @@
-"""The Cypher that graphneg runs, one statement a file: schema, loading, reading, editing, transforms."""
+"""The Cypher statements that graphneg runs, one in each file."""

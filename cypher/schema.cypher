@@ -1,6 +1,7 @@
-// The schema: one key a label, and the indexes that graphs are read through.
-// Applied once, when a store is opened for the first time; each statement may run again.
-// Parameters: $version, the schema's version, and $facts, what facts are computed by: the last statement writes them.
+// Create the schema: one unique key for each label, and the indexes that graphs are read through.
+// It is applied when a store is opened for the first time. Each statement may be run again.
+// $version: version of the schema, written by the last statement
+// $facts: identifies the code and the lexicon that compute facts, written by the last statement
 
 CREATE CONSTRAINT graphneg_schema IF NOT EXISTS FOR (n:GraphnegSchema) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_dialogue IF NOT EXISTS FOR (n:Dialogue) REQUIRE n.id IS UNIQUE;

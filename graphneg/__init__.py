@@ -1,4 +1,4 @@
-"""Hard negatives for dialogue systems: edits of meaning graphs, in Cypher, decoded back to text.
+"""Make hard negatives for dialogue systems: edit meaning graphs with Cypher, and decode them to text.
 
 >>> import graphneg
 >>> with graphneg.open("my-store") as graph:                              # doctest: +SKIP
@@ -29,7 +29,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are imported when they are first used, so that ``import graphneg`` is quick."""
+    """Import a public name when it is first used, so that ``import graphneg`` is fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'graphneg' has no attribute {name!r}")
     from importlib import import_module
@@ -38,5 +38,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What is public, for ``dir`` and ``help``."""
+    """Return the public names for ``dir`` and ``help``."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

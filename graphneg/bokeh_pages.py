@@ -1,7 +1,7 @@
-"""Pages of one HTML file with Bokeh drawings: they hold all that they show and load nothing.
+"""Make HTML pages with Bokeh drawings in one file, which contains all that it shows and loads nothing.
 
-In: a template that fills the blocks of ``page_frame.html`` (title, style, body, script), and values. Out: the
-HTML.
+A template fills the blocks ``title``, ``style``, ``body`` and ``script`` of ``page_frame.html``. `render`
+returns the HTML.
 """
 
 from __future__ import annotations
@@ -17,18 +17,31 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 ALSO_INSTALL = 'a page needs the package bokeh: pip install "graphneg[exploring]"'
+"""Message of the error if Bokeh is missing."""
 FONT = "system-ui, sans-serif"
+"""CSS font of pages and drawings."""
 
 
 def drawing_item(drawing: figure) -> dict[str, Any]:
-    """A drawing for ``Bokeh.embed.embed_item``."""
+    """Return a drawing as JSON for ``Bokeh.embed.embed_item``.
+
+    Args:
+        drawing: A Bokeh figure.
+
+    Returns:
+        The JSON value.
+    """
     from bokeh.embed import json_item
 
     return dict(json_item(drawing))
 
 
 def require_bokeh() -> None:
-    """Raises `InputError` where Bokeh is not installed."""
+    """Check that Bokeh is installed.
+
+    Raises:
+        InputError: It is not installed.
+    """
     try:
         import_module("bokeh.resources")
         import_module("bokeh.embed")
@@ -37,11 +50,18 @@ def require_bokeh() -> None:
 
 
 def render(package: str, template: str, **values: Any) -> str:
-    """A page from a Jinja template that comes with a package and fills the blocks of ``page_frame.html``.
+    """Return a page made from a Jinja template.
 
-    The filter ``as_script`` is there, and ``library``, Bokeh's JavaScript.
+    The template has the filter ``as_script``, which writes a value as JSON, and the variable ``library``,
+    Bokeh's JavaScript.
 
-    Raises `InputError`: Bokeh is not installed.
+    Args:
+        package: Package that contains the template.
+        template: Name of the template, which extends ``page_frame.html``.
+        **values: Values for the template.
+
+    Returns:
+        The HTML text.
     """
     from jinja2 import DictLoader, Environment
 
@@ -52,19 +72,26 @@ def render(package: str, template: str, **values: Any) -> str:
     )
     environment.filters["as_script"] = _as_script
     require_bokeh()
+    # Inline: the page works without a network.
     library = import_module("bokeh.resources").Resources(mode="inline", components=["bokeh"])
     return environment.from_string(source).render(library="\n".join(library.js_raw), **values)
 
 
 def _as_script(value: object) -> str:
-    """JSON that can't end the script element that it stands in."""
+    """Return JSON that cannot end the script element that contains it."""
+    # "</script>" in a text would end the element.
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def write(text: str, out: str | Path) -> None:
     """Write a page to a file.
 
-    Raises `InputError`: the file can't be written.
+    Args:
+        text: The HTML text.
+        out: File to write; an existing file is replaced.
+
+    Raises:
+        InputError: The file cannot be written.
     """
     try:
         Path(out).write_text(text, encoding="utf-8")

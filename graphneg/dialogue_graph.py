@@ -1,4 +1,10 @@
-"""The public face of graphneg: a dialogue graph that is opened, loaded, edited and read."""
+"""The public interface of graphneg: open a dialogue graph, load dialogues, make negatives, read results.
+
+>>> import tempfile
+>>> with open(tempfile.mkdtemp()) as graph:                               # doctest: +SKIP
+...     graph.load("everyday").written["dialogues"]
+...     next(iter(graph.negatives(transforms=["negate"], target="dialogue"))).response
+"""
 
 from __future__ import annotations
 
@@ -54,23 +60,34 @@ def open(
     upgrading: bool = False,
     keep_warm: int = 0,
 ) -> DialogueGraph:
-    """Open a dialogue graph: a directory (embedded, made if it is not there) or a Neo4j URI.
+    """Open a dialogue graph.
 
-    Without a target, NEO4J_URI decides, else ``./graphneg-store``; credentials that are not
-    given come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE. A store of an older schema is
-    opened for ``upgrading`` only. An embedded server stops with its last user, or ``keep_warm`` seconds
-    later: what opens the store meanwhile does so in an instant.
+    Args:
+        target: Directory of an embedded store, which is created if it does not exist, or the URI of a Neo4j
+            server. The default is the variable NEO4J_URI, or ``./graphneg-store``.
+        username: Name of the Neo4j user; by default NEO4J_USERNAME.
+        password: Password of the Neo4j user; by default NEO4J_PASSWORD.
+        database: Name of the Neo4j database; by default NEO4J_DATABASE.
+        upgrading: Open a store with an older schema, to call `DialogueGraph.upgrade`.
+        keep_warm: Seconds that an embedded server keeps running after its last user. Opening the store within
+            that time is fast.
 
-    Raises `StoreError`: the store can't be opened; the message says why and what to do.
+    Returns:
+        The open dialogue graph.
     """
     credentials = {"username": username, "password": password, "database": database}
     return DialogueGraph(open_store(target, **credentials, upgrading=upgrading, keep_warm=keep_warm))
 
 
 class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
-    """An open dialogue graph. Use it in a ``with`` statement, or close it."""
+    """An open dialogue graph. Use it in a ``with`` statement, or call `close`."""
 
     def __init__(self, store: Store) -> None:
+        """Initialize the graph; `open` is the usual way to get one.
+
+        Args:
+            store: An open store.
+        """
         self.store = store
         self._graph_cache = GraphCache(store)
 
@@ -90,34 +107,45 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
-        """Load files with the loader ``corpus`` (``dialogues``, ``dailydialog``, ``penman``, ...).
+        """Load files into the store. Dialogues that the store holds already are not changed.
 
-        ``dialogues`` also takes lists of dicts, pandas' DataFrames and Hugging Face datasets in place of
-        ``paths``; ``map`` says what the data call its fields (``{"text": "utterance"}``), where that is not
-        plain, ``encoding`` which codec texts are in; ``clean`` mends HTML entities and tokenisers' blanks.
-        Empty turns and system messages are left out. A chat without ends (``whatsapp``, ``slack``,
-        ``discord``) is cut where nobody writes for ``gap`` hours. ``name`` and ``split`` begin the dialogues'
-        ids where the files do not say. Graphs that belong to no utterance become dialogues of ``turns``
-        turns. What is in the store already is left as it is. Of a ``shard`` (``3/16``), only its dialogues
-        are loaded. The report keeps the first refusals, and has ``notices`` of what was read; ``on_rejected``
-        is told each refusal, as it happens.
+        Empty turns and system messages are left out. Graphs that belong to no utterance become dialogues of
+        their own.
 
-        Raises:
-            InputError: no such loader, or a file is not what it reads.
-            StoreError: the store is gone.
+        Args:
+            corpus: Name of a loader: ``dialogues``, ``dailydialog``, ``penman``, ...
+            *paths: Files or folders. The loader ``dialogues`` also takes lists of dicts, pandas DataFrames
+                and Hugging Face datasets.
+            name: Name of the corpus, which begins the ids of its dialogues, if the files do not give one.
+            split: Name of the split, if the files do not give one.
+            language: Language of the data, for loaders that need it.
+            turns: Number of turns in a dialogue that is made from graphs.
+            map: Names that the data use for fields, such as ``{"text": "utterance"}``.
+            encoding: Codec of the texts.
+            clean: Repair HTML entities and the spaces of tokenisers.
+            gap: Hours without a message that end a dialogue in a chat (``whatsapp``, ``slack``, ``discord``).
+            shard: Load only the dialogues of this shard, such as ``3/16``.
+            progress: Receives the number of finished items.
+            on_rejected: Called with each item that is refused.
+
+        Returns:
+            The report: counts, the first refused items, and notices.
         """
         bar = progress or NoProgress()
         options = LoadOptions(name, split, language, bar, map or {}, encoding, clean, gap=gap)
         return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
 
     def upgrade(self, progress: Progress | None = None) -> int | None:
-        """Compute anew what graphneg computes about all that is loaded; returns of how many graphs.
+        """Compute anew what graphneg derives from the loaded data.
 
-        So a store of an older schema, opened with ``upgrading``, is brought to this one; nothing is lost.
-        Stopped at any moment, the same call goes on from there. A store that is current is left as it is:
-        ``None``.
+        This brings a store with an older schema, opened with ``upgrading``, to the current one. Nothing is
+        lost. If the call is stopped, the same call continues it.
 
-        Raises `StoreError`: the store is gone.
+        Args:
+            progress: Receives the number of finished graphs.
+
+        Returns:
+            The number of graphs that were computed anew, or None if the store was current.
         """
         return upgrade(self.store, progress)
 
@@ -136,23 +164,32 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         on_warning: Callable[[str, str], None] | None = None,
     ) -> ParseReport:
-        """Parse the utterances that have no AMR graph, and write the graphs.
+        """Parse the texts that have no AMR graph, and write the graphs.
 
-        ``parser`` is a name, an object with ``parse_batch(texts)``, or a pool that the caller has opened;
-        one that is named is made with ``parser_options`` in ``processes`` processes (as many as there
-        are cores, where it can). ``of`` may name ``responses`` as well. ``existing`` is ``keep``, or
-        ``replace`` for graphs of other parsers and versions, never gold ones. ``corpora``, ``splits``
-        and ``limit`` choose dialogues, ``shard`` a part of them. A text is parsed once for each version of
-        a parser: the store remembers it. Stopped at any moment, the same call goes on from there.
-        ``on_warning`` is told the id of a text and what went wrong with it.
+        The store remembers what a version of a parser made of a text, so that a text is parsed only once. If
+        the call is stopped, the same call continues it.
 
-        Raises:
-            ParserError: the parser can't be made, or does not answer as parsers do.
-            InputError: something else is asked for than utterances and responses.
-            StoreError: the store is gone.
+        Args:
+            parser: Name of a parser, an object with ``parse_batch(texts)``, or an open pool.
+            parser_options: Options of a named parser.
+            processes: Number of processes for a named parser; by default one for each core, if the parser
+                allows it.
+            of: What to parse: ``utterances``, ``responses``, or both.
+            existing: ``keep``, or ``replace`` for graphs of other parsers and versions. Gold graphs are
+                always kept.
+            corpora: Names of the corpora to parse; empty for all.
+            splits: Names of the splits to parse; empty for all.
+            limit: Maximum number of dialogues.
+            shard: Parse only the dialogues of this shard, such as ``3/16``.
+            progress: Receives the number of finished texts.
+            on_warning: Called with the id of a text and the problem with it.
+
+        Returns:
+            The report of the run.
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         scope = ParseScope(selection, tuple(listed("of", of)), existing)
+        # A pool that the caller opened stays open.
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
             report = ParseReport(pool.source, on_warning=on_warning)
@@ -178,25 +215,38 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         generator_options: Mapping[str, Any] | None = None,
     ) -> Negatives | Generated:
-        """Negatives of the dialogues in the store, made when they are iterated or written.
+        """Return negatives of the dialogues in the store. They are made on iteration or writing.
 
-        ``transforms`` replaces the recipe by one edit of these transforms each; ``folders`` hold
-        transforms of one's own. ``target`` is ``response`` or ``dialogue``, the recipe's where not given.
-        Of so many ``candidates``, sites that are drawn, the one that clashes most is edited. ``corpora``
-        and ``splits`` choose dialogues, ``limit`` the first ones that have graphs, ``shard`` (``3/16``) a
-        part of them, for `to_shard`. The same
-        seed gives the same negatives, whatever ``batch`` and the server. The recipe ``hard`` edits nothing:
-        it gives ``per_dialogue`` wrong responses to each context, as `generate` does, and its generator takes
-        the ``generator_options``.
+        The same seed gives the same negatives, whatever the batch and the server. The recipe ``hard`` edits
+        nothing: it generates wrong responses to each context, as `generate` does.
+
+        Args:
+            recipe: A recipe or its name.
+            transforms: Names of transforms, of which each negative uses one; they replace the recipe.
+            folders: Folders with the user's own transforms.
+            decoder: A decoder or its name.
+            decoder_options: Options of a named decoder.
+            per_dialogue: Number of negatives for each dialogue (of each context, for ``hard``).
+            seed: Seed of all choices.
+            target: What to edit: ``response`` or ``dialogue``; by default the recipe's target.
+            candidates: Number of sites to sample for each edit; the one with the highest score is edited.
+            corpora: Names of the corpora to use; empty for all.
+            splits: Names of the splits to use; empty for all.
+            limit: Maximum number of dialogues; only those with graphs are counted.
+            shard: Use only the dialogues of this shard, such as ``3/16``, for `to_shard`.
+            batch: Number of dialogues to edit at a time.
+            progress: Receives the number of finished dialogues.
+            generator_options: Options of the generator of ``hard``.
+
+        Returns:
+            A stream of negatives.
 
         Raises:
-            InputError: an unknown recipe, transform or target, or options for a recipe without a generator.
-            GeneratorError: the generator does not take these options.
-            DecoderError: the decoder can't be made.
-            TransformError: a file in ``folders`` is not a transform.
+            InputError: Options are given for a recipe without a generator.
         """
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
             check_target(GENERATED[recipe], target)
+            # "hard" is a recipe for users, but a generator for the library.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
@@ -237,18 +287,30 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         **options: Any,
     ) -> Generated:
-        """Wrong responses by a generator, made when they are iterated or written.
+        """Return wrong responses by a generator. They are made when they are iterated over or written.
 
-        ``generator`` is a name, made with ``options`` (a ``ranker`` by its path or id, too), or an object
-        with ``generate(contexts, per_context, seed)``. Contexts end where a dialogue's responses answer; of
-        dialogues without responses ``places`` is ``last`` (the context of the last turn) or ``every`` (of
-        each turn). ``corpora``, ``splits`` and ``limit`` choose dialogues, ``shard`` a part of them. The same
-        seed gives the same negatives, whatever ``batch`` and the server; a file is written after each batch
-        (None: as many dialogues as suit the generator, 8 where a language model writes).
+        The same seed gives the same negatives, whatever the batch and the server.
+
+        Args:
+            generator: Name of a generator, or an object with ``generate(contexts, per_context, seed)``.
+            per_context: Number of responses for each context.
+            seed: Seed of all choices.
+            places: Where contexts end in dialogues without loaded responses: ``last`` for the last turn only,
+                ``every`` for each turn.
+            corpora: Names of the corpora to use; empty for all.
+            splits: Names of the splits to use; empty for all.
+            limit: Maximum number of dialogues.
+            shard: Use only the dialogues of this shard, such as ``3/16``.
+            batch: Number of dialogues to work on at a time, after which the file is written; by default a
+                number that suits the generator.
+            progress: Receives the number of finished dialogues.
+            **options: Options of a named generator. A ``ranker`` may be given by its path or id.
+
+        Returns:
+            A stream of negatives.
 
         Raises:
-            InputError: fewer than one negative of each context, or unknown places.
-            GeneratorError: the generator can't be made, or does not answer as generators do.
+            InputError: Options are given for a generator that is an object.
         """
         wanted = ContextSelection(Selection(corpora, splits, limit, shard=shard_of(shard)), places)
         asked = Generation(per_context, seed, wanted, batch)
@@ -269,9 +331,19 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         held_out_splits: Collection[str] = (),
         cache: str | Path | None = None,
     ) -> Pairs:
-        """Pairs for a training job, as `graphneg.datasets.pairs.read_pairs` makes them of negatives.
+        """Return training pairs of contexts and responses, as `graphneg.datasets.pairs.read_pairs` does.
 
-        Of ``held_out_splits`` every reply and response in the store is held out, too.
+        Args:
+            *sources: Files of negatives, streams of negatives, or functions that return a stream for a seed.
+            mix: How many responses of which kind each context gives in an epoch.
+            seed: Seed of the first epoch.
+            held_out: Texts that no response may have.
+            held_out_splits: Splits whose replies and responses are held out, in the sources and in this
+                store.
+            cache: Folder that keeps what was read of the files.
+
+        Returns:
+            The pairs, one epoch for each iteration.
         """
         from graphneg.datasets.pairs import read_pairs
 
@@ -281,18 +353,20 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         )  # fmt: skip
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
-        """Run a query that only reads; the server refuses to write for it.
+        """Run a query that only reads. The server itself refuses to write.
+
+        A query that is not valid is a `StoreError`.
 
         Args:
-            query: The query, which may be anybody's.
-            **parameters: The values of its parameters.
+            query: The query, which need not be trusted.
+            **parameters: Values of its parameters.
 
         Returns:
-            Its rows.
+            The rows of the query.
 
         Raises:
-            OnlyReading: The query would write (`cypher_write` lets it), load a file, or change the server.
-            StoreError: The query is not valid, or the store is gone.
+            OnlyReading: The query would write (`cypher_write` allows that), load a file, or change the
+                server.
         """
         try:
             return Rows(self.store.query_read(query, parameters))
@@ -301,17 +375,28 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
             raise
 
     def cypher_write(self, query: str, **parameters: Any) -> Rows:
-        """The rows of a query that may write."""
+        """Run a query that may write.
+
+        Args:
+            query: The query.
+            **parameters: Values of its parameters.
+
+        Returns:
+            The rows of the query.
+        """
         return Rows(self.store.query_write(query, parameters))
 
     def explore(self, name: str, **parameters: Any) -> Rows:
-        """The rows of a named query over the shift graph: ``graph.explore("hubs", limit=5)``.
+        """Run a named query on the shift graph.
 
-        ``graphneg cypher --named`` lists them; their parameters have defaults where they can.
+        ``graphneg cypher --named`` lists the queries and their parameters.
 
-        Raises:
-            InputError: no such query, a parameter is missing or unknown, or a topic is not in the graph.
-            StoreError: the store is gone.
+        Args:
+            name: Name of the query, such as ``hubs``.
+            **parameters: Values of its parameters, such as ``limit=5``.
+
+        Returns:
+            The rows of the query.
         """
         return explore(self.store, name, parameters)
 
@@ -328,21 +413,34 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Write what is loaded to a file, in the form that its suffix names; returns how many items.
+        """Write the content of the store to a file, in the form that its suffix names.
 
-        ``.jsonl`` and ``.parquet``: dialogues as positives and their responses, in the shape of
-        negatives. ``.amr`` and ``.penman``: AMR graphs, exactly as they were loaded. ``.graphml``: the
-        dialogues and their AMR graphs as one graph. With the ``format`` ``dailydialog_pp``: contexts with
-        right and wrong responses, also those of files of ``negatives``, as JSON lines (`ContextWriter` in
-        `graphneg.datasets.groups` says how). Of a ``shard``, the file of the shard is written, for
-        `graphneg.merging.merge`. A file that the same call wrote is left as it is.
+        ``.jsonl`` and ``.parquet`` hold dialogues as positives and their responses, in the form of negatives.
+        ``.amr`` and ``.penman`` hold AMR graphs exactly as they were loaded. ``.graphml`` holds dialogues and
+        AMR graphs as one network. A file that the same call wrote before is not written again.
 
-        Raises `InputError`: another suffix or format, the file can't be written, there is another one, which
-        ``overwrite`` replaces, or no context has right and wrong responses.
+        Args:
+            out: File to write. For a shard, the file of the shard is written, for `graphneg.merging.merge`.
+            format: ``dailydialog_pp`` for contexts with right and wrong responses, as JSON lines
+                (`graphneg.datasets.groups.ContextWriter`).
+            negatives: Files of negatives whose responses are added, for the format ``dailydialog_pp``.
+            corpora: Names of the corpora to write; empty for all.
+            splits: Names of the splits to write; empty for all.
+            limit: Maximum number of dialogues.
+            shard: Write only the dialogues of this shard, such as ``3/16``.
+            overwrite: Replace a file that another call wrote.
+            progress: Receives the number of finished dialogues.
+
+        Returns:
+            The number of items in the file.
+
+        Raises:
+            InputError: The format is unknown, or negatives are given without a format.
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         bar, files = progress or NoProgress(), listed("negatives", negatives)
         if format is None:
+            # The other forms describe the store alone.
             if files:
                 raise InputError("negatives go into the format dailydialog_pp: name it, or leave them out")
             return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items
@@ -354,46 +452,66 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items
 
     def info(self) -> Info:
-        """What the store is and holds."""
+        """Return a description of the store and the amounts of what it holds."""
         return info_of(self.store)
 
     def explain(self, id: str, decoder: str | Decoder = "surface") -> Explanation:
-        """One negative that was made from this store: its graphs before and after, and its text.
+        """Make one negative of this store again.
 
-        Raises `InputError`: there is no such negative in the store.
+        Args:
+            id: Id of a negative whose edits the store holds.
+            decoder: A decoder or its name.
+
+        Returns:
+            The negative with its graphs before and after, and the decoder's reasons for turns without a text.
         """
         return explain(self.store, id, _decoder(decoder, {}))
 
     def kept_negatives(
         self, decoder: str | Decoder = "surface", *, progress: Progress | None = None
     ) -> Iterator[Negative]:
-        """All negatives that were made from this store, once more, by a decoder of choice, in the order of
-        their ids: also those that were refused for being like another one.
+        """Make all negatives of this store again, in the order of their ids.
 
-        What fits its dialogue no more, or gets no text, is passed over.
+        Negatives that were refused as duplicates are included. Those that no longer fit their dialogue, or
+        that get no text, are left out.
+
+        Args:
+            decoder: A decoder or its name; it need not be the one that made them first.
+            progress: Receives the number of finished negatives.
+
+        Returns:
+            An iterator over the negatives.
         """
         return kept_negatives(self.store, _decoder(decoder, {}), progress)
 
     def materialize(self, ids: Sequence[str]) -> int:
-        """Write the edited graphs of negatives as graphs of their own, to explore in Cypher.
+        """Write the edited graphs of negatives to the store as graphs of their own, for exploring in Cypher.
 
-        They are ``(:Variant)-[:MEANS]->(:Amr)-[:TOP]->(:AmrNode)``; returns how many are new.
+        The pattern is ``(:Variant)-[:MEANS]->(:Amr)-[:TOP]->(:AmrNode)``.
+
+        Args:
+            ids: Ids of negatives.
+
+        Returns:
+            The number of graphs that are new in the store.
         """
         return materialize(self.store, listed("ids", ids))
 
     def close(self) -> None:
-        """Close the store; an embedded server stops with its last user, unless that keeps it warm."""
+        """Close the store. An embedded server stops with its last user, unless it is kept warm."""
         self.store.close()
 
     def __exit__(self, *_: object) -> None:
+        """Close the store."""
         self.close()
 
     def __repr__(self) -> str:
+        """Return the class and a description of the store."""
         return f"<DialogueGraph: {self.store.description}>"
 
 
 def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Options of a generator, in which a ranker that is named is loaded."""
+    """Return the options of a generator, with a named ranker loaded."""
     named = options.get("ranker")
     if not isinstance(named, str | Path):
         return options
@@ -408,4 +526,5 @@ def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _decoder(decoder: str | Decoder, options: Mapping[str, Any]) -> Decoder:
+    """Return a decoder by name, or check one that is given."""
     return get_decoder(decoder, **options) if isinstance(decoder, str) else guarded(decoder)

@@ -1,4 +1,4 @@
-"""The errors that graphneg raises. Each message says what was wrong, where, and what to do."""
+"""The errors that graphneg raises on purpose. A message says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -8,31 +8,43 @@ Given = TypeVar("Given")
 
 
 class GraphnegError(Exception):
-    """Base of all errors that graphneg raises on purpose. ``status`` is what a command ends with."""
+    """Base class of all errors that graphneg raises on purpose.
+
+    Attributes:
+        status: Exit status of a command that ends with the error.
+    """
 
     status = 1
 
 
 class StoreError(GraphnegError):
-    """The store can't be opened or used: no server, wrong credentials, no Java, another schema."""
+    """The store cannot be opened or used: no server, wrong credentials, no Java, another schema."""
 
 
 class OnlyReading(StoreError):
-    """A query does something else than reading, where only reading is allowed."""
+    """A query does more than read where only reading is allowed."""
 
 
 class QueryStopped(StoreError):
-    """A query was stopped on the server before its end: its time was up, or it was cancelled."""
+    """A query was stopped on the server, because its time was up or it was cancelled."""
 
 
 class InputError(GraphnegError):
-    """A file or an argument is not what it should be."""
+    """A file or an argument is not valid."""
 
 
 class PenmanError(InputError):
-    """A PENMAN text is malformed. ``code`` is stable; line and column count from 1."""
+    """A PENMAN text is malformed.
+
+    Attributes:
+        code: Stable code of the problem.
+        message: Description of the problem.
+        line: Line of the text, from 1.
+        column: Column of the line, from 1.
+    """
 
     def __init__(self, code: str, message: str, line: int, column: int) -> None:
+        """Initialize the error with its position."""
         super().__init__(f"line {line}, column {column}: {message} [{code}]")
         self.code = code
         self.message = message
@@ -41,34 +53,43 @@ class PenmanError(InputError):
 
 
 class TransformError(GraphnegError):
-    """A transform's file, its query or the edits that it proposed are not valid."""
+    """A transform's file, its query, or the edits that it proposes are not valid."""
 
 
 class DecoderError(GraphnegError):
-    """A decoder can't be made: its model is missing or its packages are not installed."""
+    """A decoder cannot be made: its model is missing or its packages are not installed."""
 
 
 class ParserError(GraphnegError):
-    """A parser can't be made (its model is missing, say), or it does not answer as parsers do."""
+    """A parser cannot be made (for example, its model is missing), or its answer is not valid."""
 
 
 class GeneratorError(GraphnegError):
-    """A generator can't be made, or does not answer as generators do."""
+    """A generator cannot be made, or its answer is not valid."""
 
 
 class ModelError(GraphnegError):
-    """A language model or an encoder can't be had: it is missing, of another kind, or out of reach."""
+    """A language model or an encoder cannot be loaded: it is missing, of another kind, or out of reach."""
 
     status = 2
 
 
 def listed(argument: str, given: Given) -> Given:
-    """What was given for an argument that takes several texts.
+    """Return the value of an argument that takes several strings, after checking that it is not a single one.
 
-    Raises `InputError`: it is a single text, whose letters would be taken for them.
+    Args:
+        argument: Name of the argument, for the message.
+        given: Value of the argument.
 
-    >>> listed("splits", ["train", "test"])
-    ['train', 'test']
+    Returns:
+        The value.
+
+    Raises:
+        InputError: The value is a single string, whose letters would be taken for the items.
+
+    Example:
+        >>> listed("splits", ["train", "test"])
+        ['train', 'test']
     """
     if isinstance(given, str):
         raise InputError(f"{argument} takes a list: {argument}=[{given!r}], not {argument}={given!r}")
@@ -76,13 +97,20 @@ def listed(argument: str, given: Given) -> Given:
 
 
 class StoppedError(GraphnegError):
-    """A run ends before its end: its server has gone, or what may be spent is. What was done is kept."""
+    """A run stopped early: its server is gone, or its budget is spent. What was done is kept."""
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says in its first line; the name of its class where it says nothing.
+    """Return the first line of an error's message, or the name of its class if the message is empty.
 
-    >>> first_line(ValueError("no graph:\\n(")), first_line(KeyError())
-    ('no graph', 'KeyError')
+    Args:
+        error: Any exception.
+
+    Returns:
+        The line, without a colon at its end.
+
+    Example:
+        >>> first_line(ValueError("no graph: (")), first_line(KeyError())
+        ('no graph: (', 'KeyError')
     """
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(":")

@@ -1,7 +1,7 @@
-"""Locks on open files, which the system releases when the processes that hold them are gone.
+"""Lock open files. The system releases a lock when the processes that hold it are gone.
 
-They keep two servers off one store directory, and two runs off one output file. This module imports the
-standard library alone: the supervisor of a server runs isolated, and commands import it at start.
+Locks keep two servers off one store directory, and two runs off one output file. This module imports only the
+standard library, because the supervisor of a server runs isolated, and commands import it at start.
 
 >>> with open("x.lock", "wb") as lock:        # doctest: +SKIP
 ...     if not lock_exclusively(lock):
@@ -15,21 +15,23 @@ import time
 from typing import IO
 
 POLL_SECONDS = 0.02
+"""Seconds between two attempts on Windows."""
 
 
 def lock_exclusively(lock: IO[bytes]) -> bool:
-    """Take a lock without waiting. It lasts until every process that inherited the file is gone.
+    """Try to lock a file without waiting. The lock lasts until every process that inherited the file is gone.
 
     Args:
         lock: The open file.
 
     Returns:
-        Whether the lock was free.
+        True if the lock was free and is now held.
     """
     try:
         if sys.platform == "win32":
             import msvcrt
 
+            # Windows locks ranges of bytes: one byte stands for the file.
             msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -41,7 +43,7 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
 
 
 def await_lock(lock: IO[bytes]) -> None:
-    """Take a lock as `lock_exclusively` does, and wait until it is free.
+    """Lock a file as `lock_exclusively` does, and wait until it is free.
 
     Args:
         lock: The open file.

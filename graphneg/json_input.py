@@ -1,16 +1,16 @@
-"""JSON from files that others may have written or damaged: read exactly, or refused with its place.
+r"""Read JSON that others may have written or damaged: exactly, or with an error that names the place.
 
-Python's reader takes what no JSON file should hold: ``NaN``, numbers that overflow to infinity, halves of
-surrogate pairs, and an object that has a key twice, of which the last one wins without a word. It fails
-without a place on deep nesting and on bytes that are not UTF-8, and a device such as ``/dev/zero`` never
-ends. `parse_json` refuses all of that with one `InputError`; `decode_json` and `DECODER` are for loaders,
-which name the column and may go on with the rest of a record:
+Python's reader accepts what no JSON file should contain: ``NaN``, numbers that overflow to infinity, halves
+of surrogate pairs, and an object that has a key twice, of which the last one silently wins. Its errors on
+deep nesting and on bytes that are not UTF-8 name no place, and a device such as ``/dev/zero`` never ends.
+`parse_json` refuses all of that with one `InputError`. `decode_json` and `DECODER` are for loaders, which
+name the column and may go on with the rest of a record:
 
 >>> parse_json('{"turn": 1, "turn": 2}', "negatives.jsonl, line 3")
 Traceback (most recent call last):
 graphneg.errors.InputError: negatives.jsonl, line 3: the key "turn" appears twice in one JSON object
->>> json_line({"text": "a\\u2028b"})
-'{"text": "a\\\\u2028b"}'
+>>> json_line({"text": "a\u2028b"})
+'{"text": "a\\u2028b"}'
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ import msgspec
 from graphneg.errors import InputError
 
 LONGEST_LINE = 64 * 2**20
-"""Bytes of one line, or of a small file that is read at once."""
+"""Maximum number of bytes of a line, or of a small file that is read at once."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# What `str.splitlines` takes for the end of a line, and JSON allows raw. The other ends (\x0b, \x0c, \x1c to
+# Line ends of `str.splitlines` that JSON allows unescaped. The others (\x0b, \x0c, \x1c to
 # \x1e) are control characters, which `json.dumps` escapes already.
 _ESCAPED = {
     code: f"\\u{code:04x}"
     for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
-"""Characters that JSON allows and that tools read as something else than text.
+"""Characters that JSON allows and that some tools do not treat as text.
 
 U+0085, U+2028 and U+2029 end a line for `str.splitlines`, some editors and JavaScript. Terminals obey U+007F
-to U+009F (U+009B starts an escape sequence). U+202A to U+202E and U+2066 to U+2069 turn its direction.
+to U+009F (U+009B starts an escape sequence). U+202A to U+202E and U+2066 to U+2069 change the direction of
+text.
 """
 
 T = TypeVar("T")
@@ -51,6 +52,7 @@ class DuplicateKeyError(ValueError):
     """A JSON object has the same key twice."""
 
     def __init__(self, key: str) -> None:
+        """Initialize the error with the key."""
         written = key if len(key) <= 60 else f"{key[:60]}…"
         super().__init__(
             f"the key {json.dumps(written, ensure_ascii=False)} appears twice in one JSON object"
@@ -82,6 +84,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         DuplicateKeyError: Two members have the same key.
     """
     members = dict(pairs)
+    # Only then look for the key, because most objects have none twice.
     if len(members) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -99,14 +102,14 @@ def decode_json(text: str) -> Any:
     """Return the value of a JSON text.
 
     Args:
-        text: One JSON value as RFC 8259 defines it, with blanks around it.
+        text: One JSON value as RFC 8259 defines it; whitespace around it is ignored.
 
     Returns:
         The value in Python's types.
 
     Raises:
-        InputError: The text is no JSON, has a key twice in one object, or is nested too deeply. The message
-            names the column where it can.
+        InputError: The text is not JSON, has a key twice in one object, or is nested too deeply. The message
+            names the column if it is known.
     """
     try:
         return DECODER.decode(text)
@@ -118,14 +121,15 @@ def decode_json(text: str) -> Any:
 def json_fault(error: ValueError | RecursionError) -> str:
     """Describe an error of `DECODER` without its position.
 
-    >>> json_fault(json.JSONDecodeError("Unterminated string starting at", '["', 1))
-    'not JSON: Unterminated string'
-
     Args:
-        error: What `DECODER` raised.
+        error: Error that `DECODER` raised.
 
     Returns:
-        One line that says what is wrong with the text.
+        One line that describes what is wrong with the text.
+
+    Example:
+        >>> json_fault(json.JSONDecodeError("Unterminated string starting at", '["', 1))
+        'not JSON: Unterminated string'
     """
     if isinstance(error, RecursionError):
         return "the JSON nests too deeply"
@@ -136,16 +140,17 @@ def json_fault(error: ValueError | RecursionError) -> str:
 
 
 def certain_members(text: str) -> dict[str, Any]:
-    """Return the members of a JSON object that `decode_json` refuses, without those that come twice.
-
-    >>> certain_members('{"id": "c1", "text": "Hi.", "text": "Ho."}')
-    {'id': 'c1'}
+    """Return the members of a JSON object that `decode_json` refuses, without those whose key appears twice.
 
     Args:
         text: The JSON text.
 
     Returns:
-        The members whose keys come once; nothing where the text is no JSON object at all.
+        The members whose key appears once; empty if the text is not a JSON object.
+
+    Example:
+        >>> certain_members('{"id": "c1", "text": "Hi.", "text": "Ho."}')
+        {'id': 'c1'}
     """
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -162,15 +167,14 @@ def certain_members(text: str) -> dict[str, Any]:
 def json_line(value: Any, **options: Any) -> str:
     """Return a value as one line of JSON, whatever tool splits the file into lines.
 
-    Text stays as it is, except for characters that end a line for some tools or that a terminal obeys: these
-    are escaped.
+    Text is not escaped, except for characters that end a line for some tools or that a terminal obeys.
 
     Args:
-        value: What JSON can hold.
+        value: A value that JSON can represent.
         **options: Arguments of `json.dumps`.
 
     Returns:
-        The line, without its end.
+        The line, without a line break.
     """
     return json.dumps(value, ensure_ascii=False, **options).translate(_ESCAPED)
 
@@ -179,14 +183,14 @@ def parse_json(text: str | bytes, where: str) -> Any:
     """Parse one JSON text.
 
     Args:
-        text: The text; bytes are UTF-8.
-        where: The file and line, which errors name first.
+        text: The text; bytes are decoded as UTF-8.
+        where: File and line, for errors.
 
     Returns:
         The value.
 
     Raises:
-        InputError: The text is not UTF-8 or not JSON, is nested too deeply, or holds a key twice in one
+        InputError: The text is not UTF-8 or not JSON, is nested too deeply, or contains a key twice in one
             object, a number that is not finite, or half of a surrogate pair.
     """
     try:
@@ -202,47 +206,46 @@ def parse_json(text: str | bytes, where: str) -> Any:
         raise InputError(f"{where}: {error}") from error
     except ValueError as error:
         raise InputError(f"{where}: not JSON: {error}") from error
+    # Half of a pair can only come from an escape: UTF-8 has none. Most texts have no escapes, so the check is
+    # rare.
     if "\\u" in text and _has_surrogate(value):
         raise InputError(f"{where}: half of a surrogate pair, which no file can hold; repair the encoding")
     return value
 
 
 def parse_typed(text: str | bytes, type: type[T], where: str) -> T:
-    """Parse one JSON text of a known shape.
+    """Parse one JSON text of a known type. Errors are those of `parse_json` and `converted`.
 
     Args:
-        text: As for `parse_json`.
-        type: What `msgspec.convert` makes of the value.
-        where: The file and line, which errors name first.
+        text: The text; bytes are decoded as UTF-8.
+        type: Type for `msgspec.convert`.
+        where: File and line, for errors.
 
     Returns:
         The value, as an instance of ``type``.
-
-    Raises:
-        InputError: As for `parse_json`, or the value has another shape.
     """
     return converted(parse_json(text, where), type, where)
 
 
 def parse_yaml(text: bytes, type: type[T], where: str) -> T:
-    """Parse one YAML document of a known shape.
+    """Parse one YAML document of a known type.
 
     Args:
-        text: UTF-8.
-        type: What `msgspec.convert` makes of the value.
-        where: The file, which errors name first.
+        text: The document in UTF-8.
+        type: Type for `msgspec.convert`.
+        where: File, for errors.
 
     Returns:
         The value, as an instance of ``type``.
 
     Raises:
-        InputError: The text is not YAML, holds a key twice or an alias, or has another shape.
+        InputError: The text is not YAML, contains a key twice or an alias, or has another type.
     """
     import yaml
 
     class Loader(yaml.SafeLoader):
         def compose_node(self, parent: Any, index: Any) -> Any:
-            # Lists of aliases of lists of aliases: a few lines make gigabytes.
+            # Nested lists of aliases expand a few lines to gigabytes.
             if self.check_event(yaml.AliasEvent):
                 raise yaml.YAMLError("an alias (*name); write the value itself")
             return super().compose_node(parent, index)  # pyright: ignore
@@ -255,25 +258,25 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
 
     try:
         value = yaml.load(text, Loader)
-    # PyYAML raises what the constructor of a value does: ``2001-13-45`` is no date, ``!!float x`` no float.
+    # PyYAML passes on the errors of constructors, as for the date ``2001-13-45`` or ``!!float x``.
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise InputError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
     return converted(value, type, where)
 
 
 def converted(value: Any, type: type[T], where: str) -> T:
-    """Return a value as a type, strictly.
+    """Convert a value to a type, strictly.
 
     Args:
         value: Lists, dicts and plain values.
-        type: What `msgspec.convert` makes of it.
-        where: The file and line, which errors name first.
+        type: Type for `msgspec.convert`.
+        where: File and line, for errors.
 
     Returns:
         An instance of ``type``.
 
     Raises:
-        InputError: The value has another shape.
+        InputError: The value has another type.
     """
     try:
         return msgspec.convert(value, type)
@@ -282,13 +285,16 @@ def converted(value: Any, type: type[T], where: str) -> T:
 
 
 def _finite(text: str) -> float:
+    """Return a number, or raise an error if it overflows."""
     number = float(text)
+    # "1e999" overflows to infinity.
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:60]} is too large")
     return number
 
 
 def _has_surrogate(value: Any) -> bool:
+    """Return whether a value contains half of a surrogate pair."""
     if isinstance(value, str):
         return _SURROGATE.search(value) is not None
     if isinstance(value, dict):
@@ -303,15 +309,16 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
 
     Args:
         path: The file.
-        pipes: Whether a pipe will do, which can be read once only.
+        pipes: Accept a pipe, which can be read only once.
 
     Returns:
         The open file.
 
     Raises:
-        InputError: The file can't be read, or is a folder or a device.
+        InputError: The file cannot be read, or is a folder or a device.
     """
     try:
+        # Opening a FIFO waits for a writer, and reading a device may never end.
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)) or stat.S_ISDIR(mode)):
             raise InputError(f"{path}: not a regular file, it can't be read")
@@ -326,17 +333,18 @@ def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True
 
     Args:
         path: The file.
-        most: Number of bytes that it may have.
-        pipes: Whether a pipe will do.
+        most: Maximum number of bytes.
+        pipes: Accept a pipe.
 
     Returns:
         Its content.
 
     Raises:
-        InputError: As for `open_input`, or the file is larger.
+        InputError: The file cannot be read, or is larger.
     """
     with open_input(path, pipes=pipes) as file:
         try:
+            # One byte more than allowed shows that the file is too large.
             content = file.read(most + 1)
         except OSError as error:
             raise InputError(f"{path}: can't be read: {error.strerror}") from error
@@ -354,7 +362,7 @@ class ReadsLines(Protocol):
 
 
 def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of an open file with their numbers; only ``\\n`` ends a line.
+    """Yield the lines of an open file with their numbers. Only a line feed ends a line.
 
     Args:
         file: The file, open for reading in binary.
@@ -362,7 +370,7 @@ def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterat
         first: Number of the next line.
 
     Yields:
-        The number and the line, with its end.
+        The number and the line, with its line feed.
 
     Raises:
         InputError: A line is longer than `LONGEST_LINE`, or reading fails.
@@ -370,6 +378,7 @@ def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterat
     number = first
     while True:
         try:
+            # A line of gigabytes would fill the memory.
             line = file.readline(LONGEST_LINE + 1)
         except (OSError, EOFError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error

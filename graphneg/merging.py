@@ -1,8 +1,8 @@
-"""Shards put together: the file that one run would have written, byte for byte.
+"""Merge the files of shards into the file that one run would have written, byte for byte.
 
-Files of shards go in (``negatives.jsonl.1-of-16`` and so on, in any order), one file comes out. Places are
-merged in the order of one run; of drafts it is now chosen what is given (`graphneg.generators.drafts`). No
-store and no model is needed, and no more is in memory than a line of each shard.
+The files of all shards go in (``negatives.jsonl.1-of-16`` and so on, in any order), and one file comes out.
+Items are merged in the order of one run. Drafts are chosen here, because the choice depends on all of them
+(`graphneg.generators.drafts`). No store and no model is needed, and only one line of each shard is in memory.
 """
 
 from __future__ import annotations
@@ -32,30 +32,31 @@ def merge(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write ``out`` of all shards of one result. A file that the same call wrote is left as it is.
+    """Merge the files of all shards of one result. A file that the same call wrote is not written again.
+
+    Shards that are missing, given twice, unfinished, damaged, or of another result (other settings, store or
+    version) are an `InputError`.
 
     Args:
-        shards: The files of all shards, in any order.
-        out: The file to write; its suffix is one of such a result.
-        overwrite: Whether another file of this name is replaced.
-        progress: Is told of each shard that is done.
+        shards: Files of all shards, in any order.
+        out: File to write, with a suffix of such a result.
+        overwrite: Replace another file of this name.
+        progress: Receives the number of finished shards.
 
     Returns:
-        How many items the file has.
-
-    Raises:
-        InputError: A shard is missing, there twice, not finished, damaged since it was written, or of another
-            result (other settings, another store, another version); or ``out`` can't be written.
+        The number of items in the file.
     """
     files = read_shards(shards)
     kind = files[0].header.kind
     path = check_output(out, _suffixes(kind))
     check_replaceable(path, overwrite)
+    # The digests of the shards identify the result.
     run = fingerprint(["merged", files[0].header.common, [file.verified() for file in files]])
     if done := finished_run(path, run, overwrite):
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
     bar.start("merge", len(files), "shards")
+    # Records can be written as JSON Lines or Parquet, all other kinds in one form only.
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
         with atomic_file(path) as unfinished:
@@ -67,7 +68,7 @@ def merge(
 
 
 def _suffixes(kind: str) -> list[str]:
-    """What a result of this kind may end in."""
+    """Return the suffixes that a result of this kind may have."""
     if kind == DAILYDIALOG_PP:
         return [".json", ".jsonl"]
     suffixes = [
@@ -79,21 +80,24 @@ def _suffixes(kind: str) -> list[str]:
 
 
 def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
-    """The items of all shards in the order of one run."""
+    """Yield the items of all shards in the order of one run."""
     header = files[0].header
+    # Drafts of all shards compete: only now is it known which of them are given.
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
+        # Each shard is sorted, so that a merge needs one line of each in memory.
         for _, items in heapq.merge(*lines, key=_order):
             for item in items:
                 yield from [item] if choose is None else chosen(item, choose)
 
 
 def _order(line: tuple[Any, list[Any]]) -> tuple[bool, Any]:
-    """Return what places are sorted by; numbers and texts are no equals."""
+    """Return the sort key of a line. Numbers and strings cannot be compared."""
     return isinstance(line[0], str), line[0]
 
 
 def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:
+    """Yield the lines of a shard, then report it as finished."""
     yield from file.lines()
     progress.advance(1)

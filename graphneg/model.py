@@ -1,7 +1,8 @@
 """The objects that graphneg passes around: dialogues, AMR graphs, edits, negatives.
 
-All are immutable. Turns are numbered from 0. Ids are readable and made from the data:
-``dailydialog/test/12`` is a dialogue, ``dailydialog/test/12#3`` its fourth utterance.
+All of them are immutable. Turns are numbered from 0. Ids are readable and made from the data:
+``dailydialog/test/12`` is a dialogue, ``dailydialog/test/12#3`` is its fourth utterance, and
+``dailydialog/test/12#3@penman`` is the graph of that utterance that was loaded with the corpus.
 """
 
 from __future__ import annotations
@@ -12,14 +13,21 @@ from typing import Any, NamedTuple
 
 
 class AmrNode(NamedTuple):
-    """A node of an AMR graph, in the place where the text introduces it.
+    """A node of an AMR graph, where the text of the graph introduces it.
 
-    ``k`` numbers nodes in written order from 0 (the top); ``last`` is the highest ``k``
-    in the subtree, so a subtree is the range ``k..last``. ``up`` is the ``k`` of the
-    node above, ``role`` the role as it is written there (``ARG0``, ``ARG0-of``) and
-    ``pos`` its place among that node's branches; the top has ``None``, ``None``, 0.
-    A variable has ``var`` and ``concept``; a constant has ``value``, as written.
-    ``align`` and ``role_align`` keep alignment marks (``~e.3``) as written.
+    A variable has ``var`` and ``concept``, and a constant has ``value``.
+
+    Attributes:
+        k: Number of the node in written order; the top is 0.
+        last: Highest number in its subtree, so that the subtree is the range ``k..last``.
+        var: Name of the variable.
+        concept: Concept of the variable.
+        value: Value of the constant, as written.
+        up: Number of the parent; None for the top.
+        role: Role under the parent, as written (``ARG0``, ``ARG0-of``); None for the top.
+        pos: Index among the branches of the parent; 0 for the top.
+        align: Alignment mark of the node (``~e.3``), as written.
+        role_align: Alignment mark of the role, as written.
     """
 
     k: int
@@ -40,7 +48,16 @@ class AmrNode(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A reentrancy: the text names a variable again, under node ``up``."""
+    """A reentrancy: a branch whose target the text of the graph names again.
+
+    Attributes:
+        up: Number of the node that has the branch.
+        role: Role of the branch, as written.
+        pos: Index among the branches of the node.
+        target: Number of the node that is named again.
+        align: Alignment mark of the variable, as written.
+        role_align: Alignment mark of the role, as written.
+    """
 
     up: int
     role: str
@@ -52,11 +69,14 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AmrGraph:
-    """An AMR graph as a tree in written order, plus its reentrancies.
+    """An AMR graph: a tree in written order, and its reentrancies.
 
-    ``nodes[i].k == i``; mentions are in the order of ``up``, then ``pos``. ``metadata`` holds
-    the comment lines above the graph, as written. ``spans`` gives each node's token range
-    ``(start, end)`` where one is known.
+    Attributes:
+        id: Id of the graph.
+        nodes: The nodes; ``nodes[i].k == i``.
+        mentions: The reentrancies, sorted by ``up`` and ``pos``.
+        metadata: The comment lines above the graph, as written.
+        spans: Token ranges ``(start, end)`` of nodes, where they are known; ``end`` is exclusive.
     """
 
     id: str
@@ -72,20 +92,35 @@ class AmrGraph:
 
     @property
     def depth(self) -> int:
-        """How many roles the deepest node is away from the top, in the tree as written."""
+        """The number of roles from the top to the deepest node, in the tree as written."""
         depths: list[int] = []
         for node in self.nodes:
             depths.append(0 if node.up is None else depths[node.up] + 1)
         return max(depths)
 
     def subtree(self, k: int) -> tuple[AmrNode, ...]:
-        """The nodes introduced at or under ``k``, in written order."""
+        """Return the nodes of a subtree, in written order.
+
+        Args:
+            k: Number of the top of the subtree.
+
+        Returns:
+            The nodes.
+        """
         return self.nodes[k : self.nodes[k].last + 1]
 
     def children(self, k: int) -> list[AmrNode]:
-        """The nodes introduced directly under ``k``, in written order."""
+        """Return the nodes directly under a node, in written order.
+
+        Args:
+            k: Number of the node.
+
+        Returns:
+            The nodes, without reentrancies.
+        """
         found: list[AmrNode] = []
         child, last = k + 1, self.nodes[k].last
+        # The next sibling begins after the last node of this child's subtree.
         while child <= last:
             found.append(self.nodes[child])
             child = self.nodes[child].last + 1
@@ -94,7 +129,15 @@ class AmrGraph:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One turn. ``amr`` is its graph's PENMAN text where the corpus brings one."""
+    """One turn of a dialogue.
+
+    Attributes:
+        turn: Number of the turn, from 0.
+        speaker: Name of the speaker.
+        text: What is said.
+        amr: PENMAN text of its graph, if the corpus has one.
+        attributes: Further data of the corpus.
+    """
 
     turn: int
     speaker: str
@@ -105,7 +148,15 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response to the turns up to and including ``turn``; label 1 fits, 0 does not."""
+    """A response that comes with a dialogue.
+
+    Attributes:
+        turn: Number of the turn that it responds to.
+        text: What is said.
+        label: 1 for a right response, 0 for a wrong one.
+        source: Origin of the response, such as ``human`` or ``adversarial``.
+        amr: PENMAN text of its graph, if the corpus has one.
+    """
 
     turn: int
     text: str
@@ -116,7 +167,17 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue as a loader yields it. ``id`` is ``corpus/split/name``, ``place`` FILE:LINE or FILE."""
+    """A dialogue as a loader yields it.
+
+    Attributes:
+        id: ``corpus/split/name``.
+        corpus: Name of the corpus.
+        split: Name of the split.
+        utterances: The turns in their order.
+        responses: Responses that come with the dialogue.
+        attributes: Further data of the corpus.
+        place: Where it was read, ``FILE:LINE`` or ``FILE``.
+    """
 
     id: str
     corpus: str
@@ -129,9 +190,13 @@ class Dialogue:
 
 @dataclass(frozen=True, slots=True)
 class GraphText:
-    """A PENMAN text for utterances that are loaded already (or become a dialogue of their own).
+    """A PENMAN text, for an utterance that is loaded already or for a dialogue made of graphs.
 
-    ``id`` and ``text`` come from ``::id`` and ``::snt``; either may match an utterance.
+    Attributes:
+        penman: The text.
+        id: Value of its ``::id``, which may be the id of an utterance.
+        text: Value of its ``::snt``, which may be the text of an utterance.
+        place: Where it was read.
     """
 
     penman: str
@@ -142,7 +207,16 @@ class GraphText:
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """One ConceptNet edge: ``start`` and ``end`` are lemmas or phrases, ``not_`` relations directed."""
+    """A ConceptNet edge between two words. The ``Not...`` relations are directed.
+
+    Attributes:
+        start: Lemma or phrase.
+        end: Lemma or phrase.
+        relation: Name of the relation, such as ``Antonym``.
+        weight: Weight in ConceptNet.
+        source: Resource that it comes from.
+        language: Code of the language.
+    """
 
     start: str
     end: str
@@ -154,7 +228,15 @@ class Opposite:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A PropBank roleset: ``like-01``, its lemma, its numbered roles (``ARG0``, ``ARG1``)."""
+    """A PropBank roleset.
+
+    Attributes:
+        id: Id, such as ``like-01``.
+        lemma: Lemma, such as ``like``.
+        roles: Numbered roles (``ARG0``, ``ARG1``).
+        descriptions: Descriptions of the roles.
+        aliases: Other words that evoke the frame.
+    """
 
     id: str
     lemma: str
@@ -165,10 +247,14 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a pool, from which responses can be taken.
+    """A sentence of a pool that responses are taken from.
 
-    ``id`` is ``source/name``, ``source`` the resource or corpus; ``dialogue`` is the id of the dialogue
-    that says it, where one does. ``clause``: it is known to be a whole clause, whatever its words tell.
+    Attributes:
+        id: ``source/name``.
+        text: The sentence.
+        source: Resource or corpus that it comes from.
+        dialogue: Id of the dialogue that contains it, or None.
+        clause: True if it is known to be a whole clause, whatever its words suggest.
     """
 
     id: str
@@ -180,9 +266,12 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class LexiconEntry:
-    """One line of a lexicon: ``table`` is ``class``, ``move`` or ``opposite``, its cells follow.
+    """One line of a lexicon table; see `graphneg.english.lexicon`.
 
-    `graphneg.english.lexicon` says what they hold.
+    Attributes:
+        table: ``class``, ``move`` or ``opposite``.
+        cells: The other cells of the line.
+        place: Where it was read.
     """
 
     table: str
@@ -192,31 +281,47 @@ class LexiconEntry:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An input item that was refused: where it stands and why. Loaders yield it and go on."""
+    """An input item that was refused. Loaders yield it and continue.
+
+    Attributes:
+        place: Where the item is.
+        reason: Why it was refused.
+    """
 
     place: str
     reason: str
 
 
 Record = Dialogue | GraphText | Opposite | Frame | Sentence | LexiconEntry | Rejected
+"""What loaders yield."""
 
 
 class Edit(NamedTuple):
-    """One primitive operation on one graph; several with the same ``site`` belong together.
-
-    ``op`` is ``set``, ``add``, ``drop``, ``graft`` or ``wrap``. The node it works at is
-    number ``k`` of graph ``amr`` as it was before any edit; ``k == -1`` is the top as it
-    stands by then. ``copy_of`` names another graph when the node is one of the copies
-    that an earlier graft of the same site made of that graph's nodes; ``k`` then counts there.
+    """One primitive operation on one graph. Edits with the same ``site`` are applied together.
 
     ===== ==========================================================================
     set   ``concept`` or ``value`` becomes the node's label
     add   a new leaf under the node: ``role`` and ``concept`` or ``value``
-    drop  the node's subtree goes; what is mentioned elsewhere stays there
-    graft a copy of the subtree ``from_amr``/``from_k``: under the node where ``role``
-          is given (``snt`` and ``op`` are numbered in order), else in its place
+    drop  removes the node's subtree; what is mentioned elsewhere stays there
+    graft copies the subtree ``from_amr``/``from_k``: under the node if ``role`` is
+          given (``snt`` and ``op`` are numbered in order), else in its place
     wrap  a new node ``concept`` above the node, which becomes its ``role``
     ===== ==========================================================================
+
+    Attributes:
+        transform: Name of the transform.
+        category: Error category of the transform.
+        site: Name of the site.
+        op: Name of the operation.
+        amr: Id of the graph to change.
+        k: Number of the node in the graph before any edit; -1 is the top after the edits before this one.
+        role: Role of a new branch, or of the wrapped node.
+        concept: Concept of the node.
+        value: Value of the node, as written.
+        from_amr: Id of the graph to copy from.
+        from_k: Number of the top of the subtree to copy.
+        copy_of: Id of the graph that the node was copied from by an earlier graft of the site; ``k`` counts
+            there.
     """
 
     transform: str
@@ -235,10 +340,17 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EditedUtterance:
-    """What a decoder reads: an utterance, its graph before and after, and the edits between.
+    """The input of a decoder: an utterance, its graph before and after, and the edits between.
 
-    ``sources`` holds, by graph id, each graph that a graft copied from, with the text of
-    its utterance (``source_texts``).
+    Attributes:
+        id: Id of the edited utterance.
+        speaker: Name of the speaker.
+        text: Original text.
+        before: Original graph.
+        after: Graph under the edits.
+        edits: The edits in their order.
+        sources: Graphs that grafts copied from, by id.
+        source_texts: Texts of their utterances, by id of the graph.
     """
 
     id: str
@@ -252,9 +364,11 @@ class EditedUtterance:
 
 
 class Decoded(NamedTuple):
-    """A decoder's answer: the new text, or the reason why there is none.
+    """The answer of a decoder: a new text, or the reason why there is none.
 
-    ``reason`` starts with a stable code, a colon and a sentence: ``no-alignment: ...``.
+    Attributes:
+        text: The text, or None.
+        reason: A stable code, a colon and a sentence, such as ``no-alignment: ...``; None if there is a text.
     """
 
     text: str | None
@@ -263,11 +377,27 @@ class Decoded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Negative:
-    """One wrong response or incoherent dialogue, with where it came from.
+    """A wrong response or an incoherent dialogue, with its origin.
 
-    ``target`` is ``response`` (only the response is edited) or ``dialogue`` (any turn).
-    ``speaker`` says the response; empty where nobody knows. ``original`` has the unedited texts; ``None``
-    there means unchanged.
+    Attributes:
+        id: Id of the record.
+        corpus: Name of the corpus.
+        split: Name of the split.
+        dialogue: Id of the dialogue.
+        turn: Number of the response's turn.
+        context: Turns before the response, each with speaker and text.
+        response: Text of the response.
+        speaker: Name of the response's speaker; empty if unknown.
+        label: 0 for a negative, 1 for a positive.
+        original: The unedited ``context`` and ``response``; None if unchanged.
+        categories: Error categories of the edits.
+        recipe: Name of the recipe or generator.
+        target: ``response`` if only the response is edited, ``dialogue`` if any turn may be.
+        seed: Seed of all choices.
+        decoder: Name of the decoder.
+        edits: One map for each site: turn, transform, category, node, before, after.
+        amr: Graphs of edited turns before and after, as PENMAN, by turn.
+        scores: Scores by name.
     """
 
     id: str

@@ -1,12 +1,19 @@
-"""From files of a corpus to negatives, in blocks of dialogues: on this machine, or (`graphneg.ray`) on many.
+"""Make negatives from the files of a corpus, in blocks of dialogues, on one machine or on many.
 
-In: a `Pipeline`, as a YAML file describes it. Out: the file of negatives that `load`, `parse` and `negatives`
-(or `generate`) give one after another, byte for byte. A block is a shard (`graphneg.shards`): a block that is
-done is a file in ``OUT.blocks`` and is not made again, and `graphneg.merging` puts them together.
+A `Pipeline`, which a YAML file describes, goes in. The output is the file of negatives that `load`, `parse`
+and `negatives` (or `generate`) would give one after another, byte for byte. A block is a shard
+(`graphneg.shards`). A finished block is a file in ``OUT.blocks`` and is not made again; `graphneg.merging`
+merges the blocks, and `graphneg.ray` does them on a cluster:
 
-There are two layouts. With a ``store`` (a Neo4j) all blocks are in it; parses are all written before the
-first negative is made. Without one, each worker has an embedded store of its own, which holds the dialogues
-of its blocks and what looks across dialogues from a ``snapshot``.
+    load: [{corpus: dialogues, paths: [mine.jsonl]}]
+    parse: {parser: dependency}
+    negatives: {recipe: contradiction, per_dialogue: 2}
+    write: negatives.jsonl
+    blocks: 16
+
+There are two layouts. With a ``store`` (a Neo4j server) all blocks are in it, and all texts are parsed before
+the first negative is made. Without one, each worker has an embedded store, which holds the dialogues of its
+blocks; a ``snapshot`` gives it what some recipes need from other dialogues.
 """
 
 from __future__ import annotations
@@ -45,22 +52,34 @@ from graphneg.store.dialogues import Selection
 from graphneg.store.opening import open_store, open_temporary
 
 ACROSS = frozenset({"graft", "perspective"})
-"""Transforms that look at other dialogues."""
+"""Transforms that use other dialogues."""
 _LONGEST = 2**20
-"""Bytes of a pipeline's file."""
+"""Maximum number of bytes of a pipeline's file."""
 _DIALOGUES = 2_000
-"""An embedded store that has so many takes no further block: a new one is faster then."""
+"""Number of dialogues after which an embedded store takes no further block, because a new one is faster then.
+"""
 
 
 class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What gives graphs to utterances without."""
+    """How utterances without graphs are parsed.
+
+    Attributes:
+        parser: Name of the parser.
+        options: Options of the parser.
+    """
 
     parser: str = "dependency"
     options: dict[str, Any] = {}
 
 
 class Actors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many work at a time on a cluster, and what each has: CPUs, and a share of GPUs."""
+    """The workers of one stage on a cluster.
+
+    Attributes:
+        amount: Number of workers at a time.
+        cpus: Number of CPUs of each worker.
+        gpus: Number of GPUs of each worker; may be a fraction.
+    """
 
     amount: int = 2
     cpus: float = 1
@@ -68,10 +87,19 @@ class Actors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is read, how it is parsed, what is made of it, and where that goes.
+    """What is read, how it is parsed, what is made of it, and where the result goes.
 
-    ``negatives`` or ``generate`` hold the arguments of the call of that name of
-    `graphneg.dialogue_graph.DialogueGraph`; ``parsers`` and ``makers`` are for clusters.
+    Attributes:
+        write: File of negatives to write, .jsonl or .parquet.
+        load: Files to load, with the arguments of `DialogueGraph.load`.
+        store: URI of a Neo4j server for all blocks, or None for embedded stores.
+        snapshot: File of a snapshot, for embedded stores.
+        parse: How utterances without graphs are parsed, or None.
+        negatives: Arguments of `DialogueGraph.negatives`, or None.
+        generate: Arguments of `DialogueGraph.generate`, or None.
+        blocks: Number of blocks.
+        parsers: Workers that parse, on a cluster.
+        makers: Workers that make negatives, on a cluster.
     """
 
     write: str
@@ -91,15 +119,20 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [Shard(index, self.blocks) for index in range(1, self.blocks + 1)]
 
     def block(self, shard: Shard, folder: Path) -> Path:
-        """The file of a block that is done."""
+        """Return the file of a finished block.
+
+        Args:
+            shard: The block.
+            folder: Folder of the blocks.
+
+        Returns:
+            The path.
+        """
         return shard.file(folder / Path(self.write).name)
 
 
 def read_pipeline(path: str | Path) -> Pipeline:
-    """The pipeline that a YAML file describes.
-
-    Raises `InputError`: it can't be read, or does not describe one.
-    """
+    """Return the pipeline that a YAML file describes. An invalid file is an `InputError`."""
     try:
         pipeline = parse_yaml(read_input(path, _LONGEST), Pipeline, str(path))
     except InputError as error:
@@ -111,11 +144,8 @@ def read_pipeline(path: str | Path) -> Pipeline:
 
 
 def checked(pipeline: Pipeline) -> Pipeline:
-    """The pipeline, if it can be run.
-
-    Raises `InputError`: it makes nothing or two things, has no block, or looks across dialogues without a
-    store or a snapshot of them.
-    """
+    """Return a pipeline if it can be run. A contradiction in it is an `InputError`."""
+    # Exactly one of the two must be given.
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _wrong("say what to make: either negatives or generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
@@ -129,30 +159,42 @@ def checked(pipeline: Pipeline) -> Pipeline:
 
 
 def _looks_across(pipeline: Pipeline) -> bool:
+    """Return whether the negatives depend on other dialogues."""
     asked = pipeline.negatives or {}
     recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
+    # Generators take sentences, samples or responses from other dialogues.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
     return not ACROSS.isdisjoint(chosen_recipe(recipe, transforms, asked.get("target")).transforms)
 
 
 def _wrong(reason: str) -> InputError:
+    """Return an error for wrong arguments, with exit status 2."""
     error = InputError(reason)
+    # Exit status 2 tells a wrong command line or file from a failed run.
     error.status = 2
     return error
 
 
 class Done(NamedTuple):
-    """A block that was at work: what was refused in it, and the ``fault`` by which it could not be done."""
+    """The result of a block.
+
+    Attributes:
+        refused: Items of the files that were refused.
+        fault: Why the block could not be done; empty if it is done.
+    """
 
     refused: Sequence[Rejected] = ()
     fault: str = ""
 
 
 Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[Done]]
-"""Does some blocks, and says of each what became of it: makes its file in a folder, or, where there is none
-yet, parses it into the store of all."""
+"""Function that does some blocks and yields the result of each.
+
+With a folder it writes the files of the blocks; without one it parses the blocks in the store of all.
+"""
 Listener = Callable[[Rejected], None]
+"""Function that is called with each refused item."""
 
 
 def run_pipeline(
@@ -163,16 +205,20 @@ def run_pipeline(
     overwrite: bool = False,
     on_rejected: Listener | None = None,
 ) -> Exported:
-    """Do all of a pipeline, block by block, and write its file; returns how many negatives it has.
+    """Run a pipeline block by block, and write its file.
 
-    ``mapped`` is what does the blocks; by default this process, one after the other. Stopped at any moment,
-    the same call makes only blocks that are not done. ``on_rejected`` is told what is refused of the files,
-    and each text that ends its parser, which gets no graph.
+    If the call is stopped, the same call makes only the blocks that are missing.
 
-    Raises:
-        InputError: a file can't be read or written, or there is another one, which ``overwrite`` replaces;
-            or a block could not be done, once all others are.
-        StoreError: the store is gone.
+    Args:
+        pipeline: The pipeline.
+        mapped: Function that does the blocks; by default this process does one after the other.
+        progress: Receives the number of finished blocks.
+        overwrite: Replace a file that another pipeline wrote.
+        on_rejected: Called with each item of the files that is refused, and with each text that crashes its
+            parser and gets no graph.
+
+    Returns:
+        The number of negatives in the file.
     """
     bar, each = progress or NoProgress(), mapped or in_turn
     out, tell = Path(pipeline.write), on_rejected or _pass_over
@@ -180,6 +226,7 @@ def run_pipeline(
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
+    # A folder for each run: blocks of other settings or data are never mixed in.
     folder = Path(f"{out}.blocks") / run
     if pipeline.store is None:
         sort_records(pipeline.load, pipeline.blocks, folder / "records", tell)
@@ -193,22 +240,27 @@ def run_pipeline(
 
 
 def _settings(pipeline: Pipeline) -> Any:
+    """Return what the result depends on."""
     facts = msgspec.to_builtins(pipeline)
+    # The number of workers and the name of the file do not change the result.
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 
 def _pass_over(_: Rejected) -> None:
-    """Nobody listens."""
+    """Ignore a refused item."""
 
 
 def _each_block(
     pipeline: Pipeline, each: Mapped, folder: Path | None, what: str, progress: Progress, tell: Listener
 ) -> None:
+    """Do the blocks that are missing. If some fail, the others are done before the error is raised."""
     left = pipeline.shards
     if folder is not None:
+        # Finished blocks of an interrupted run are kept.
         left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(left))
+    # One bad block must not cost the others.
     faults: list[str] = []
     for done in each(pipeline, left, folder) if left else ():
         for one in done.refused:
@@ -226,12 +278,13 @@ def _each_block(
 
 
 def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) -> str:
-    """Load and parse into the store of all blocks, if there is one; returns a digest of what goes in."""
+    """Load and parse into the store of all blocks, if there is one. Return a digest of the input."""
     if pipeline.store is None:
         files = [Path(path) for load in pipeline.load for path in load.paths]
         files += [] if pipeline.snapshot is None else [Path(pipeline.snapshot)]
         if missing := next((file for file in files if not file.exists()), None):
             raise _wrong(f"{missing}: there is no such file")
+        # The content of the files identifies the run, because there is no store to ask.
         whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
         return files_digest(file for file in whole if file.is_file())
     with _opened(pipeline.store) as graph:
@@ -246,23 +299,48 @@ def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) 
 
 
 def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
-    """Do the blocks in this process, one after the other."""
+    """Do the blocks in this process, one after the other.
+
+    Args:
+        pipeline: The pipeline.
+        shards: Blocks to do.
+        folder: Folder of the blocks, or None to parse them in the store of all.
+
+    Yields:
+        The result of each block.
+    """
     with closing(Reader(pipeline)) as reader:
         if folder is None:
             yield from (attempted(shard, reader.into_store, shard) for shard in shards)
             return
+        # The parser and the store are made once and serve all blocks.
         with closing(Maker(pipeline, folder)) as maker:
             yield from (attempted(shard, _read_and_make, reader, maker, shard, folder) for shard in shards)
 
 
 def _read_and_make(reader: Reader, maker: Maker, shard: Shard, folder: Path, refused: list[Rejected]) -> None:
+    """Parse a block and make its negatives."""
     maker.make(shard, reader.parse(shard, folder, refused), refused)
 
 
 def attempted(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done:
-    """A block by ``work``, whose last argument takes what it refuses. What it raises by mistake is a fault of
-    the block; what is raised on purpose, and what the system says (no room, no permission), would come of
-    all blocks, and is raised here as well."""
+    """Do a block and return its result.
+
+    Unexpected exceptions fail the block. `GraphnegError` and `OSError` (no space, no permission) would fail
+    all blocks and are raised.
+
+    Args:
+        shard: The block.
+        work: Function that does it. Its last argument is a list for refused items.
+        *arguments: The other arguments of the function.
+
+    Returns:
+        The refused items, and the fault if there is one.
+
+    Raises:
+        GraphnegError: The function raised it.
+        OSError: The function raised it.
+    """
     refused, fault = list[Rejected](), ""
     try:
         work(*arguments, refused)
@@ -274,14 +352,27 @@ def attempted(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done:
 
 
 class Parses(NamedTuple):
-    """A parser's name and version, and by text what it made of it."""
+    """The parses of a block.
+
+    Attributes:
+        name: Name of the parser.
+        version: Version of the parser.
+        of: Parses by text.
+    """
 
     name: str
     version: str
     of: dict[str, Parsed]
 
     def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """What the parser would say."""
+        """Return the parses of texts, as the parser would.
+
+        Args:
+            batches: Batches of texts that were parsed.
+
+        Returns:
+            An iterator over the parses of each batch.
+        """
         return ([self.of[text] for text in batch] for batch in batches)
 
 
@@ -289,22 +380,38 @@ class Reader:
     """The first stage: parses the texts of a block that have no graph. The parser is made once."""
 
     def __init__(self, pipeline: Pipeline) -> None:
+        """Initialize the parser, if the pipeline has one."""
         self._pipeline = pipeline
         self._parser: LastingParser | None = None
         if (asked := pipeline.parse) is not None:
             self._parser = LastingParser(asked.parser, asked.options)
 
     def into_store(self, shard: Shard, refused: list[Rejected]) -> None:
-        """Parse a block in the store of all blocks."""
+        """Parse a block in the store of all blocks.
+
+        Args:
+            shard: The block.
+            refused: List that receives the texts that crashed the parser.
+        """
         assert self._pipeline.store is not None and self._parser is not None
         with _opened(self._pipeline.store) as graph:
             graph.parse(self._parser.pool, shard=shard)
         self._tell(refused)
 
     def parse(self, shard: Shard, folder: Path, refused: list[Rejected]) -> Parses | None:
-        """What the parser made of the texts of a block; nothing where the store of all has it."""
+        """Parse the texts of a block.
+
+        Args:
+            shard: The block.
+            folder: Folder of the blocks.
+            refused: List that receives the texts that crashed the parser.
+
+        Returns:
+            The parses, or None if there is no parser or the store of all has them.
+        """
         if self._parser is None or self._pipeline.store is not None:
             return None
+        # Each text is parsed once, however often it occurs in the block.
         texts = dict.fromkeys(
             turn.text
             for record in block_records(folder / "records", shard)
@@ -319,19 +426,20 @@ class Reader:
         return Parses(pool.name, pool.version, found)
 
     def _tell(self, refused: list[Rejected]) -> None:
-        """Which texts of this block ended the parser."""
+        """Add the texts of this block that crashed the parser to the refused items."""
         assert self._parser is not None
+        # Each crash is reported with the block in which it happened.
         crashes, self._parser.crashes = self._parser.crashes, []
         refused += [Rejected(f"the text {text[:60]!r}", f"not parsed: {reason}") for text, reason in crashes]
 
     def close(self) -> None:
-        """Let go of the parser."""
+        """End the parser."""
         if self._parser is not None:
             self._parser.close()
 
 
 def _has_graph(turn: Utterance) -> bool:
-    """Whether it comes with a graph that is not refused."""
+    """Return whether an utterance has a well-formed graph."""
     try:
         return turn.amr is not None and bool(parse_graph(turn.amr).nodes)
     except PenmanError:
@@ -339,21 +447,31 @@ def _has_graph(turn: Utterance) -> bool:
 
 
 def _in_batches(texts: Sequence[str], size: int = 100) -> Iterator[Sequence[str]]:
+    """Yield texts in batches."""
     return (texts[start : start + size] for start in range(0, len(texts), size))
 
 
 class Maker:
-    """The second stage: makes the negatives of a block. Where there is no store of all, it has an embedded
-    one of its own, for as many blocks as come to ``_DIALOGUES``: warm, a server does more in a second."""
+    """The second stage: makes the negatives of a block.
+
+    Without a store for all blocks, it has an embedded store, which takes several blocks, because a warm
+    server is faster.
+    """
 
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
+        """Initialize the stage without a store."""
         self._pipeline, self._folder = pipeline, folder
         self._own: DialogueGraph | None = None
         self._held = 0
 
     def make(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> None:
-        """Write the file of the block; one that is there already, in whole or in part, is gone on with.
-        ``refused`` takes what is of its dialogues."""
+        """Write the file of a block. A finished file is kept, and an unfinished one is continued.
+
+        Args:
+            shard: The block.
+            parsed: Parses of the block, or None.
+            refused: List that receives the items of the block that are refused.
+        """
         out = self._folder / Path(self._pipeline.write).name
         if self._pipeline.block(shard, self._folder).exists():
             return
@@ -364,22 +482,24 @@ class Maker:
         try:
             self._write(self._filled(shard, parsed, refused), shard, out)
         except BaseException:
-            self.close()  # it may have half of the block
+            self.close()  # The store may hold half of the block.
             raise
+        # The excerpts of a snapshot may be dialogues of the next block, which must be loaded whole.
         if self._held >= _DIALOGUES or self._pipeline.snapshot is not None:
             self.close()
 
     def close(self) -> None:
-        """Let go of the own store."""
+        """Close the embedded store."""
         own, self._own = self._own, None
         if own is not None:
             own.close()
 
     def _filled(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
-        """The own store with a block in it: its dialogues, what all blocks have, its parses, the snapshot."""
+        """Return the embedded store with a block: its dialogues, resources, parses, and the snapshot."""
         records = block_records(self._folder / "records", shard)
         if self._own is None:
             self._own, self._held = DialogueGraph(open_temporary()), 0
+            # Records that all blocks need: frames, opposites, lexicon entries.
             records = chain(block_records(self._folder / "records", None), records)
         report = LoadReport("block", on_rejected=refused.append)
         write_records(self._own.store, records, report, Grouping("", "", 1))
@@ -393,13 +513,14 @@ class Maker:
         return self._own
 
     def _write(self, graph: DialogueGraph, shard: Shard, out: Path) -> None:
-        """`NegativeStream.to_shard`, but for the digest of the content: to take one of the whole store for
-        each block would take longer than the blocks, and a store of some blocks alone has another one. What
-        all blocks have in common is in the folder's name."""
+        """Write the file of a block, as `NegativeStream.to_shard` does."""
         if self._pipeline.negatives is not None:
             stream = graph.negatives(**self._pipeline.negatives, shard=shard)
         else:
             stream = graph.generate(**(self._pipeline.generate or {}), shard=shard)
+        # `to_shard` takes a digest of the content. For a store of all blocks that takes longer than a block,
+        # and each embedded store has another content. The name of the folder stands for what the blocks have
+        # in common.
         content = self._folder.name
         with open_shard(out, stream.shard_header(content), content) as writer:
             stream.resumed = writer.resumed
@@ -407,10 +528,12 @@ class Maker:
 
 
 def _nothing() -> None:
+    """Do nothing."""
     pass
 
 
 @contextmanager
 def _opened(target: str) -> Generator[DialogueGraph]:
+    """Open a store for the length of a block."""
     with DialogueGraph(open_store(target)) as graph:
         yield graph

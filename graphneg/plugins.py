@@ -1,6 +1,7 @@
-"""Parts that are found by name: entry points of graphneg's own package and of any other that is installed.
+"""Find parts by name: entry points of graphneg and of other installed packages.
 
-In: a name that a user gave. Out: what the entry point of that name loads, or an error that lists the names:
+A name that a user gives goes in. The object that the entry point loads comes out, or an error that lists the
+names:
 
 >>> from graphneg.errors import DecoderError
 >>> Plugins("decoder", "graphneg.decoders", DecoderError).find("t6")
@@ -22,10 +23,16 @@ from graphneg.errors import GraphnegError
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The parts of one ``kind`` (``decoder``), the ``group`` of their entry points, and their error.
+    """The parts of one kind.
 
-    In names hyphens and underscores are the same, and so are capital and small letters. Of two parts of
-    one name the other package's goes before graphneg's own.
+    Names are compared without regard to case, and hyphens equal underscores. A part of another package
+    replaces one of graphneg's own with the same name.
+
+    Attributes:
+        kind: Kind of the parts, for messages, such as ``decoder``.
+        group: Group of their entry points.
+        error: Class of the errors to raise: for an unknown name, a part that cannot be imported, and options
+            that it does not take.
     """
 
     kind: str
@@ -33,13 +40,17 @@ class Plugins:
     error: type[GraphnegError]
 
     def names(self) -> list[str]:
-        """The names of all that are installed, in alphabetical order."""
+        """Return the names of all installed parts, in alphabetical order."""
         return sorted({entry.name for entry in self._entries().values()})
 
     def find(self, name: str) -> Callable[..., Any]:
-        """What makes the part of that name: mostly its class.
+        """Return what an entry point loads, which is usually a class.
 
-        Raises `GraphnegError`: (its own kind) there is none of the name, or it can't be imported.
+        Args:
+            name: Name of the part.
+
+        Returns:
+            A function or class that makes the part.
         """
         entries = self._entries()
         if not entries:
@@ -59,13 +70,19 @@ class Plugins:
             ) from error
 
     def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:
-        """The part of that name, made with what all parts are ``given`` and the options it takes.
+        """Make a part.
 
-        Raises `GraphnegError`: (its own kind) there is none of the name, it does not take these options, or
-        it can't be imported.
+        Args:
+            name: Name of the part.
+            options: Options that the part takes as keyword arguments.
+            *given: Positional arguments that all parts of the kind take.
+
+        Returns:
+            The part.
         """
         factory = partial(self.find(name), *given)
         taken = signature(factory).parameters
+        # Checked before the call, so that a typo does not look like an error of the part.
         unknown = [option for option in options if option not in taken]
         if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):
             raise self.error(
@@ -80,6 +97,8 @@ class Plugins:
             ) from error
 
     def _entries(self) -> dict[str, EntryPoint]:
+        """Return the entry points by normalised name. Those of other packages come last and win."""
+        # A later entry of the same name replaces an earlier one.
         entries = sorted(
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )
@@ -87,4 +106,5 @@ class Plugins:
 
 
 def _normal(name: str) -> str:
+    """Return a name in lower case with underscores."""
     return name.strip().lower().replace("-", "_")

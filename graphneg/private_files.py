@@ -1,7 +1,7 @@
-"""Files that only their owner may read, and files in folders that somebody else may have filled.
+"""Create files that only their owner may read, and open files in folders that others may have filled.
 
-A cache, an index or a file of judgements holds what people wrote: `private` creates it with mode 0600, and
-`create_folder` creates its folder with mode 0700, whatever the umask says:
+A cache, an index or a file of judgements contains what people wrote. `private` creates a file with mode 0600,
+and `create_folder` a folder with mode 0700, whatever the umask is:
 
 >>> import tempfile
 >>> folder = create_folder(Path(tempfile.mkdtemp()) / "notes")
@@ -9,8 +9,8 @@ A cache, an index or a file of judgements holds what people wrote: `private` cre
 ...     oct(os.fstat(file.fileno()).st_mode & 0o777)
 '0o600'
 
-A store or a folder that somebody sent may hold a link to a file of the user's, or a FIFO on which an open
-waits for ever. `found` opens a name in such a folder only if it is a plain file of the user's:
+A store or a folder from a stranger may contain a link to a file of the user's, or a FIFO that blocks `open`
+for ever. `found` opens a name in such a folder only if it is a plain file of the user's:
 
 >>> (folder / "link").symlink_to("note")
 >>> open(folder / "link", opener=found)
@@ -18,7 +18,7 @@ Traceback (most recent call last):
     ...
 graphneg.private_files.UnsafeFileError: [Errno 1] is a symbolic link: ...
 
-This module uses the standard library alone: the supervisor of an embedded store imports it, too.
+This module uses only the standard library, because the supervisor of an embedded store imports it, too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pathlib import Path
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 
-# Windows has none of these flags, and neither FIFOs nor owners as POSIX knows them.
+# Windows has none of these flags, and no FIFOs and owners in the sense of POSIX.
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
@@ -48,17 +48,23 @@ _KINDS = (
 
 
 class UnsafeFileError(OSError):
-    """A file is not a plain file of the user's. ``strerror`` says what it is instead."""
+    """A file is not a plain file of the user's. ``strerror`` describes what it is instead."""
 
     def __init__(self, path: str | Path, problem: str) -> None:
+        """Initialize the error.
+
+        Args:
+            path: The file.
+            problem: A predicate, such as ``is a FIFO``.
+        """
         super().__init__(errno.EPERM, problem, os.fspath(path))
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file as `open` would, for its owner alone where it is created: an ``opener``.
+    """Open a file as `open` does, and create it for its owner alone. Use it as an ``opener``.
 
     Args:
-        path: The file. The folder is one that the user chose: links are followed.
+        path: The file. The user chose the folder, so that links are followed.
         flags: Flags of `os.open`.
 
     Returns:
@@ -68,26 +74,27 @@ def private(path: str, flags: int) -> int:
 
 
 def found(path: str, flags: int) -> int:
-    """Open a file in a folder that somebody else may have filled: an ``opener`` that never waits.
+    """Open a file in a folder that others may have filled, without blocking. Use it as an ``opener``.
 
     Args:
-        path: The file. It is created with mode 0600 where ``flags`` say so.
+        path: The file. It is created with mode 0600 if ``flags`` say so.
         flags: Flags of `os.open`.
 
     Returns:
         A file descriptor.
 
     Raises:
-        UnsafeFileError: The name is a link, a directory, a FIFO, a socket or a device; the file has a second
-            name (a hard link) or belongs to another user.
+        UnsafeFileError: The name is a link, a directory, a FIFO, a socket or a device; or the file has a
+            second name (a hard link) or belongs to another user.
+        OSError: The file cannot be opened.
     """
-    # Look before opening: to open a device can change it (a tape is rewound).
+    # Check before opening, because opening a device can change it (it rewinds a tape).
     with contextlib.suppress(FileNotFoundError):
         _check(path, os.lstat(path))
     try:
         file = os.open(path, flags | _NO_FOLLOW | _NO_WAIT, PRIVATE_FILE)
     except OSError as error:
-        if error.errno == errno.ELOOP:  # a link since the check
+        if error.errno == errno.ELOOP:  # The file became a link after the check.
             raise UnsafeFileError(path, "is a symbolic link") from error
         raise
     try:
@@ -99,15 +106,16 @@ def found(path: str, flags: int) -> int:
 
 
 def _check(path: str, status: os.stat_result) -> None:
+    """Raise an error unless the file is a plain file of the user's."""
     if problem := problem_of(status):
         raise UnsafeFileError(path, problem)
 
 
 def problem_of(status: os.stat_result) -> str:
-    """Say why a file must not be opened, by its status; an empty text if it may be.
+    """Return why a file must not be opened, or an empty string if it may be.
 
     Args:
-        status: Its status, of the name itself (`os.lstat`) or of the opened file.
+        status: Status of the name itself (`os.lstat`) or of the open file.
 
     Returns:
         A predicate for a message, such as ``is a FIFO``.
@@ -123,13 +131,13 @@ def problem_of(status: os.stat_result) -> str:
 
 
 def owner_problem(status: os.stat_result) -> str:
-    """Say that a file or a folder belongs to somebody else; an empty text if it does not.
+    """Return a message if a file or folder belongs to another user, or an empty string if it does not.
 
-    Root is no exception: the owner could put a link in place of a file at any time, and could no longer use
-    what root creates.
+    Root is no exception. The owner could replace a file by a link at any time, and could no longer use what
+    root creates.
 
     Args:
-        status: The status of the file or folder.
+        status: Status of the file or folder.
 
     Returns:
         A predicate for a message, such as ``belongs to user 1001``.
@@ -141,25 +149,26 @@ def owner_problem(status: os.stat_result) -> str:
 
 
 def _user() -> int | None:
-    """Return the id of the user whose rights this process has; None on Windows."""
+    """Return the id of the user whose rights this process has, or None on Windows."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
 def create_private(path: str | Path) -> None:
     """Create an empty file with mode 0600, for a library that opens files itself (SQLite).
 
-    A file that exists keeps its content and mode: somebody may have shared it on purpose. The journals that
-    SQLite writes beside a database get the mode of the database.
+    An existing file keeps its content and its mode, because somebody may share it on purpose. The journals
+    that SQLite writes beside a database get the mode of the database.
 
     Args:
         path: The file.
     """
+    # SQLite opens the database with the mode of the umask.
     if not os.path.exists(path):
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_FILE))
 
 
 def create_folder(path: Path) -> Path:
-    """Create a folder and those above it with mode 0700; folders that exist stay as they are.
+    """Create a folder and its parents with mode 0700. Existing folders are not changed.
 
     Args:
         path: The folder.
@@ -173,6 +182,7 @@ def create_folder(path: Path) -> Path:
 
 
 def _missing(path: Path) -> Iterator[Path]:
+    """Yield the folders of a path that do not exist, innermost first."""
     for folder in (path, *path.parents):
         if folder.is_dir():
             return
@@ -180,10 +190,10 @@ def _missing(path: Path) -> Iterator[Path]:
 
 
 def cache_folder(*names: str) -> Path:
-    """Return a folder among the user's caches, which are closed to others; it is made if missing.
+    """Return a folder among the user's caches, closed to others. It is created if missing.
 
     Args:
-        names: Names of the folders below graphneg's own.
+        *names: Names of the folders below graphneg's own.
 
     Returns:
         The folder.
@@ -194,12 +204,12 @@ def cache_folder(*names: str) -> Path:
     create_folder(caches)
     status = os.stat(caches)
     if _user() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
-        os.chmod(caches, PRIVATE_FOLDER)  # made by an earlier version, as open as the umask let it
+        os.chmod(caches, PRIVATE_FOLDER)  # An earlier version created it with the mode of the umask.
     return create_folder(caches.joinpath(*names))
 
 
 def own_folder(path: Path) -> Path:
-    """Create a folder of the user's alone, or check that it is one; others lose access to it.
+    """Create a folder for the user alone, or check that it is one. Others lose access to it.
 
     Args:
         path: The folder.
@@ -208,10 +218,11 @@ def own_folder(path: Path) -> Path:
         The same path.
 
     Raises:
-        UnsafeFileError: The name is a link or no folder, or the folder belongs to another user. Root is
-            refused a new folder in another user's (``sudo`` may leave HOME as it was).
+        UnsafeFileError: The name is a link or not a folder, or the folder belongs to another user. Root is
+            refused a new folder inside another user's, because ``sudo`` may keep the HOME of the user.
     """
     user = _user()
+    # Root could create the folder, but the owner of the folder above could replace it.
     if user == 0:
         above = next(folder for folder in (path, *path.parents) if folder.exists())
         if problem := owner_problem(os.stat(above)):

@@ -1,9 +1,12 @@
-"""Pipelines on a Ray cluster: the blocks of `graphneg.pipeline`, by actors on all nodes.
+"""Run pipelines on a Ray cluster: the blocks of `graphneg.pipeline`, done by actors on all nodes.
 
-In: a pipeline, and where the cluster is. Out: the same file as on one machine. Actors that parse and actors
-that make negatives hold their models and work side by side, as two `map_batches` of Ray Data, which holds
-back those that are ahead. A block whose node goes is done again on another one; blocks that are done are
-files in the folder of the output, which all nodes must see. Needs the extra ``ray``.
+A pipeline and the address of a cluster go in. The output is the same file as on one machine. Actors that
+parse and actors that make negatives hold their models and work side by side, as two `map_batches` of Ray
+Data, which slows down those that are ahead. A block whose node fails is done again on another node. Finished
+blocks are files in the folder of the output, which all nodes must share. The module needs the extra ``ray``:
+
+    with connected("10.0.0.1:6379"):
+        run_on(read_pipeline("pipeline.yaml"))
 """
 
 from __future__ import annotations
@@ -47,18 +50,20 @@ if TYPE_CHECKING:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 LOCAL = "local"
-"""A cluster of this machine alone, for as long as the pipeline runs."""
+"""Address of a cluster of this machine alone, which runs as long as the pipeline."""
 _ANSWER_SECONDS = 10.0
+"""Seconds to wait for the head of a cluster."""
 _ATTEMPTS = 2
-"""Times that what is left is begun: a block that ends each actor that takes it would go on for ever."""
+"""Number of times that unfinished blocks are started. A block that crashes every actor must come to an end.
+"""
 _RETRIES = 1
-"""Times that a block is done again at once, where its actor ended."""
+"""Number of times that a block is retried at once if its actor ended."""
 _PAUSE_SECONDS = 5.0
-"""Before all that is left is begun again, where actors of a node that went were out of reach for too long."""
+"""Seconds before unfinished blocks are started again, after actors of a lost node could not be reached."""
 _SIGNING_IN = tuple(
     f"NEO4J_{name}" for name in ("USERNAME", "PASSWORD", "DATABASE", "READER_USERNAME", "READER_PASSWORD")
 )
-"""Handed to actors as arguments, which no dashboard shows."""
+"""Credentials. Actors get them as arguments, which no dashboard shows."""
 
 
 def negatives(
@@ -69,14 +74,20 @@ def negatives(
     overwrite: bool = False,
     on_rejected: Listener | None = None,
 ) -> ray.data.Dataset:
-    """Run a pipeline on the cluster at ``address`` (``HOST:PORT``, or ``local``); returns its negatives.
+    """Run a pipeline on a cluster and return its negatives.
 
-    The dataset reads the file that the pipeline writes; the cluster stays connected. A cluster that this
-    process is connected to already is used as it is.
+    The cluster stays connected, because the dataset reads the file of the pipeline. If this process is
+    connected to a cluster already, that one is used.
 
-    Raises:
-        InputError: there is no such cluster, a node has another graphneg or Python, or as `run_pipeline`.
-        StoreError: the store is gone.
+    Args:
+        pipeline: The pipeline.
+        address: Address of the cluster, ``HOST:PORT`` or ``local``.
+        progress: Receives the number of finished blocks.
+        overwrite: Replace a file that another pipeline wrote.
+        on_rejected: Called with each refused item.
+
+    Returns:
+        The negatives.
     """
     ray = _ray()
     pipeline = checked(pipeline)
@@ -93,7 +104,21 @@ def run_on(
     overwrite: bool = False,
     on_rejected: Listener | None = None,
 ) -> Exported:
-    """`run_pipeline` by the actors of the cluster that this process is connected to."""
+    """Run a pipeline on the cluster that this process is connected to; see `run_pipeline`.
+
+    Args:
+        pipeline: The pipeline.
+        progress: Receives the number of finished blocks.
+        overwrite: Replace a file that another pipeline wrote.
+        on_rejected: Called with each refused item.
+
+    Returns:
+        The number of negatives in the file.
+
+    Raises:
+        InputError: The store is a directory that other nodes cannot see.
+    """
+    # Other versions of graphneg or Python give other bytes.
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
         raise InputError(f"{pipeline.store}: other nodes can't see a directory; name a Neo4j, or no store")
@@ -102,9 +127,13 @@ def run_on(
 
 @contextmanager
 def connected(address: str) -> Generator[None]:
-    """A connection to a cluster, which ends with the block.
+    """Connect to a cluster for the length of a ``with`` block.
 
-    Raises `InputError`: the extra is missing, or there is no such cluster.
+    Args:
+        address: Address of the cluster, ``HOST:PORT`` or ``local``.
+
+    Yields:
+        Nothing.
     """
     ray = _ray()
     _connect(address)
@@ -115,6 +144,7 @@ def connected(address: str) -> Generator[None]:
 
 
 def _ray() -> Any:
+    """Import Ray, or raise an error that says how to install it."""
     try:
         import ray
     except ImportError as error:
@@ -123,29 +153,33 @@ def _ray() -> Any:
 
 
 def _connect(address: str) -> None:
+    """Connect to a cluster, unless this process is connected already."""
     ray = _ray()
+    # A cluster that the caller has joined is used as it is.
     if ray.is_initialized():
         return
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
     if address == LOCAL:
         try:
             ray.init(address=LOCAL, **quiet)
-        except Exception as error:  # a plain one: "The current node timed out during startup"
+        except Exception as error:  # Ray raises plain ones: "The current node timed out during startup".
             raise InputError(f"Ray does not start on this machine ({first_line(error)})") from error
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
+        # Fail fast: Ray itself waits long for an address that does not answer.
         with socket.create_connection((host, int(port)), _ANSWER_SECONDS):
             pass
     except (OSError, ValueError) as error:
         raise _no_cluster(address, error) from error
     try:
         ray.init(address=address, **quiet)
-    except Exception as error:  # Ray raises RuntimeError, ConnectionError and its own, version by version
+    except Exception as error:  # The class depends on the version of Ray.
         raise _no_cluster(address, error) from error
 
 
 def _no_cluster(address: str, error: Exception) -> InputError:
+    """Return the error for a cluster that cannot be joined."""
     wrong = InputError(
         f"no Ray cluster at {address} that this process can join ({first_line(error)}): start one with "
         "`ray start --head` and the same Ray and Python, name it as HOST:PORT, or say --ray local"
@@ -155,14 +189,11 @@ def _no_cluster(address: str, error: Exception) -> InputError:
 
 
 def _alike_nodes() -> int:
-    """How many nodes there are.
-
-    Raises `InputError`: one has another graphneg or Python.
-    """
+    """Return the number of nodes, after checking that all have the same graphneg and Python."""
     ray = _ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    def what_is_there() -> str:  # sent as it is: the node may have no graphneg to find it in
+    def what_is_there() -> str:  # Sent by value, because the node may have no graphneg to import it from.
         import platform
 
         try:
@@ -184,7 +215,7 @@ def _alike_nodes() -> int:
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
-        except ray.exceptions.TaskUnschedulableError:  # it has gone, and the cluster did not know it yet
+        except ray.exceptions.TaskUnschedulableError:  # The node is gone, and the cluster did not know.
             continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"
@@ -197,10 +228,12 @@ def _alike_nodes() -> int:
 
 
 def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
+    """Do blocks by actors, and start those again whose actors ended."""
     _ray().data.DataContext.get_current().enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # which importing it has set
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing it sets another level.
     left = {str(shard): None for shard in shards}
     with _told():
+        # A block whose actor was lost has no row: it stays in `left`.
         for attempt in range(_ATTEMPTS):
             time.sleep(_PAUSE_SECONDS * bool(attempt))
             for name, done in _rows(pipeline, list(left), folder):
@@ -217,7 +250,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
 def _rows(
     pipeline: Pipeline, names: Sequence[str], folder: Path | None
 ) -> Iterator[tuple[str, Done | Exception]]:
-    """What became of blocks; nothing of those whose actors ended or could not be reached any more."""
+    """Yield the results of blocks, without those whose actors ended or could not be reached."""
     ray = _ray()
     try:
         for row in _blocks(pipeline, names, folder).iter_rows():
@@ -227,23 +260,26 @@ def _rows(
 
 
 def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
-    """The blocks of these names, to be done when rows are asked for: a row a block."""
+    """Return the blocks of these names as a dataset, which does them when its rows are read."""
     ray = _ray()
+    # Actors run in other working directories.
     where = None if folder is None else folder.absolute()
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
     arguments = (pickle.dumps(pipeline), where, signing_in)
-    with warnings.catch_warnings():  # of options without a name of their own: there is none for attempts
+    with warnings.catch_warnings():  # Ray warns about options that it passes on, such as `max_task_retries`.
         warnings.simplefilter("ignore")
+        # With a store for all blocks, parsing is a run of its own, without a folder.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
             found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(names)))
-    found.context.max_errored_blocks = -1  # those whose actors end, as all else is an answer
+    found.context.max_errored_blocks = -1  # Only blocks whose actors end are errors; these are started again.
     return found
 
 
 def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
+    """Return the options of `map_batches` for one stage."""
     ray = _ray()
     amount = min(actors.amount, most)
     return {
@@ -257,19 +293,22 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
 
 
 class _ParseActor:
-    """`Reader`, of batches of one block."""
+    """An actor of the first stage, `Reader`, for batches of one block."""
 
     def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
+        """Initialize the stage on the node."""
         os.environ.update(signing_in)
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Parse a block."""
         shard = Shard.parse(str(batch["block"][0]))
         parses: list[Parses | None] = []
         done = _tried(shard, self._parse, shard, parses)
         return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
 
     def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
+        """Parse a block in the store of all, or keep its parses for the second stage."""
         if self._folder is None:
             self._stage.into_store(shard, refused)
         else:
@@ -277,19 +316,22 @@ class _ParseActor:
 
 
 class _MakeActor:
-    """`Maker`, of batches of one block."""
+    """An actor of the second stage, `Maker`, for batches of one block."""
 
     def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
+        """Initialize the stage on the node."""
         os.environ.update(signing_in)
         self._stage = Maker(pickle.loads(pipeline), folder)
 
     def __del__(self) -> None:
-        """Called by Ray when the actor is not needed any more."""
+        """Close the store when Ray drops the actor."""
         self._stage.close()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Make the negatives of a block, unless the first stage failed."""
         shard = Shard.parse(str(batch["block"][0]))
         done = before = pickle.loads(batch["done"][0]) if "done" in batch else Done()
+        # A block that failed in the first stage goes through unchanged.
         if isinstance(before, Done) and not before.fault:
             [parsed] = pickle.loads(batch["parses"][0]) if "parses" in batch else [None]
             done = _tried(shard, self._stage.make, shard, parsed)
@@ -299,8 +341,7 @@ class _MakeActor:
 
 
 def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done | Exception:
-    """What became of a block, or what ends the run, which the driver raises: it may be so on this node only,
-    whose disk is full, say."""
+    """Return the result of a block, or the error that ends the run, with the node that raised it."""
     try:
         return attempted(shard, work, *arguments)
     except (GraphnegError, OSError) as error:
@@ -312,12 +353,13 @@ def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done | E
 
 @contextmanager
 def _told() -> Generator[None]:
-    """What an actor raised on purpose is raised here; what Ray itself has to say is one line."""
+    """Raise errors of actors here. Errors of Ray itself become one line."""
     ray = _ray()
     try:
         yield
     except ray.exceptions.RayError as error:
         cause: BaseException | None = error
+        # Ray wraps the exceptions of actors, sometimes twice.
         while cause is not None and not isinstance(cause, GraphnegError):
             cause = getattr(cause, "cause", None) or cause.__cause__
         if cause is not None:

@@ -1,7 +1,7 @@
-"""Parts of a corpus for many machines: which dialogues are in which, and in which order all of them are.
+"""Split a corpus into shards for many machines, and order its dialogues.
 
-A dialogue's id goes in; the shard that has it comes out of a hash of the id, and its place of the id itself.
-So shards don't overlap, all together are the corpus, and nobody needs to know the other dialogues to tell.
+A hash of a dialogue's id decides its shard. Therefore shards do not overlap, together they are the corpus,
+and no machine needs to know the other dialogues:
 
 >>> [Shard.parse("1/2").holds(id) for id in ("everyday/test/1", "everyday/test/2", "everyday/test/3")]
 [True, True, False]
@@ -21,24 +21,24 @@ _WRITTEN = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Part ``index`` of ``amount``, from 1 on.
+    """One of several parts of a corpus.
 
-    Raises `InputError`: there is no such part.
+    Attributes:
+        index: Number of the part, from 1.
+        amount: Number of parts.
     """
 
     index: int
     amount: int
 
     def __post_init__(self) -> None:
+        """Check that there is such a part."""
         if not 1 <= self.index <= self.amount:
             raise _wrong(f"shard {self}: there are the shards 1/{self.amount} to {self.amount}/{self.amount}")
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """The shard that is written ``3/16``: the third of sixteen.
-
-        Raises `InputError`: it is not written so, or there is no such part.
-        """
+        """Return the shard that a text such as ``3/16`` names: the third of sixteen."""
         if (found := _WRITTEN.fullmatch(text.strip())) is None:
             raise _wrong(f"shard {text!r}: write I/N, 3/16 for the third of sixteen")
         index, amount = map(int, found.groups())
@@ -47,45 +47,81 @@ class Shard:
         return cls(index, amount)
 
     def holds(self, dialogue: str) -> bool:
-        """Whether the dialogue of this id is in the part: the same on every machine."""
+        """Return whether a dialogue is in the shard.
+
+        Args:
+            dialogue: Id of the dialogue.
+
+        Returns:
+            True if it is; the same on every machine.
+        """
         return number(0, "shard", dialogue) % self.amount == self.index - 1
 
     @classmethod
     def of(cls, dialogue: str, amount: int) -> Shard:
-        """The one of so many parts that `holds` the dialogue of this id."""
+        """Return the shard that holds a dialogue.
+
+        Args:
+            dialogue: Id of the dialogue.
+            amount: Number of shards.
+
+        Returns:
+            The shard.
+        """
         return cls(number(0, "shard", dialogue) % amount + 1, amount)
 
     def file(self, out: str | Path) -> Path:
-        """The file of this part of ``out``.
+        """Return the file of the shard for an output file.
 
-        >>> Shard(3, 16).file("negatives.jsonl").name
-        'negatives.jsonl.3-of-16'
+        Args:
+            out: The output file of all shards.
+
+        Returns:
+            The path of the shard's file.
+
+        Example:
+            >>> Shard(3, 16).file("negatives.jsonl").name
+            'negatives.jsonl.3-of-16'
         """
         return Path(f"{out}.{self.index}-of-{self.amount}")
 
     def __str__(self) -> str:
+        """Return the shard as it is written, such as ``3/16``."""
         return f"{self.index}/{self.amount}"
 
 
 def shard_of(given: Shard | str | None) -> Shard | None:
-    """A shard as such, or as it is written; None stands for all dialogues.
+    """Return a shard that is given as an object or as text.
 
-    Raises `InputError`: as `Shard.parse`.
+    Args:
+        given: The shard, its text, or None for all dialogues.
+
+    Returns:
+        The shard, or None.
     """
     return Shard.parse(given) if isinstance(given, str) else given
 
 
 def natural_order(id: str) -> str:
-    """An ASCII key that sorts ids as people do: 2 before 10; the same order on every server.
+    """Return an ASCII key that sorts ids with their numbers as numbers: 2 before 10.
 
-    >>> sorted(["c/test/10", "c/test/9"], key=natural_order)
-    ['c/test/9', 'c/test/10']
+    Args:
+        id: Any id.
+
+    Returns:
+        The key, which sorts in the same way on every server.
+
+    Example:
+        >>> sorted(["c/test/10", "c/test/9"], key=natural_order)
+        ['c/test/9', 'c/test/10']
     """
+    # A number is written after the count of its digits: 9 becomes 019, 10 becomes 0210.
     padded = re.sub(r"\d+", lambda match: f"{len(match[0]):02d}{match[0]}", id)
     return padded.encode("ascii", "backslashreplace").decode("ascii")
 
 
 def _wrong(reason: str) -> InputError:
+    """Return an error for wrong arguments, with exit status 2."""
     error = InputError(reason)
     error.status = 2
     return error

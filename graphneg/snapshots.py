@@ -1,8 +1,8 @@
-"""The snapshot: what looks across dialogues, counted once over a whole corpus, for stores of a part of it.
+"""Write and load snapshots: what some recipes need from a whole corpus, for stores that hold a part of it.
 
-A store with everything goes in, a file comes out (`Snapshot.write`); the file goes into the store of a shard
-(`Snapshot.load`), and negatives of that shard are what they would be in the store with everything. A part of
-a snapshot is what some negatives take from other dialogues:
+`Snapshot.write` computes it once from a store with everything. `Snapshot.load` puts it into the store of a
+shard. The negatives of that shard are then the same as in the store with everything. A part of a snapshot
+serves some transforms or generators:
 
 ========== ==================================== ===========================================================
 donors     graft                                up to 3,072 utterances with graphs of each split
@@ -12,9 +12,10 @@ sentences  overlap, hard                        the pool: all sentences, as any 
 bank       random, bm25, semi-hard, token-subst up to 100,000 right responses of each corpus
 ========== ==================================== ===========================================================
 
-Every snapshot also has the right replies of copies of contexts, which are no negatives anywhere.
+Every snapshot also has the right replies of contexts that occur several times, which are no negatives
+anywhere.
 
-The file is JSON lines, compressed: a header with the digest of the rest, then a line for each row. The same
+The file is compressed JSON Lines: a header with the digest of the rest, then a line for each row. The same
 store gives the same digest.
 """
 
@@ -81,7 +82,7 @@ from graphneg.store.statements import cypher_text, run
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """What the first line says: the digest of the rest, and facts of the whole corpus."""
+    """The first line of a file: the digest of the rest, and facts about the whole corpus."""
 
     snapshot: str
     version: str
@@ -92,17 +93,26 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
-"""What comes with donors (the utterances with their graphs), and with shifts."""
+"""Kinds of rows that come with donors (the utterances with their graphs) and with shifts."""
 _KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
-"""What the store keeps as rows; all else becomes nodes as a load would make them."""
+"""Kinds of rows that the store keeps as they are. All others become nodes, as if they were loaded."""
 _PAGE = 500
+"""Number of rows in a transaction."""
 _MARKED = {"excerpt": True, "shifts": True, "pooled": True}
+"""Attributes of excerpts, which keep them out of the shift graph and of the pool."""
 Row = Any
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A file of a snapshot: its ``digest``, its ``parts``, and ``facts`` of the whole corpus."""
+    """A file with a snapshot.
+
+    Attributes:
+        path: The file.
+        digest: Digest of the content.
+        parts: Names of its parts.
+        facts: Facts about the whole corpus.
+    """
 
     path: Path
     digest: str
@@ -117,18 +127,28 @@ class Snapshot:
         parts: Sequence[str] = PARTS,
         progress: Progress | None = None,
     ) -> Snapshot:
-        """Count what the ``parts`` need over all that a store has, and write it to a file.
+        """Compute a snapshot of a store and write it to a file.
 
-        The store's dialogues are cut into sentences first where ``sentences`` is a part. The file is there
-        when it is complete.
+        For the part ``sentences``, the dialogues of the store are split into sentences first. The file
+        appears when it is complete.
 
-        Raises `InputError`: there is no such part, the store has no dialogues, no shift graph (of the part
-        ``shifts``) or is itself one of a shard, or the file can't be written.
+        Args:
+            store: Store with the whole corpus.
+            path: File to write.
+            parts: Names of the parts to include.
+            progress: Receives the number of finished parts.
+
+        Returns:
+            The snapshot.
+
+        Raises:
+            InputError: A part is unknown, or the store has no dialogues or only those of a shard.
         """
         chosen = tuple(part for part in PARTS if part in listed("parts", parts))
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose of {', '.join(PARTS)}")
         info = info_of(store)
+        # A snapshot of a part would be mistaken for one of the whole corpus.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
                 f"the {store.description} has no dialogues, or those of a shard only: a snapshot is made of "
@@ -143,6 +163,7 @@ class Snapshot:
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
+        # The header comes first but holds the digest of the rest: write the rows to a file beside it.
         with atomic_file(path) as unfinished, TemporaryFile(dir=unfinished.parent) as body:
             digest = _write_body(body, _rows(store, chosen, bar), facts)
             body.seek(0)
@@ -154,9 +175,16 @@ class Snapshot:
 
     @classmethod
     def read(cls, path: str | Path) -> Snapshot:
-        """What a file says of itself; its rows are read when they are loaded.
+        """Read the header of a snapshot. The rows are read when they are loaded.
 
-        Raises `InputError`: it can't be read, or is no snapshot of this version.
+        Args:
+            path: File of the snapshot.
+
+        Returns:
+            The snapshot.
+
+        Raises:
+            InputError: The file is not a snapshot of this version.
         """
         with open_input(path, pipes=False) as stored:
             try:
@@ -165,6 +193,7 @@ class Snapshot:
                 head = converted(facts, _Head, str(path))
             except (InputError, EOFError, OSError, zlib.error) as error:
                 raise InputError(f"{path}: no snapshot; graphneg snapshot -o FILE writes one") from error
+        # Another version may compute other rows.
         if head.version != __version__:
             raise InputError(
                 f"{path}: graphneg {head.version} made it, this is {__version__}: take one everywhere"
@@ -175,10 +204,15 @@ class Snapshot:
     def load(self, store: Store, progress: Progress | None = None) -> None:
         """Put the snapshot into the store of a shard, which has its own dialogues, graphs and shifts.
 
-        Stopped at any moment, the same call goes on. What is there already is left as it is.
+        What the store holds already is not changed. If the call is stopped, the same call continues it.
 
-        Raises `InputError`: the file is not whole, the store has another snapshot, or other opposites, frames
-        or lexicon entries than the one that the snapshot was made of.
+        Args:
+            store: Store of a shard.
+            progress: Receives the number of finished rows.
+
+        Raises:
+            InputError: The store has another snapshot, or its opposites, frames or lexicon entries are not
+                those that the snapshot was made with.
         """
         known = stored_snapshot(store)
         if known is not None:
@@ -186,6 +220,7 @@ class Snapshot:
                 raise InputError(f"{self.path}: the {store.description} has another snapshot already")
             return
         there, meanings = _resources(store), self.facts["resources"]
+        # With other antonyms or frames, the shard's negatives would differ from those of the whole store.
         for kind in sorted({*there, *meanings}):
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
@@ -200,6 +235,7 @@ class Snapshot:
             for number, page in numbered:
                 _LOADING[part](store, part, number, page)
                 bar.advance(len(page))
+        # The pool is complete now: the shard's own dialogues must not be added again.
         if SENTENCES in self.parts:
             store.write(lambda tx: run(tx, "snapshot/mark_pooled"))
         facts = json.dumps(dict(self.facts))
@@ -207,7 +243,7 @@ class Snapshot:
         bar.finish()
 
     def _rows(self) -> Iterator[tuple[str, Row]]:
-        """Each row with what it is of; the digest is checked on the way."""
+        """Yield the rows with their kinds, and check the digest on the way."""
         digest = _begun(self.facts)
         with open_input(self.path, pipes=False) as stored, gzip.GzipFile(fileobj=stored) as file:
             try:
@@ -217,21 +253,24 @@ class Snapshot:
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
                 raise InputError(f"{self.path}: the file is not whole; copy it again") from error
+        # The digest is known to be right only after the last row.
         if digest.hexdigest() != self.digest:
             raise InputError(f"{self.path}: the file is not as it was written; copy it again")
 
 
 def _resources(store: Store) -> dict[str, int]:
-    """How much there is of each resource; a server may leave out what there is none of."""
+    """Return the amount of each resource. A server may leave out kinds with none."""
     rows = store.read(cypher_text("snapshot/resources"))
     return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 
 
 def _begun(facts: Mapping[str, Any]) -> Any:
+    """Return a digest that begins with the facts."""
     return hashlib.blake2b(json.dumps(dict(facts), sort_keys=True).encode(), digest_size=16)
 
 
 def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping[str, Any]) -> str:
+    """Write the rows to a compressed file. Return their digest."""
     digest = _begun(json.loads(json.dumps(dict(facts))))
 
     def lines() -> Iterator[Any]:
@@ -244,17 +283,20 @@ def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping
 
 
 def _write_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
+    """Write lines to a compressed file. It has no time stamp, so that equal content gives equal bytes."""
+    # No name and no time stamp: equal rows give equal bytes.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         for row in rows:
             packed.write(_line(row))
 
 
 def _line(row: Any) -> bytes:
+    """Return a row as a line of JSON."""
     return json_line(row, separators=(",", ":"), default=list).encode() + b"\n"
 
 
 def _rows(store: Store, parts: Sequence[str], progress: Progress) -> Iterator[tuple[str, Row]]:
-    """The rows of the parts, each with what it is of, in an order that the store's content decides."""
+    """Yield the rows of the parts with their kinds, in an order that the store's content decides."""
     corpora = [(corpus, split) for corpus, split, _ in info_of(store).corpora]
     yield from ((COPIES, row) for row in copied_contexts(store).rows())
     for part in parts:
@@ -268,6 +310,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
+    """Yield the donors, and the utterances that they are taken from."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
@@ -275,7 +318,7 @@ def _read_donors(store: Store, splits: Splits) -> Named:
 
 
 def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
-    """The utterances that donors are of, by dialogue, each with its graph as the store has it."""
+    """Yield the utterances of donors by dialogue, each with its graph."""
     wanted = {row["amr"] for row in rows}
     ids = iter(sorted({row["dialogue"] for row in rows}))
     while page := list(islice(ids, _PAGE)):
@@ -295,11 +338,13 @@ def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _read_utterances(store: Store, splits: Splits) -> Named:
+    """Yield the samples of utterances."""
     samples = samples_of_texts(store)
     yield UTTERANCES, (row for split in splits for row in samples.every(*split))
 
 
 def _read_shifts(store: Store, splits: Splits) -> Named:
+    """Yield the method, the edges and the kinds of terms of the shift graph."""
     yield METHOD, [row.data() for row in store.read(cypher_text("shift/method"))]
     edges = read_edges(store)
     yield SHIFTS, edges
@@ -308,12 +353,14 @@ def _read_shifts(store: Store, splits: Splits) -> Named:
 
 
 def _read_sentences(store: Store, splits: Splits) -> Named:
+    """Yield the pool and the contexts that sentences answer."""
     pool_dialogues(store)
     yield ANSWERED, answered(store)
     yield SENTENCES, _sentences(store)
 
 
 def _sentences(store: Store) -> Iterator[Row]:
+    """Yield the sentences of the pool."""
     after = ""
     while page := store.read(cypher_text("snapshot/sentences"), after=after, limit=_PAGE):
         rows = [{name: row["row"][name] for name in sorted(row["row"])} for row in page]
@@ -322,6 +369,7 @@ def _sentences(store: Store) -> Iterator[Row]:
 
 
 def _read_bank(store: Store, splits: Splits) -> Named:
+    """Yield the right responses of each corpus."""
     corpora = sorted({corpus for corpus, _ in splits})
     yield BANK, (row for corpus in corpora for row in bank_rows(store, corpus))
 
@@ -336,12 +384,14 @@ _READING = {
 
 
 def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    """Store rows as they are."""
     kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
     store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
 
 
 def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Utterances of other dialogues with their graphs; dialogues that are there are left as they are."""
+    """Write utterances of other dialogues with their graphs. Dialogues in the store are not changed."""
+    # An excerpt of the shard's own dialogue would replace it by some of its turns.
     there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
     new = [row for row in rows if row[0] not in there]
     dialogues = [
@@ -354,6 +404,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
         for id, _, _, turns, made in rows
         for turn, parse in zip(turns, made, strict=True)
     ]
+    # Graphs are written in groups of one source.
     graphs.sort(key=itemgetter(0))
     for source, some in groupby(graphs, itemgetter(0)):
         for _ in write_graphs(store, [graph for _, graph in some], source):
@@ -361,6 +412,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
 
 
 def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
+    """Return the source and the graph of an utterance, ready to be written."""
     made = remembered_parse(**parse)
     number, _, text = turn
     pending = PendingText("utterances", f"{dialogue}#{number}", text, ())
@@ -369,6 +421,7 @@ def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tupl
 
 
 def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    """Write edges of the shift graph."""
     named = [dict(zip(("focus", "perspective", "count"), row, strict=True)) for row in rows]
 
     def work(tx: ManagedTransaction) -> None:
@@ -379,7 +432,7 @@ def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """How the shift graph was made; a store whose own was made another way is refused."""
+    """Write the method of the shift graph, and refuse a store whose own shift graph has another one."""
     for row in rows:
         method = {name: row[name] for name in ("keywords", "embedder")}
         [state] = store.write(lambda tx, method=method: run(tx, "shift/begin", **method))
@@ -391,14 +444,18 @@ def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    """Write the kinds of terms."""
     named = [{"text": text, "kind": kind} for text, kind in rows]
     store.write(lambda tx: run(tx, "snapshot/write_kinds", rows=named))
 
 
 def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
+    """Write sentences of the pool that are new."""
+
     def work(tx: ManagedTransaction) -> None:
         stored = run(tx, "load/stored_sentences", ids=[row["id"] for row in rows])
         there = {row["id"] for row in stored}
+        # An interrupted load has written some of them.
         new = [row for row in rows if row["id"] not in there]
         mentions = mention_rows(new)
         if new:

@@ -1,4 +1,8 @@
-"""Statistics that rooms share: the area under the ROC curve, resamples, percentile intervals, agreement."""
+"""Compute statistics for evaluation: ROC AUC, bootstrap resamples, percentile intervals, agreement.
+
+>>> roc_auc([2.0, 3.0], [1.0, 2.0])
+0.875
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 COVERAGE = 95
-"""Percent of the resamples that an interval holds."""
+"""Percentage of resamples inside an interval."""
 THRESHOLD = 0.5
-"""A score from here on is taken for the positive class."""
+"""Scores at or above this threshold count as positive."""
 
 
 class Estimate(NamedTuple):
-    """A figure, and the ends of its 95% interval."""
+    """A value with its 95% interval.
+
+    Attributes:
+        value: The value.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+    """
 
     value: float
     low: float
@@ -32,36 +42,62 @@ def roc_auc(
     positive_counts: ArrayLike | None = None,
     negative_counts: ArrayLike | None = None,
 ) -> float:
-    """The area under the ROC curve: the share of pairs in which the positive scores higher, a tie as half.
+    """Return the area under the ROC curve.
 
-    The scores are of shape (positives,) and (negatives,); counts of the same shape say how often each came
-    up. Not a number where there is none of either.
+    It is the share of pairs in which the positive has the higher score; a tie counts as half.
 
-    >>> roc_auc([2.0, 3.0], [1.0, 2.0]), roc_auc([2], [1, 2], negative_counts=[3, 1])
-    (0.875, 0.875)
+    Args:
+        positive: Scores of positives, shape (positives,).
+        negative: Scores of negatives, shape (negatives,).
+        positive_counts: How often each positive counts, same shape; by default once.
+        negative_counts: How often each negative counts, same shape; by default once.
+
+    Returns:
+        The area from 0 to 1, or NaN if there are no positives or no negatives.
+
+    Example:
+        >>> roc_auc([2.0, 3.0], [1.0, 2.0]), roc_auc([2], [1, 2], negative_counts=[3, 1])
+        (0.875, 0.875)
     """
     import numpy as np
 
     above, below = np.asarray(positive, dtype=float), np.asarray(negative, dtype=float)
     if not len(above) or not len(below):
         return float("nan")
+    # Equal scores share a place, so that a tie can count as half.
     values, at = np.unique(np.concatenate([above, below]), return_inverse=True)
     won = np.bincount(at[: len(above)], positive_counts, len(values))
     lost = np.bincount(at[len(above) :], negative_counts, len(values))
+    # For each place: the positives there, times the negatives below and half of those at the same place.
     return float(won @ (np.cumsum(lost) - lost / 2) / (won.sum() * lost.sum()))
 
 
 def resampled_items(items: int, resamples: int, random: Generator | int) -> NDArray[Any]:
-    """Indices of as many items as there are, drawn with replacement: of shape (resamples, items)."""
+    """Return bootstrap resamples as indices of items, drawn with replacement.
+
+    Args:
+        items: Number of items.
+        resamples: Number of resamples.
+        random: Random generator or seed.
+
+    Returns:
+        Indices of shape (resamples, items).
+    """
     import numpy as np
 
     return np.random.default_rng(random).integers(items, size=(resamples, items))
 
 
 def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDArray[Any]:
-    """How often each item is drawn in each resample: of shape (resamples, items).
+    """Return bootstrap resamples as counts of items, so that sums over resamples are one matrix product.
 
-    Sums over resamples are then one product of matrices.
+    Args:
+        items: Number of items.
+        resamples: Number of resamples.
+        random: Random generator or seed.
+
+    Returns:
+        Counts of shape (resamples, items).
     """
     import numpy as np
 
@@ -69,18 +105,30 @@ def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDA
 
 
 def interval(drawn: ArrayLike) -> tuple[float, float]:
-    """The ends of the interval that holds 95% of the numbers drawn."""
+    """Return the 95% interval of some numbers.
+
+    Args:
+        drawn: Numbers, shape (n,).
+
+    Returns:
+        The lower and the upper end.
+    """
     low, high = percentile_interval(drawn)
     return float(low), float(high)
 
 
 def percentile_interval(drawn: ArrayLike) -> NDArray[Any]:
-    """The ends of the interval that holds 95% of what was drawn, along the first axis: of shape (2, ...).
+    """Return the 95% interval along the first axis.
 
-    What is not a number does not count; both ends are 0 where no number was drawn.
+    Args:
+        drawn: Numbers, shape (n, ...). NaN is ignored.
 
-    >>> percentile_interval(range(201)).tolist()
-    [5.0, 195.0]
+    Returns:
+        The lower and the upper ends, shape (2, ...); 0 if there are no numbers.
+
+    Example:
+        >>> percentile_interval(range(201)).tolist()
+        [5.0, 195.0]
     """
     import numpy as np
 
@@ -92,19 +140,24 @@ def percentile_interval(drawn: ArrayLike) -> NDArray[Any]:
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
-    """Fleiss' kappa of items that were each rated by the same number of annotators.
-
-    ``ratings`` holds for each item one category an annotator, shape (items, annotators). 1 is full
-    agreement, 0 what chance would give. Where only one category was ever given it is 1, since nobody
-    disagrees (the formula has no value there).
+    """Return Fleiss' kappa of items that were each rated by the same number of annotators.
 
     Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5).
 
-    Raises:
-        InputError: no item, or items with one annotator or different numbers of them.
+    Args:
+        ratings: Categories, shape (items, annotators).
 
-    >>> round(fleiss_kappa([(0, 0, 0), (1, 1, 1), (0, 0, 1), (0, 1, 1)]), 3)
-    0.333
+    Returns:
+        1 for full agreement, 0 for the agreement of chance. If all ratings are the same category, the formula
+        has no value, and 1 is returned.
+
+    Raises:
+        InputError: There is no item, or items have fewer than two or different numbers of annotators.
+        GraphnegError: The package statsmodels is missing.
+
+    Example:
+        >>> round(fleiss_kappa([(0, 0, 0), (1, 1, 1), (0, 0, 1), (0, 1, 1)]), 3)
+        0.333
     """
     annotators = len(ratings[0]) if ratings else 0
     if annotators < 2:
@@ -122,31 +175,40 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
 def krippendorff_alpha(
     ratings: Sequence[Sequence[Hashable]], order: Sequence[Hashable] | None = None
 ) -> float:
-    """Krippendorff's alpha: 1 less the disagreement that was seen, divided by that of chance.
-
-    ``ratings`` holds for each item the categories that its annotators gave, as many as they are; items with
-    fewer than two do not count. With ``order``, all categories from first to last, the scale is ordinal:
-    categories disagree more the more ratings lie between them. 1 where only one category was ever given.
+    """Return Krippendorff's alpha: 1 minus the observed disagreement divided by that of chance.
 
     Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", sections C and E.
 
-    Raises `InputError`: no item has two ratings.
+    Args:
+        ratings: Categories that each item got, any number of them; items with fewer than two are ignored.
+        order: All categories from first to last, for an ordinal scale. Two categories then disagree more if
+            more ratings lie between them.
 
-    >>> round(krippendorff_alpha([(0, 0), (1, 1), (0, 1), (0, 0), (0, 0), (0,)]), 3)
-    0.571
+    Returns:
+        1 for full agreement, 0 for the agreement of chance; 1 if all ratings are the same category.
+
+    Raises:
+        InputError: No item has two ratings.
+
+    Example:
+        >>> round(krippendorff_alpha([(0, 0), (1, 1), (0, 1), (0, 0), (0, 0), (0,)]), 3)
+        0.571
     """
+    # A single rating can neither agree nor disagree.
     paired = [item for item in ratings if len(item) > 1]
     if not paired:
         raise InputError("agreement needs at least one item that two annotators rated")
     total = Counter(category for item in paired for category in item)
     amount = total.total()
     distance = _distances(total, order)
+    # Observed disagreement: pairs of ratings of the same item.
     seen = sum(
         distance[one, other] * count * (votes[other] - (one == other)) / (votes.total() - 1)
         for votes in map(Counter, paired)
         for one, count in votes.items()
         for other in votes
     )
+    # Expected disagreement: pairs of ratings of any items.
     chance = sum(
         distance[one, other] * count * total[other] / (amount - 1)
         for one, count in total.items()
@@ -158,13 +220,14 @@ def krippendorff_alpha(
 def _distances(
     total: Counter[Hashable], order: Sequence[Hashable] | None
 ) -> dict[tuple[Hashable, Hashable], float]:
-    """How much two categories disagree, squared: 1 where they differ, or by the ratings between them."""
+    """Return the squared disagreement of each pair of categories: nominal, or ordinal with ``order``."""
     if order is None:
         return {(one, other): float(one != other) for one in total for other in total}
     places = {category: at for at, category in enumerate(order)}
 
     def between(one: Hashable, other: Hashable) -> float:
         low, high = sorted((places[one], places[other]))
+        # The ordinal metric: all ratings from one to the other, less half of those at the two ends.
         within = sum(total[category] for category in order[low : high + 1])
         return (within - (total[one] + total[other]) / 2) ** 2
 

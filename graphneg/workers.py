@@ -1,11 +1,14 @@
-"""Worker processes, threads that work ahead, and the interpreter's settings for large batches.
+"""Run worker processes and threads that work ahead, and tune the interpreter for large batches.
 
-In: a function, by its name where another process runs it, and a stream of items. Out: its results, in order.
+A function and a stream of items go in, and its results come out in order:
 
-A child is a plain Python program that reads requests from its standard input and writes answers to its
-standard output, both pickled. So it inherits no thread, lock or connection of the parent (a fork would), it
-does not run the caller's main module again (``multiprocessing`` would), and it ends when the parent does,
-however that ends: its input is then at an end.
+>>> list(ahead(str, [1, 2, 3]))
+['1', '2', '3']
+
+A worker process is a plain Python program that reads pickled requests from standard input and writes pickled
+answers to standard output. It inherits no thread, lock or connection of its parent, as a fork would. It does
+not run the caller's main module again, as ``multiprocessing`` would. When the parent ends in any way, its
+input ends, and it stops.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 3
-"""Items that are read before their turn: enough that no thread or child waits, and memory stays flat."""
+"""Number of items to read before their turn: enough to keep all threads and workers busy, with little memory.
+"""
 
 _BOOT = (
     "import pickle, sys\n"
@@ -62,26 +66,30 @@ _PASSED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Variables that a child process gets; the names of the rest may be anything, those of secrets as well."""
+"""Environment variables that a worker inherits. All others are dropped: any of them may hold a secret."""
 _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )
-"""Secrets among them: ``HF_TOKEN``, ``GRAPHNEG_PAGES_PASSWORD``."""
+"""Names of secrets among them: ``HF_TOKEN``, ``GRAPHNEG_PAGES_PASSWORD``."""
 _SIGNS_IN = re.compile(r"//[^/\s]*@")
-"""An address with a user's name or password, such as that of a proxy: ``http://ann:secret@proxy:3128``."""
+"""An address with a user name or a password, such as that of a proxy: ``http://ann:secret@proxy:3128``."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment for a child process: what it needs to run, and no secrets.
+    """Return the environment for a child process: what it needs to run, without secrets.
 
-    A parser may run in a child process; its own settings reach it if their names start with ``GRAPHNEG_``.
-    A model that only a token opens must be fetched before, or the token be kept by ``hf auth login``.
+    A parser may run in a child process. Its own settings reach it if their names start with ``GRAPHNEG_``. A
+    model that needs a token must be downloaded before, or the token must be stored by ``hf auth login``.
 
-    >>> {"PATH", "HF_TOKEN"} & child_environment().keys()
-    {'PATH'}
+    Returns:
+        The variables.
+
+    Example:
+        >>> {"PATH", "HF_TOKEN"} & child_environment().keys()
+        {'PATH'}
     """
     return {
         name: value
@@ -91,13 +99,23 @@ def child_environment() -> dict[str, str]:
 
 
 def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = AHEAD) -> Iterator[Result]:
-    """``work(item)`` for each item, in order; the next ``at_once`` are done in threads meanwhile.
+    """Yield the result of a function for each item, in order, while the next items are worked on in threads.
 
-    What ``work`` raises is raised here. Leaving early waits for the items at work.
+    Exceptions of the function are raised here. Leaving early waits for the items in work.
 
-    >>> list(ahead(str, [1, 2, 3]))
-    ['1', '2', '3']
+    Args:
+        work: Function of one item.
+        items: The items.
+        at_once: Number of threads.
+
+    Yields:
+        The results in the order of the items.
+
+    Example:
+        >>> list(ahead(str, [1, 2, 3]))
+        ['1', '2', '3']
     """
+    # Leaving the block waits for the threads: no work goes on after an error.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 
@@ -105,38 +123,54 @@ def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = 
 def _in_order(
     submit: Callable[[Item], Future[Result]], items: Iterable[Item], at_once: int
 ) -> Iterator[Result]:
-    """The results of the items, of which so many are submitted before their turn."""
+    """Yield the results of items in order. Up to ``at_once`` items are submitted before their turn."""
     source = iter(items)
     coming = deque(map(submit, islice(source, at_once)))
     while coming:
         done = coming.popleft().result()
+        # One result out, one item in: memory stays constant.
         coming.extend(map(submit, islice(source, 1)))
         yield done
 
 
 class WorkerError(GraphnegError):
-    """A worker process ended in the middle of its work."""
+    """A worker process ended during its work."""
 
 
 class Workers(Generic[Item, Result]):
-    """Child processes that each call ``target`` once, and what it returns for each item.
+    """A pool of worker processes that make a function once and call it for each item.
 
-    ``target`` is ``module:function``; called with ``arguments`` it returns a function of one item.
-    With ``count`` above 1 each child keeps to one thread. Use it in a ``with`` statement.
+    If there are several workers, each one uses a single thread. Use the pool in a ``with`` statement.
     """
 
     def __init__(self, target: str, arguments: tuple[Any, ...], count: int) -> None:
+        """Start the workers.
+
+        Args:
+            target: ``module:function``; the function is called with ``arguments`` and returns a function of
+                one item.
+            arguments: Arguments of the target.
+            count: Number of workers.
+        """
         self._idle: SimpleQueue[_Child] = SimpleQueue()
+        # Several workers with several threads each would compete for the cores.
         self._children = [_Child(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)]
         for child in self._children:
             self._idle.put(child)
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="graphneg-worker")
 
     def ask(self, item: Item) -> Result:
-        """The result of one item, from whichever child is idle.
+        """Return the result of one item from the first idle worker.
 
-        Raises `WorkerError`: the child ended. What the target raised is raised here as well.
+        A worker that ends raises a `WorkerError`, and exceptions of the function are raised here.
+
+        Args:
+            item: The item.
+
+        Returns:
+            The result.
         """
+        # This waits until a worker is idle.
         child = self._idle.get()
         try:
             return child.ask(item)
@@ -144,32 +178,49 @@ class Workers(Generic[Item, Result]):
             self._idle.put(child)
 
     def ask_each(self, item: Item) -> list[Result]:
-        """What each child makes of one item: all are ready then. Raises as `ask` does."""
+        """Return the results of all workers for one item. It raises what `ask` does.
+
+        Args:
+            item: The item.
+
+        Returns:
+            A result from each worker, which shows that all of them are ready.
+        """
         return [asked.result() for asked in [self._pool.submit(child.ask, item) for child in self._children]]
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
-        """The result of each item, in order; a few items are read ahead of their turn."""
+        """Return the results of items in order. Some items are read before their turn.
+
+        Args:
+            items: The items.
+
+        Returns:
+            An iterator over the results.
+        """
         return _in_order(partial(self._pool.submit, self.ask), items, AHEAD * len(self._children) - 1)
 
     def close(self) -> None:
-        """End the children, in the middle of their work if need be."""
+        """Kill the workers, also during their work."""
         for child in self._children:
             child.end()
         self._pool.shutdown(cancel_futures=True)
 
     def __enter__(self) -> Self:
+        """Return the pool."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Kill the workers."""
         self.close()
 
 
 class _Child:
-    """One process; it takes one request at a time."""
+    """A worker process. It takes one request at a time."""
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
+        """Start the process and send it the target."""
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _BOOT],  # -P: the working directory is no place to import from
+            [sys.executable, "-P", "-c", _BOOT],  # -P: do not import from the working directory.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**child_environment(), **environment},
@@ -177,15 +228,17 @@ class _Child:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
+            # A child that ended at once is reported by the first request.
             _send(sys.path, self._requests)
             _send((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
-        """The answer to one item; raises what the function raised, or `WorkerError`."""
+        """Return the answer to one item, or raise what the function raised."""
         try:
             _send(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
         except (EOFError, OSError, ValueError) as error:
+            # A negative status is the number of a signal; 9 is often the kernel's answer to a lack of memory.
             code = self._process.wait()
             how = f"by signal {-code}; did memory run out?" if code < 0 else f"with status {code}"
             raise WorkerError(f"a worker process was ended {how}") from error
@@ -202,15 +255,17 @@ class _Child:
 
 
 def _send(message: Any, stream: IO[bytes]) -> None:
+    """Send a pickled message."""
     pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
     stream.flush()
 
 
 def serve() -> None:
-    """What a child does: make the function that the first message names, then answer the others.
+    """Answer requests in a worker process: make the function that the first message names, then call it.
 
-    Where the function can't be made, the reason is the answer to every request.
+    If the function cannot be made, the error is the answer to every request.
     """
+    # Ctrl-C reaches the whole process group; the parent ends the workers in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print goes to standard error.
@@ -222,7 +277,7 @@ def serve() -> None:
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
-    """Whether the function returned, and what; or what it raised."""
+    """Return whether a function succeeded, with its result or exception."""
     try:
         return True, function(*arguments)
     except Exception as error:
@@ -230,14 +285,23 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
 
 
 def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """Call the target, which returns the function for items."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)
 
 
 def portable(error: Exception) -> Exception:
-    """The error, or one that says the same, where it can't be pickled; with where it came from."""
+    """Return an error that can be pickled and shows where it came from.
+
+    Args:
+        error: Any exception.
+
+    Returns:
+        The error itself, or one with the same message if it cannot be pickled.
+    """
     where = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:
+        # Some exceptions can be pickled but not unpickled.
         portable: Exception = pickle.loads(pickle.dumps(error))
     except Exception:
         kind = GraphnegError if isinstance(error, GraphnegError) else RuntimeError
@@ -248,24 +312,26 @@ def portable(error: Exception) -> Exception:
 
 
 YOUNG = 100_000
-"""New objects between two collections."""
+"""Number of new objects between two garbage collections."""
 SWITCH = 0.0005
-"""Seconds after which a thread lets another one go on."""
+"""Seconds after which a thread lets another one run."""
 
 Restore = Callable[[], None]
 
 
 def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
-    """A context manager that changes the interpreter for its first user and restores it after the last."""
+    """Make a context manager that changes the interpreter while it has users."""
     lock = Lock()
     restores: list[Restore] = []
     users = 0
 
     @contextmanager
     def changed() -> Generator[None]:
+        """Change the interpreter while the block runs."""
         nonlocal users
         with lock:
             users += 1
+            # Nested and concurrent users share one change.
             if users == 1:
                 restores.append(change())
         try:
@@ -281,10 +347,13 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
 
 @_while_used
 def fewer_collections() -> Restore:
-    """Collect seldom inside the block; a collector that is off, or slower already, stays as it is.
+    """Collect garbage less often inside the block.
 
-    A batch makes some hundred thousand small objects that all live until it is finished: to look through
-    them for cycles, again and again, took a fifth of the client's time.
+    A batch makes some hundred thousand small objects that all live until it is finished. Searching them for
+    cycles took a fifth of the client's time. A collector that is off, or slower already, is not changed.
+
+    Returns:
+        A function that restores the threshold.
     """
     before = gc.get_threshold()
     if 0 < before[0] < YOUNG:
@@ -294,7 +363,7 @@ def fewer_collections() -> Restore:
 
 @_while_used
 def sooner_switches() -> Restore:
-    """Let threads that come back from the server go on at once inside the block, not after Python's 5 ms."""
+    """Let threads that come back from the server run at once inside the block, not after Python's 5 ms."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH))
     return lambda: sys.setswitchinterval(before)

@@ -1,4 +1,4 @@
-"""Whatever can be chosen by name is documented, complete, and found; modules stay small and light."""
+"""Whatever can be chosen by name is documented, complete, and found; modules stay light."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def given_codes() -> set[str]:
 
 class TestFiles:
     @pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(ROOT)))
-    def test_a_module_says_what_it_is_for(self, file: Path) -> None:
+    def test_a_module_opens_with_a_docstring(self, file: Path) -> None:
         assert file.read_text(encoding="utf-8").startswith('"""')
 
     @pytest.mark.parametrize("file", QUERIES, ids=lambda file: str(file.relative_to(ROOT)))

@@ -1,6 +1,6 @@
-// Writes variants: each an overlay of its dialogue, edits to come.
-// $variants: {dialogue: id, and properties of a Variant}
-// Columns: variants
+// Write variants. A variant is an overlay of its dialogue; apply_edits and apply_grafts add its edits.
+// $variants: maps of dialogue (id) and the properties of a Variant
+// Columns: variants (number written)
 UNWIND $variants AS row
 MATCH (d:Dialogue {id: row.dialogue})
 CREATE (v:Variant {

@@ -1,6 +1,6 @@
-// Writes the edits of variants, each tied to the node where it works.
-// $edits: {variant: id, step, at: graph id, at_k, and properties of an Edit}
-// Columns: edits
+// Write the edits of variants, each linked to the node that it changes.
+// $edits: maps of variant (id), step, at (graph id), at_k (node number) and the properties of an Edit
+// Columns: edits (number written)
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})
 MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.at_k

@@ -1,6 +1,6 @@
-// Writes the edits that copy a subtree, tied to where they work and to what they copy.
-// $edits: as in apply_edits, with from_amr and from_k
-// Columns: edits
+// Write the edits that copy a subtree, each linked to the node that it changes and to the top of the copied subtree.
+// $edits: as in apply_edits, with from_amr and from_k (graph id and node number of the subtree)
+// Columns: edits (number written)
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})
 MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.at_k

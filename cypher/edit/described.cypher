@@ -1,4 +1,5 @@
-// What variants are of, and how they were made. $ids: ids of variants
+// Return the dialogue and the settings of variants.
+// $ids: ids of variants
 // Columns: id, dialogue, recipe, seed, target, turn, slot
 UNWIND $ids AS id
 MATCH (v:Variant {id: id})-[:VARIANT_OF]->(d:Dialogue)

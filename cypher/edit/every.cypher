@@ -1,4 +1,4 @@
-// All variants, with a digest of their edits.
-// Columns: id, digest
+// Return all variants.
+// Columns: id, digest (of the variant's edits)
 MATCH (v:Variant)
 RETURN v.id AS id, v.digest AS digest

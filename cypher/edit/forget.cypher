@@ -1,5 +1,6 @@
-// Removes variants that other edits take the place of. $ids: ids of variants
-// Columns: variants
+// Delete variants with their edits, before other edits are written under the same ids.
+// $ids: ids of variants
+// Columns: variants (number of ids)
 UNWIND $ids AS id
 MATCH (v:Variant {id: id})
 OPTIONAL MATCH (v)-[:APPLIED]->(e:Edit)

@@ -1,6 +1,6 @@
-// Ties edited graphs, whose nodes this transaction wrote, to their variants.
-// $amrs: {of: id of a variant, id: id of the edited graph, properties}
-// Columns: amrs
+// Link edited graphs to their variants. The same transaction has written the graphs' nodes.
+// $amrs: maps of of (variant id), id (graph id) and properties (of the Amr)
+// Columns: amrs (number written)
 UNWIND $amrs AS row
 MATCH (v:Variant {id: row.of})
 MATCH (n:AmrNode {amr: row.id}) WHERE n.k = 0

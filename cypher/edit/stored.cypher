@@ -1,6 +1,6 @@
-// Which of these variants are in the store, and with which edits.
+// Return which of these variants are in the store.
 // $ids: ids of variants
-// Columns: id, digest
+// Columns: id, digest (of the variant's edits)
 UNWIND $ids AS id
 MATCH (v:Variant {id: id})
 RETURN v.id AS id, v.digest AS digest

@@ -1,6 +1,6 @@
-// The edits of variants, to be laid over the originals.
-// $parts: lists of ids of variants
-// Columns: part (place in $parts), edits (lists: place of the variant, step, the fields of an Edit)
+// Return the edits of variants, to be applied to the original graphs.
+// $parts: lists of ids of variants; one record is returned for each list
+// Columns: part (index in $parts), edits (lists: index of the variant in its part, step, the fields of an Edit)
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
 MATCH (v:Variant {id: $parts[i][j]})-[s:APPLIED]->(e:Edit)

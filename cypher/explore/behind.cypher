@@ -1,8 +1,8 @@
 // behind: The utterances behind a shift: posts, and the replies that moved from the focus to the perspective.
-// $focus: the topic of the posts that the replies attend to
-// $perspective: the topic that the replies move to
-// $corpus (null): only of this corpus; null is all
-// $limit (20): rows at most
+// $focus: topic of the posts that the replies respond to
+// $perspective: topic that the replies move to
+// $corpus (null): restrict the rows to this corpus; null means all corpora
+// $limit (20): maximum number of rows
 // Columns: reply_id, corpus, post, reply
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)-[:PERSPECTIVE]->(:Term {text: $perspective})
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)

@@ -1,10 +1,10 @@
 // corpus_difference: How two corpora differ in what replies move to from a topic.
-// $focus: the topic that is attended to
-// $one: a corpus
-// $other: the corpus to compare it with
-// $limit (20): rows at most, the largest differences first
-// Columns: perspective, one and other (pairs of each corpus), one_share and other_share (of its pairs with this
-//          focus), difference (of the shares; above 0: more in the first)
+// $focus: topic of the posts that the replies respond to
+// $one: name of a corpus
+// $other: name of the corpus to compare it with
+// $limit (20): maximum number of rows; the largest differences come first
+// Columns: perspective, one and other (post-reply pairs in each corpus), one_share and other_share (share of the corpus's
+//          pairs with this focus, from 0 to 1), difference (one_share minus other_share)
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 MATCH (d:Dialogue)-[:HAS_TURN]->(post)

@@ -1,6 +1,6 @@
-// dead_ends: Topics that replies move to and that no pair moves on from.
-// $limit (20): rows at most
-// Columns: topic, incoming (pairs that shift to it), foci (different topics that they come from)
+// dead_ends: Topics that replies move to and that no reply moves on from.
+// $limit (20): maximum number of rows; the most frequent topics come first
+// Columns: topic, incoming (post-reply pairs that shift to it), foci (number of topics that they shift from)
 MATCH (p:Term)
 WHERE NOT EXISTS { MATCH (p)-[:SHIFTS_TO]->(:Term) }
 MATCH (f:Term)-[s:SHIFTS_TO]->(p)

@@ -1,7 +1,7 @@
-// one_way: Frequent shifts that no pair ever takes back.
-// $least (2): only shifts of so many pairs
-// $limit (20): rows at most
-// Columns: focus, perspective, count (pairs)
+// one_way: Frequent shifts whose reverse never occurs.
+// $least (2): minimum number of post-reply pairs of a shift
+// $limit (20): maximum number of rows; the most frequent come first
+// Columns: focus, perspective, count (post-reply pairs)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 WHERE s.count >= $least
 WITH f, p, s.count AS count

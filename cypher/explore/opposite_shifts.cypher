@@ -1,6 +1,6 @@
 // opposite_shifts: Shifts whose ends are opposites, in either direction of the opposition.
-// $limit (20): rows at most
-// Columns: focus, perspective, count (pairs), relations (by which the two are opposites)
+// $limit (20): maximum number of rows; the most frequent come first
+// Columns: focus, perspective, count (post-reply pairs), relations (ConceptNet relations between the two)
 MATCH (f:Term {opposites: true})-[s:SHIFTS_TO]->(p:Term {opposites: true})
 MATCH (f)-[o:OPPOSITE]-(p)
 WITH DISTINCT f.text AS focus, p.text AS perspective, s.count AS count, o.relation AS relation

@@ -1,7 +1,7 @@
 // origins: Where replies that move to a topic come from.
-// $perspective: the topic that is moved to
-// $limit (20): rows at most
-// Columns: focus, count (pairs), share (of the pairs with this focus: how usual the shift is from there)
+// $perspective: topic that the replies move to
+// $limit (20): maximum number of rows; the most frequent come first
+// Columns: focus, count (post-reply pairs), share (of all pairs with this focus, 0 to 1)
 MATCH (f:Term)-[s:SHIFTS_TO]->(:Term {text: $perspective})
 WITH f, s.count AS count, f.text AS focus
 ORDER BY count DESC, focus

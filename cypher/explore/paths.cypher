@@ -1,11 +1,12 @@
-// paths: Ways from one topic to another, over two topics at most.
-// $start: the topic that they begin with
-// $end: the topic that they lead to
-// $least (1): only over shifts of so many pairs
-// $limit (20): rows at most; those whose rarest shift is the most frequent come first, the shorter before the longer
-// Columns: topics (from start to end), counts (pairs of each shift)
+// paths: Paths from one topic to another, over at most two topics in between.
+// $start: first topic
+// $end: last topic
+// $least (1): minimum number of post-reply pairs of each shift
+// $limit (20): maximum number of rows; paths whose rarest shift is most frequent come first, then shorter paths
+// Columns: topics (from start to end), counts (post-reply pairs of each shift)
 MATCH (a:Term {text: $start})
 MATCH (z:Term {text: $end})
+// One branch for each length: a path of variable length would visit every walk on a dense graph.
 CALL (a, z) {
   MATCH (a)-[s:SHIFTS_TO]->(z)
   WHERE s.count >= $least

@@ -1,7 +1,7 @@
-// perspectives: What replies move to when they attend to a topic.
-// $focus: the topic that is attended to
-// $limit (20): rows at most
-// Columns: perspective, count (pairs), share (of the pairs with this focus)
+// perspectives: What replies move to from a topic.
+// $focus: topic of the posts that the replies respond to
+// $limit (20): maximum number of rows; the most frequent come first
+// Columns: perspective, count (post-reply pairs), share (of all pairs with this focus, 0 to 1)
 MATCH (f:Term {text: $focus})-[s:SHIFTS_TO]->(p:Term)
 WITH p.text AS perspective, s.count AS count
 ORDER BY count DESC, perspective

@@ -1,6 +1,6 @@
 // reciprocal: Pairs of topics that shift to each other.
-// $limit (20): rows at most
-// Columns: one, other, there and back (pairs in each direction; the smaller of the two orders the rows)
+// $limit (20): maximum number of rows; pairs whose rarer direction is most frequent come first
+// Columns: one, other, there and back (post-reply pairs in each direction)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 WITH f, p, s.count AS there, f.text AS one, p.text AS other
 WHERE one < other

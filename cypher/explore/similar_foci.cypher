@@ -1,16 +1,17 @@
-// similar_foci: Topics that replies move on from as they do from this one: perspectives in common.
-// $focus: the topic to compare with
-// $least (2): only topics with so many perspectives in common
-// $shown (5): perspectives in common that are listed
-// $limit (20): rows at most
-// Columns: focus, shared (perspectives in common), jaccard (shared by all that either has), perspectives (those in
-//          common, as many as are listed)
+// similar_foci: Topics whose replies move to the same perspectives as those of a given topic.
+// $focus: topic to compare with
+// $least (2): minimum number of perspectives in common
+// $shown (5): maximum number of common perspectives to list
+// $limit (20): maximum number of rows; the most similar come first
+// Columns: focus, shared (number of perspectives in common), jaccard (shared, divided by the number of perspectives that
+//          either topic has), perspectives (the first of those in common)
 MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(p:Term)
 WITH count(p) AS owned
 MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(:Term)<-[:SHIFTS_TO]-(g:Term)
 WITH owned, g.text AS focus, count(*) AS shared
 WHERE shared >= $least AND focus <> $focus
 MATCH (g:Term {text: focus})
+// |A or B| = |A| + |B| - |A and B|
 WITH g, focus, shared, owned + COUNT { MATCH (g)-[:SHIFTS_TO]->(:Term) } - shared AS either
 WITH g, focus, shared, round(1.0 * shared / either, 3) AS jaccard
 ORDER BY jaccard DESC, shared DESC, focus

@@ -1,5 +1,5 @@
-// thread: A dialogue turn by turn, with what each reply attends to and where it moves.
-// $dialogue: the dialogue's id
+// thread: A dialogue turn by turn, with the focus and the perspective of each reply.
+// $dialogue: id of the dialogue
 // Columns: turn, speaker, text, focus and perspective (null where a reply has none)
 MATCH (:Dialogue {id: $dialogue})-[:HAS_TURN]->(u:Utterance)
 OPTIONAL MATCH (u)-[:FOCUS]->(f:Term)

@@ -1,8 +1,8 @@
-// topic: One topic in numbers.
+// topic: The counts of one topic.
 // $focus: the topic
-// Columns: topic, outgoing and incoming (pairs that shift from and to it), perspectives and foci (different topics
-//          that they lead to and come from), stays (pairs that shift from it to itself, which are among both), opposites (of
-//          it, that are in the shift graph)
+// Columns: topic, outgoing and incoming (post-reply pairs that shift from and to it), perspectives and foci (number of
+//          topics that they shift to and from), stays (pairs that shift from it to itself; both counts include them),
+//          opposites (its opposites that are in the shift graph)
 MATCH (t:Term {text: $focus})
 OPTIONAL MATCH (t)-[s:SHIFTS_TO]->(p:Term)
 WITH t, sum(s.count) AS outgoing, count(p) AS perspectives,

@@ -1,7 +1,8 @@
-// Writes which frames may stand in the place of frames of a term.
-// $antonyms: {word, used_as (a frame's id, or 'frame' for any that is not known), other (a frame's id),
-//             said_of, known}
-// Columns: antonyms
+// Write the frames that may replace a frame of a term: "love" to hate-01.
+// $antonyms: maps of word (text of a term), used_as (id of a frame of the term, or 'frame' for any frame that is not in
+//   known), other (id of the antonym's frame), said_of (kinds of things that the pair holds for, or null), known
+//   (ids of the term's frames that have edges of their own)
+// Columns: antonyms (number written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})
 MATCH (x:Frame {id: row.other})

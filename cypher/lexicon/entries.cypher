@@ -1,4 +1,4 @@
-// The entries of the lexicon that were loaded into the store.
+// Return the lexicon entries that were loaded into the store, in the order of their ids.
 // Columns: table, cells
 MATCH (e:LexiconEntry)
 WITH e.id AS id, e.table AS table, e.cells AS cells

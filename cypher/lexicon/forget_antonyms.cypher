@@ -1,5 +1,6 @@
-// Removes what was judged of words. $words: texts of terms
-// Columns: words
+// Delete the ANTONYM edges of words, before they are computed anew.
+// $words: texts of terms
+// Columns: words (number of terms found)
 UNWIND $words AS word
 MATCH (w:Term {text: word})
 SET w.antonyms = null

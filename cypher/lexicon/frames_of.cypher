@@ -1,4 +1,5 @@
-// The frames of lemmas. $words: lemmas
+// Return the frames of lemmas.
+// $words: lemmas
 // Columns: lemma, id, roles
 UNWIND $words AS word
 MATCH (f:Frame {lemma: word})

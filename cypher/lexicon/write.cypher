@@ -1,6 +1,6 @@
-// Writes entries of the lexicon; one of the same id takes the older one's place.
-// $entries: {id, table, cells}, sorted
-// Columns: entries
+// Write lexicon entries. An entry replaces an older one of the same id.
+// $entries: maps of id, table and cells, sorted by id
+// Columns: entries (number written)
 UNWIND $entries AS row
 MERGE (e:LexiconEntry {id: row.id})
 SET e.table = row.table, e.cells = row.cells

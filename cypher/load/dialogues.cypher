@@ -1,8 +1,8 @@
-// Writes dialogues that are not in the store yet, with their turns.
-// $dialogues:  properties of a Dialogue each; attributes of its corpus in the map `more`
-// $utterances: {dialogue: place in $dialogues, properties of an Utterance, more}
-// $next:       [place of an utterance in $utterances, place of the one that follows]
-// Columns: pairs
+// Write dialogues that are not in the store yet, with their turns.
+// $dialogues: maps of the properties of a Dialogue, with further attributes of its corpus in the map `more`
+// $utterances: maps of dialogue (index in $dialogues), the properties of an Utterance, and `more`
+// $next: pairs of indexes in $utterances: an utterance and the one that follows
+// Columns: pairs (number of NEXT relationships written)
 UNWIND $dialogues AS row
 CREATE (d:Dialogue {id: row.id, corpus: row.corpus, split: row.split, order: row.order, digest: row.digest})
 SET d += row.more

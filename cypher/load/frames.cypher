@@ -1,6 +1,6 @@
-// Writes PropBank rolesets, each tied to the term of its lemma.
-// $frames: {id, term, properties}, sorted
-// Columns: frames
+// Write PropBank rolesets, each linked to the term of its lemma.
+// $frames: maps of id, term (text of the lemma's term) and properties, sorted by id
+// Columns: frames (number written)
 UNWIND $frames AS row
 MATCH (t:Term {text: row.term})
 MERGE (f:Frame {id: row.id})

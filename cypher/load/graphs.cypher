@@ -1,10 +1,10 @@
-// Writes the nodes of AMR graphs, tied to each other and to their terms. Nodes are numbered by
-// their place in $nodes, so that no relationship needs an index. Properties are named in CREATE:
-// that is up to twice as fast as SET from a map.
-// $nodes:   properties of an AmrNode each
-// $roles:   {from: place, to: place, and properties}
-// $lexemes: {text, kind, nodes: places}
-// Columns: lexemes
+// Write the nodes of AMR graphs, linked to each other and to their terms.
+// Nodes are addressed by their index in $nodes, so that no relationship needs a look-up. CREATE lists the properties by
+// name, because that is up to twice as fast as SET from a map.
+// $nodes: maps of the properties of an AmrNode
+// $roles: maps of from and to (indexes in $nodes) and the properties of a ROLE
+// $lexemes: maps of text (of a term), kind (of the noun, or null) and nodes (indexes in $nodes)
+// Columns: lexemes (number of LEXEME relationships written)
 UNWIND $nodes AS row
 CREATE (n:AmrNode {
   id: row.id, amr: row.amr, k: row.k, last: row.last, var: row.var, concept: row.concept, value: row.value,

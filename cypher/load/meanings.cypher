@@ -1,6 +1,6 @@
-// Ties graphs whose nodes this transaction wrote to their utterances.
-// $amrs: {of: id of an utterance, id: id of the graph, properties}
-// Columns: amrs
+// Link graphs to their utterances. The same transaction has written the graphs' nodes.
+// $amrs: maps of of (utterance id), id (graph id) and properties (of the Amr)
+// Columns: amrs (number written)
 UNWIND $amrs AS row
 MATCH (u:Utterance {id: row.of})
 MATCH (n:AmrNode {amr: row.id}) WHERE n.k = 0

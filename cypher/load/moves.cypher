@@ -1,6 +1,6 @@
-// Ties words to what they become along a scale.
-// $moves: {from, how, to}: texts of terms that are there, and the name of the scale
-// Columns: moves
+// Link words to what they become along a scale: "monday" to "thursday" on the scale "time".
+// $moves: maps of from and to (texts of terms in the store) and how (name of the scale)
+// Columns: moves (number written)
 UNWIND $moves AS row
 MATCH (a:Term {text: row.from})
 MATCH (b:Term {text: row.to})

@@ -1,6 +1,7 @@
-// Writes ConceptNet edges between terms that are there; terms that have some are flagged.
-// $opposites: {start, end, start_kind, end_kind, said_of, relation, weight, source, language}, sorted
-// Columns: opposites
+// Write ConceptNet edges between terms, and mark the terms that have some.
+// $opposites: maps of start and end (texts of terms in the store), start_kind, end_kind, said_of, relation, weight, source
+//   and language, sorted so that concurrent writers lock terms in one order
+// Columns: opposites (number written)
 UNWIND $opposites AS row
 MATCH (a:Term {text: row.start})
 MATCH (b:Term {text: row.end})

@@ -1,9 +1,10 @@
-// Writes sentences of a pool that are not in the store yet, each tied to the terms that it mentions.
-// Terms count the sentences that mention them, and of these the ones said in dialogues. Sentences are
-// numbered by their place in $sentences, so that no relationship needs an index.
-// $sentences: properties of a Sentence each
-// $mentions:  {text of a term, places: of sentences, scores, spoken: how many are said in dialogues}, sorted
-// Columns: mentions
+// Write sentences of the pool that are not in the store yet, each linked to the terms that it mentions.
+// Each term counts the sentences that mention it, and those of them that come from dialogues. Sentences are addressed by
+// their index in $sentences, so that no relationship needs a look-up.
+// $sentences: maps of the properties of a Sentence
+// $mentions: maps of text (of a term), places (indexes in $sentences), scores (one for each place) and spoken (how many of
+//   these sentences come from dialogues), sorted by text
+// Columns: mentions (number of MENTIONS relationships written)
 UNWIND $sentences AS row
 CREATE (s:Sentence {
   id: row.id, text: row.text, source: row.source, dialogue: row.dialogue, words: row.words,

@@ -1,6 +1,6 @@
-// Which of these dialogues are in the store already, and with what content.
+// Return which of these dialogues are in the store.
 // $ids: ids of dialogues
-// Columns: id, digest
+// Columns: id, digest (of the content)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})
 RETURN d.id AS id, d.digest AS digest

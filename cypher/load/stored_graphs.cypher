@@ -1,6 +1,6 @@
-// Which of these graphs are in the store already, and with what content.
+// Return which of these graphs are in the store.
 // $ids: ids of graphs
-// Columns: id, digest
+// Columns: id, digest (of the content)
 UNWIND $ids AS id
 MATCH (a:Amr {id: id})
 RETURN a.id AS id, a.digest AS digest

@@ -1,4 +1,5 @@
-// Which of these sentences are in the store already, and with what text. $ids: ids of sentences
+// Return which of these sentences are in the store.
+// $ids: ids of sentences
 // Columns: id, text
 UNWIND $ids AS id
 MATCH (s:Sentence {id: id})

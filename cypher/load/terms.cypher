@@ -1,6 +1,6 @@
-// Makes sure that terms are there, with what the lexicon knows of them.
-// $terms: {text, form, classes, goods, sort}, sorted by text, so that writers lock in one order.
-// Columns: terms
+// Create the terms that are missing, with what the lexicon says about them.
+// $terms: maps of text, form, classes, goods and sort, sorted by text, so that concurrent writers lock terms in one order
+// Columns: terms (number of rows)
 UNWIND $terms AS row
 MERGE (t:Term {text: row.text})
 ON CREATE SET t.form = row.form, t.classes = row.classes, t.goods = row.goods,

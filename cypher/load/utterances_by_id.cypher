@@ -1,4 +1,5 @@
-// Utterances by id. $ids: what may be ids of utterances
+// Return utterances by id.
+// $ids: strings that may be ids of utterances; unknown ids have no row
 // Columns: id, text
 UNWIND $ids AS id
 MATCH (u:Utterance {id: id})

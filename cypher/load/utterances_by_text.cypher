@@ -1,6 +1,6 @@
-// Utterances by their text, with the digests of the graphs that they have. Dialogues that were
-// made of graphs are left out: a graph of another book with the same words is not theirs.
-// $keys: digests of texts with white space normalised
+// Return utterances by their text, with the digests of their graphs.
+// Dialogues that were made from graphs are left out: a graph from another source with the same text is not theirs.
+// $keys: digests of texts, computed after normalising whitespace
 // Columns: key, id, digests
 UNWIND $keys AS key
 MATCH (u:Utterance {key: key})<-[:HAS_TURN]-(d:Dialogue)

@@ -1,5 +1,5 @@
-// How many sentences of the pool have a source.
-// $source: its name
+// Count the sentences of the pool that come from one source.
+// $source: name of the source
 // Columns: sentences
 MATCH (s:Sentence {source: $source})
 RETURN count(s) AS sentences

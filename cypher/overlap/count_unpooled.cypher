@@ -1,4 +1,4 @@
-// How many dialogues' sentences are not in the pool yet.
+// Count the dialogues whose sentences are not in the pool yet.
 // Columns: dialogues
 MATCH (d:Dialogue)
 WHERE d.pooled IS NULL

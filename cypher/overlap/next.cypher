@@ -1,5 +1,6 @@
-// The sentences behind others in one turn, where they can be responses.
-// $ids: ids of sentences; $most: words
+// Return sentences by id, where they can be part of a response. They follow other sentences in the same turn.
+// $ids: ids of sentences
+// $most: maximum number of words
 // Columns: id, text, terms, mood
 UNWIND $ids AS id
 MATCH (s:Sentence {id: id})

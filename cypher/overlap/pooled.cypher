@@ -1,5 +1,6 @@
-// Marks dialogues whose sentences are in the pool. $ids: ids of dialogues
-// Columns: dialogues
+// Mark dialogues whose sentences are in the pool.
+// $ids: ids of dialogues
+// Columns: dialogues (number marked)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})
 SET d.pooled = true

@@ -1,7 +1,9 @@
-// Sentences of the pool that mention a term and can be responses: a sample of them, by rank, for each term.
-// $terms:   {text, first, last, again}: ranks from first to last, and those below again, are in the sample
-// $least, $most: words; $content: the least content words; $openings: first words of replies
-// $sources: sources of sentences; an empty list is no condition
+// Return sentences of the pool that mention a term and can be responses: for each term a sample by rank.
+// $terms: maps of text, first, last and again; the sample has the ranks from first to last, and those below again
+// $least, $most: minimum and maximum number of words
+// $content: minimum number of content words
+// $openings: first words that mark a reply ("yes"); sentences that begin with one are left out
+// $sources: sources of sentences; an empty list means all
 // Columns: term, sentences (lists of id, text, terms, mood, person, dialogue, rank)
 UNWIND $terms AS row
 MATCH (t:Term {text: row.text})<-[:MENTIONS]-(s:Sentence)

@@ -1,6 +1,8 @@
-// How large the pool is, by source: all sentences, those said in dialogues, and those that can be responses.
-// $least, $most: words; $content: the least content words; $openings: first words of replies
-// Columns: source, sentences, spoken, fit
+// Count the sentences of the pool by source.
+// $least, $most: minimum and maximum number of words of a response
+// $content: minimum number of content words of a response
+// $openings: first words that mark a reply ("yes"); sentences that begin with one are left out
+// Columns: source, sentences, spoken (those from dialogues), fit (those that can be responses)
 MATCH (s:Sentence)
 RETURN s.source AS source, count(s) AS sentences,
        sum(CASE WHEN s.dialogue <> '' THEN 1 ELSE 0 END) AS spoken,

@@ -1,4 +1,4 @@
-// What dialogues say, of the pool's sentences.
+// Return the sentences of the pool that come from dialogues.
 // Columns: dialogue, texts, terms (a list for each text)
 MATCH (s:Sentence)
 WHERE s.dialogue <> ''

@@ -1,6 +1,7 @@
-// What a corpus usually shifts to from terms: the ends of their shift edges.
-// $terms: texts of terms; $least: how often a shift is made at least
-// Columns: term, successors (texts)
+// Return the terms that replies of a corpus shift to from each term.
+// $terms: texts of terms
+// $least: minimum count of a shift
+// Columns: term, successors (texts of terms)
 UNWIND $terms AS text
 MATCH (a:Term {text: text})-[r:SHIFTS_TO]->(b:Term)
 WHERE r.count >= $least

@@ -1,5 +1,6 @@
-// Dialogues whose sentences are not in the pool yet: a page of them, in their order.
-// $after: order of the last one of the page before ('' at the start); $limit: how many
+// Return a page of the dialogues whose sentences are not in the pool yet, in their order.
+// $after: order of the last dialogue of the page before; '' for the first page
+// $limit: maximum number of dialogues
 // Columns: id, order
 MATCH (d:Dialogue)
 WHERE d.order > $after AND d.pooled IS NULL

@@ -1,10 +1,12 @@
-// How many responses have none of the graphs that are kept.
-// $corpora, $splits: lists of names; an empty list is no condition; $limit: how many
-// dialogues at most; the server sets memory aside for as many, so it is no more than there are
-// $any: whether every graph is kept; $kept: else the sources whose graphs are
+// Count the responses that a parser must still parse: those that have no graph to keep.
+// $corpora, $splits: lists of names; an empty list means all
+// $limit: maximum number of dialogues; the server reserves memory for that many, so pass no more than there are
+// $any: true to keep every graph
+// $kept: sources whose graphs are kept, where $any is false
 // Columns: texts
 MATCH (d:Dialogue)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora) AND (size($splits) = 0 OR d.split IN $splits)
+// ORDER BY needs the sort key in WITH: the embedded server sorts wrongly by a property that is not projected.
 WITH d, d.order AS order
 ORDER BY order
 LIMIT $limit

@@ -1,4 +1,4 @@
-// The variants that were made of the dialogues of these graphs.
+// Return the variants of the dialogues that these graphs belong to.
 // $amrs: ids of graphs of utterances
 // Columns: variant
 UNWIND $amrs AS amr

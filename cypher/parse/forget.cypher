@@ -1,5 +1,6 @@
-// Removes graphs with their nodes. $amrs: ids of graphs
-// Columns: nodes
+// Delete graphs with their nodes.
+// $amrs: ids of graphs
+// Columns: nodes (number deleted)
 UNWIND $amrs AS amr
 MATCH (a:Amr {id: amr})
 MATCH (n:AmrNode {amr: amr})

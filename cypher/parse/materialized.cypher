@@ -1,4 +1,5 @@
-// The edited graphs that were written for variants. $ids: ids of variants
+// Return the edited graphs that were written for variants.
+// $ids: ids of variants
 // Columns: amr
 UNWIND $ids AS id
 MATCH (:Variant {id: id})-[:MEANS]->(a:Amr)

@@ -1,6 +1,6 @@
-// Ties graphs whose nodes this transaction wrote to their responses.
-// $amrs: {of: id of a response, id: id of the graph, properties}
-// Columns: amrs
+// Link graphs to their responses. The same transaction has written the graphs' nodes.
+// $amrs: maps of of (response id), id (graph id) and properties (of the Amr)
+// Columns: amrs (number written)
 UNWIND $amrs AS row
 MATCH (r:Response {id: row.of})
 MATCH (n:AmrNode {amr: row.id}) WHERE n.k = 0

@@ -1,6 +1,7 @@
-// How much there is that negatives are made of, without what making them writes: edited graphs, sentences of
-// dialogues and those that come with graphneg.
-// Columns: kind, amount (amounts of one kind are added)
+// Count what negatives are made from. Comparing the counts shows whether the content of the store has changed.
+// What making negatives writes itself is left out: edited graphs, sentences of dialogues and the sentences that come
+// with graphneg.
+// Columns: kind, amount (rows of one kind are to be added up)
 MATCH (n:Dialogue) RETURN 'Dialogue' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Amr) RETURN 'Amr' AS kind, count(n) AS amount

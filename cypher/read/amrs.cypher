@@ -1,6 +1,6 @@
-// The graphs of dialogues.
+// Return the graphs of dialogues, sorted.
 // $ids: ids of dialogues
-// Columns: amr, in order
+// Columns: amr (id)
 UNWIND $ids AS id
 MATCH (:Dialogue {id: id})-[:HAS_TURN]->(:Utterance)-[:MEANS]->(a:Amr)
 RETURN DISTINCT a.id AS amr

@@ -1,2 +1,2 @@
-// Waits until indexes are filled, an hour at most. On Neo4j.
+// Wait until indexes are populated, at most one hour. Neo4j only.
 CALL db.awaitIndexes(3600)

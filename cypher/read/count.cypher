@@ -1,6 +1,6 @@
-// How many dialogues there are.
-// $corpora, $splits: lists of names; an empty list is no condition
-// $with_graphs: whether only dialogues with an AMR graph count
+// Count dialogues.
+// $corpora, $splits: lists of names; an empty list means all
+// $with_graphs: true to count only dialogues with an AMR graph
 // Columns: dialogues
 MATCH (d:Dialogue)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora)

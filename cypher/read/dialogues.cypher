@@ -1,7 +1,8 @@
-// A page of dialogues, in their order.
-// $after: order of the last one of the page before ('' at the start); $limit: how many
-// $corpora, $splits: lists of names; an empty list is no condition
-// $with_graphs: whether only dialogues with an AMR graph count
+// Return a page of dialogues, in their order.
+// $after: order of the last dialogue of the page before; '' for the first page
+// $limit: maximum number of dialogues
+// $corpora, $splits: lists of names; an empty list means all
+// $with_graphs: true to return only dialogues with an AMR graph
 // Columns: id, order
 MATCH (d:Dialogue)
 WHERE d.order > $after

@@ -1,6 +1,8 @@
-// Utterances of a corpus and split whose texts' digests are in an interval: a sample that no order decides.
-// $corpus, $split; $low, $high: the interval, without its end
-// Columns: key (the digest), dialogue, amr, length (characters of the text)
+// Return a sample of the utterances with graphs: those whose text digest is in an interval.
+// The order in which the dialogues were loaded has no influence on the sample.
+// $corpus, $split: names
+// $low, $high: interval of digests, without its end
+// Columns: key (digest), dialogue, amr, length (of the text, in characters)
 MATCH (u:Utterance)
 WHERE u.key >= $low AND u.key < $high
 MATCH (u)<-[:HAS_TURN]-(d:Dialogue)

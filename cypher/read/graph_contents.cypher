@@ -1,7 +1,7 @@
-// The nodes of graphs with the roles that lead from them, as lists that are compared with those of another time.
+// Return the nodes of graphs with their outgoing roles, to compute a digest of the store's content.
 // $amrs: ids of graphs
-// Columns: nodes (lists of place of the graph, k, subtree's last, concept, value, parent, role, place, class of the noun,
-//          roles: lists of target, role, inverted, place, reentrant)
+// Columns: nodes (lists of index of the graph, k, last k of the subtree, concept, value, parent, role, position, kind of the
+//          noun, roles; each role is a list of target, role, inverted, position, reentrant)
 UNWIND range(0, size($amrs) - 1) AS i
 MATCH (n:AmrNode {amr: $amrs[i]})
 RETURN collect([i, n.k, n.last, n.concept, n.value, n.up, n.role, n.pos, n.kind,

@@ -1,5 +1,5 @@
-// How much of each kind is in the store.
-// Columns: kind (a label or a relationship's type), amount
+// Count the nodes and relationships of each type in the store.
+// Columns: kind (a label or a relationship type), amount
 MATCH (n:Dialogue) RETURN 'Dialogue' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Utterance) RETURN 'Utterance' AS kind, count(n) AS amount

@@ -1,4 +1,5 @@
-// The comment lines of graphs. $amrs: ids of graphs
+// Return the comment lines of graphs.
+// $amrs: ids of graphs
 // Columns: amr, metadata
 UNWIND $amrs AS amr
 MATCH (a:Amr {id: amr})

@@ -1,6 +1,7 @@
-// Topics of the shift graph whose text may have been meant: a lemma of it, one that begins alike or is about as long.
-// $text:   what was asked for
-// $prefix: how it begins
+// Return topics of the shift graph that a misspelled or inflected text may stand for: a lemma of it, a topic with the same
+// beginning, or one of about the same length.
+// $text: text that the user gave
+// $prefix: its first letters
 // $lemmas: texts that it may be a form of
 // Columns: topic
 MATCH (t:Term)

@@ -1,8 +1,9 @@
-// A page of dialogues, in their order, with digests of what they say and of their graphs.
-// $after: order of the last one of the page before ('' at the start); $limit: how many
-// $corpora, $splits: lists of names; an empty list is no condition
-// $with_graphs: whether only dialogues with an AMR graph count
-// Columns: id, order, digest, graphs (digests, in no order)
+// Return a page of dialogues, in their order, with digests of their content and of their graphs.
+// $after: order of the last dialogue of the page before; '' for the first page
+// $limit: maximum number of dialogues
+// $corpora, $splits: lists of names; an empty list means all
+// $with_graphs: true to return only dialogues with an AMR graph
+// Columns: id, order, digest, graphs (digests, unordered)
 MATCH (d:Dialogue)
 WHERE d.order > $after
   AND (size($corpora) = 0 OR d.corpus IN $corpora)

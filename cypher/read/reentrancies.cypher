@@ -1,7 +1,7 @@
-// The reentrancies of graphs: roles whose target the text names again.
-// $parts: lists of ids of graphs
-// Columns: part (place in $parts),
-//          mentions (lists: place of the graph, start, end, role, inverted, pos, align, role_align)
+// Return the reentrancies of graphs: roles whose target is written again in the text of the graph.
+// $parts: lists of ids of graphs; one record is returned for each list with reentrancies
+// Columns: part (index in $parts), mentions (lists of index of the graph in its part, source, target, role, inverted,
+//          position, align, role_align)
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
 MATCH (n:AmrNode {amr: $parts[i][j]})-[r:ROLE]->(m:AmrNode)

@@ -1,4 +1,4 @@
-// The reference, adversarial and other responses of dialogues.
+// Return the responses that belong to dialogues.
 // $ids: ids of dialogues
 // Columns: id, responses (lists of response id, turn, text, label, source)
 UNWIND $ids AS id

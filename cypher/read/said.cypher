@@ -1,4 +1,4 @@
-// Who said what the graphs mean.
+// Return the utterances that graphs belong to.
 // $amrs: ids of graphs
 // Columns: amr, turn, speaker, text
 UNWIND $amrs AS amr

@@ -1,3 +1,3 @@
-// The version of the store's schema; whether it was imported in bulk and lacks constraints and indexes.
-// Columns: version, imported. No row where no schema has been applied yet.
+// Return the version of the store's schema; no row where no schema has been applied yet.
+// Columns: version, imported (true after a bulk import, until the constraints and indexes are created)
 MATCH (s:GraphnegSchema {id: 'graphneg'}) RETURN s.version AS version, s.imported AS imported

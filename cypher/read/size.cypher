@@ -1,4 +1,4 @@
-// How many utterances the store holds.
+// Count all utterances of the store.
 // Columns: utterances
 MATCH (u:Utterance)
 RETURN count(u) AS utterances

@@ -1,4 +1,4 @@
-// What the turns of dialogues say, as lists that are compared with those of another time.
+// Return the turns of dialogues, to compute a digest of the store's content.
 // $ids: ids of dialogues
 // Columns: id, corpus, split, turns (lists of turn, speaker, text, graph id, graph source, graph digest)
 UNWIND $ids AS id

@@ -1,7 +1,8 @@
-// Nouns that graphs speak of, with the sentence that says each, and the tops of sentences that any dialogue can say.
+// Return the nouns of graphs that can be shared with another dialogue, and the tops of sentences that fit any dialogue.
+// The transform graft uses the same conditions.
 // $amrs: ids of graphs
-// Columns: amr, nodes (lists of number, number of its sentence's top, concept, sort, what may stand in its place: its own
-// concept or any noun of its sort, and whether it is such a top)
+// Columns: amr, nodes (lists of k, k of the sentence's top, concept, sort, what can replace the noun (its own concept, or its
+//          sort for any noun of that sort), whether the node is the top of a sentence that fits any dialogue)
 UNWIND $amrs AS amr
 MATCH (n:AmrNode {amr: amr})
 WHERE n.topic AND n.sort <> '' OR n.portable

@@ -1,4 +1,4 @@
-// Which of these texts are topics of the shift graph.
+// Return which of these texts are topics of the shift graph.
 // $texts: texts
 // Columns: topic
 UNWIND $texts AS text

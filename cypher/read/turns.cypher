@@ -1,7 +1,7 @@
-// The turns of dialogues, each with the ids of its graphs.
+// Return the turns of dialogues, each with its graphs.
 // $ids: ids of dialogues
-// Columns: id, corpus, split, turns (lists of turn, speaker, text, graph id, graph source,
-//          graph digest, whether what it means is hardly English)
+// Columns: id, corpus, split, turns (lists of turn, speaker, text, graph id, graph source, graph digest, whether the text is
+//          hardly English)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})-[:HAS_TURN]->(u:Utterance)
 OPTIONAL MATCH (u)-[:MEANS]->(a:Amr)

@@ -1,5 +1,5 @@
-// One reply, where there is any: an utterance after another one, or a response that fits.
-// $corpora, $splits: lists of names; an empty list is no condition
+// Return one reply, if there is any: an utterance that follows another one, or a right response.
+// $corpora, $splits: lists of names; an empty list means all
 // Columns: id
 MATCH (d:Dialogue)-[:HAS_TURN]->(:Utterance)-[:NEXT]->(u:Utterance)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora)

@@ -1,7 +1,8 @@
-// Opens a transaction that writes to the shift graph. Its node is changed first of all, so that
-// transactions follow each other: what the next statement reads holds until the end.
-// $keywords, $embedder: names, for a graph that is not there yet
-// Columns: keywords, embedder, forgetting
+// Open a transaction that writes to the shift graph.
+// Changing the node of the shift graph first locks it, so that such transactions run one after the other. What the next
+// statement reads stays true until the end of the transaction.
+// $keywords, $embedder: names of the methods, for a shift graph that does not exist yet
+// Columns: keywords, embedder, forgetting (true while an older shift graph is being deleted)
 MERGE (g:ShiftGraph {id: 'shift'})
 ON CREATE SET g.keywords = $keywords, g.embedder = $embedder, g.writes = 0
 SET g.writes = g.writes + 1

@@ -1,5 +1,5 @@
-// How often replies move to each term, from wherever.
-// No parameters
+// Count how often replies move to each term, from any focus.
+// No parameters.
 // Columns: perspective, count
 MATCH (:Term)-[s:SHIFTS_TO]->(p:Term)
 RETURN p.text AS perspective, sum(s.count) AS count

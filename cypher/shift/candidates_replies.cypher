@@ -1,6 +1,6 @@
-// The replies of dialogues: each utterance that follows another, and each response that is right.
+// Return the replies of dialogues: utterances that follow another one, and right responses.
 // $ids: ids of dialogues
-// Columns: dialogue, turn (of the post), reply, text, focus, perspective (null where none is known)
+// Columns: dialogue, turn (of the post), reply, text, focus, perspective (both null where unknown)
 UNWIND $ids AS dialogue
 MATCH (d:Dialogue {id: dialogue})-[:HAS_TURN]->(post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 WHERE reply:Utterance OR reply.label = 1

@@ -1,6 +1,6 @@
-// The turns of dialogues with their keywords.
+// Return the turns of dialogues with their keywords.
 // $ids: ids of dialogues
-// Columns: dialogue, turn, text, keywords (lists of a keyword and its score)
+// Columns: dialogue, turn, text, keywords (lists of keyword, score)
 UNWIND $ids AS dialogue
 MATCH (d:Dialogue {id: dialogue})-[:HAS_TURN]->(u:Utterance)
 OPTIONAL MATCH (u)-[m:MENTIONS]->(k:Term)

@@ -1,5 +1,5 @@
-// How many dialogues there are, and how many of them are not in the shift graph yet.
-// $corpora, $splits: lists of names; an empty list is no condition
+// Count the dialogues, and those that are not in the shift graph yet.
+// $corpora, $splits: lists of names; an empty list means all
 // Columns: dialogues, pending
 MATCH (d:Dialogue)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora)

@@ -1,6 +1,6 @@
-// Adds the shifts of this transaction to the edges of the shift graph; the terms are there.
-// $rows: {focus, perspective: texts of terms, count}, sorted
-// Columns: edges
+// Add shifts to the counts of the edges of the shift graph. The terms must exist.
+// $rows: maps of focus and perspective (texts of terms) and count, sorted
+// Columns: edges (number written)
 UNWIND $rows AS row
 MATCH (f:Term {text: row.focus})
 MATCH (p:Term {text: row.perspective})

@@ -1,4 +1,4 @@
-// The shift graph of all that is in the store.
+// Return the shift graph of the whole store.
 // Columns: focus, neighbours (lists of text, count)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 RETURN f.text AS focus, collect([p.text, s.count]) AS neighbours

@@ -1,4 +1,4 @@
-// The shifts that utterances of some corpora and responses to them make, counted; an edge may have two rows.
+// Count the shifts in some corpora, from utterances and from responses. An edge may have two rows, to be added up.
 // $corpora: names
 // Columns: focus, perspective, count
 MATCH (d:Dialogue)-[:HAS_TURN]->(u:Utterance)-[:FOCUS]->(f:Term)

@@ -1,6 +1,6 @@
-// Removes a part of the shift graph's edges, and of the edges that tie replies to it.
-// $limit: how many at most
-// Columns: gone
+// Delete some of the shift graph's edges, with those that link replies to it.
+// $limit: maximum number of edges
+// Columns: gone (number deleted)
 MATCH ()-[r:SHIFTS_TO|FOCUS|PERSPECTIVE]->(:Term)
 WITH r LIMIT $limit
 DELETE r

@@ -1,5 +1,6 @@
-// Takes the mark from a part of the dialogues that were in the shift graph. $limit: how many at most
-// Columns: gone
+// Remove the mark of some dialogues that were in the shift graph.
+// $limit: maximum number of dialogues
+// Columns: gone (number changed)
 MATCH (d:Dialogue)
 WHERE d.shifts IS NOT NULL
 WITH d LIMIT $limit

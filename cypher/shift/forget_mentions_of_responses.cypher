@@ -1,5 +1,6 @@
-// Removes a part of the keywords of responses. $limit: how many at most
-// Columns: gone
+// Delete some of the keywords of responses.
+// $limit: maximum number of keywords
+// Columns: gone (number deleted)
 MATCH (:Response)-[r:MENTIONS]->(:Term)
 WITH r LIMIT $limit
 DELETE r

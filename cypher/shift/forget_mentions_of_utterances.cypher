@@ -1,5 +1,6 @@
-// Removes a part of the keywords of utterances. $limit: how many at most
-// Columns: gone
+// Delete some of the keywords of utterances.
+// $limit: maximum number of keywords
+// Columns: gone (number deleted)
 MATCH (:Utterance)-[r:MENTIONS]->(:Term)
 WITH r LIMIT $limit
 DELETE r

@@ -1,7 +1,9 @@
-// Removes a part of the terms that nothing is tied to any more. $limit: how many at most
-// Columns: gone
+// Delete some of the terms that have no relationships any more.
+// $limit: maximum number of terms
+// Columns: gone (number deleted)
 MATCH (t:Term)
 WHERE NOT (t)--()
+// In parts, because one transaction that deletes everything would need too much memory.
 WITH t LIMIT $limit
 DETACH DELETE t
 RETURN count(*) AS gone

@@ -1,6 +1,6 @@
-// Nothing is left of the shift graph that was removed.
-// $run: name of the run that removed it
-// Columns: id; no row where another run removes it by now
+// End the deletion of the shift graph.
+// $run: name of the run that deleted it
+// Columns: id; no row if another run is deleting it
 MATCH (g:ShiftGraph {id: 'shift'})
 WHERE g.removing = $run
 REMOVE g.removing

@@ -1,6 +1,6 @@
-// Writes keywords of responses; the terms are there.
-// $rows: {id, text: of the term, score}, sorted
-// Columns: mentions
+// Write keywords of responses. The terms must exist.
+// $rows: maps of id (of a response), text (of a term) and score, sorted
+// Columns: mentions (number written)
 UNWIND $rows AS row
 MATCH (r:Response {id: row.id})
 MATCH (t:Term {text: row.text})

@@ -1,6 +1,6 @@
-// Writes keywords of utterances; the terms are there.
-// $rows: {id, text: of the term, score}, sorted
-// Columns: mentions
+// Write keywords of utterances. The terms must exist.
+// $rows: maps of id (of an utterance), text (of a term) and score, sorted
+// Columns: mentions (number written)
 UNWIND $rows AS row
 MATCH (u:Utterance {id: row.id})
 MATCH (t:Term {text: row.text})

@@ -1,6 +1,7 @@
-// A page of dialogues whose replies are not in the shift graph yet, in their order.
-// $after: order of the last one of the page before ('' at the start); $limit: how many
-// $corpora, $splits: lists of names; an empty list is no condition
+// Return a page of the dialogues whose replies are not in the shift graph yet, in their order.
+// $after: order of the last dialogue of the page before; '' for the first page
+// $limit: maximum number of dialogues
+// $corpora, $splits: lists of names; an empty list means all
 // Columns: id, order
 MATCH (d:Dialogue)
 WHERE d.order > $after

@@ -1,7 +1,6 @@
-// Writes what responses attend to in the turn that they answer, and what they move to; the terms
-// are there.
-// $rows: {id, focus, perspective: texts of terms}, sorted
-// Columns: replies
+// Write the focus and the perspective of responses. The terms must exist.
+// $rows: maps of id (of a response), focus and perspective (texts of terms), sorted
+// Columns: replies (number written)
 UNWIND $rows AS row
 MATCH (r:Response {id: row.id})
 MATCH (f:Term {text: row.focus})

@@ -1,6 +1,6 @@
-// Writes what utterances attend to in the one before, and what they move to; the terms are there.
-// $rows: {id, focus, perspective: texts of terms}, sorted
-// Columns: replies
+// Write the focus and the perspective of utterances. The terms must exist.
+// $rows: maps of id (of an utterance), focus and perspective (texts of terms), sorted
+// Columns: replies (number written)
 UNWIND $rows AS row
 MATCH (u:Utterance {id: row.id})
 MATCH (f:Term {text: row.focus})

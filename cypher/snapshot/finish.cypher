@@ -1,4 +1,6 @@
-// Notes that all of a snapshot is in the store. $digest, $facts (JSON): of the snapshot
+// Record that a snapshot is in the store completely.
+// $digest: digest of the snapshot
+// $facts: JSON text with the counts of the snapshot
 // Columns: digest
 MERGE (s:Snapshot {id: 'snapshot'})
 SET s.digest = $digest, s.facts = $facts

@@ -1,4 +1,4 @@
-// The kinds of the terms of the shift graph, which the graphs of all dialogues tell.
+// Return the kinds of the terms in the shift graph. They depend on the graphs of all dialogues.
 // Columns: text, kind
 MATCH (t:Term)
 WHERE t.kind IS NOT NULL AND EXISTS { MATCH (t)-[:SHIFTS_TO]-(:Term) }

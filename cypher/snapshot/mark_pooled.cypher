@@ -1,5 +1,5 @@
-// Marks all dialogues: their sentences are in the pool.
-// Columns: dialogues
+// Mark all dialogues, because a snapshot brings the sentences of the whole corpus into the pool.
+// Columns: dialogues (number marked)
 MATCH (d:Dialogue)
 WHERE d.pooled IS NULL
 SET d.pooled = true

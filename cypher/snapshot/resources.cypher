@@ -1,4 +1,4 @@
-// What was loaded beside dialogues: how much there is of each kind.
+// Count the resources that were loaded beside dialogues.
 // Columns: kind, amount
 MATCH (n:Frame) RETURN 'frames' AS kind, count(n) AS amount
 UNION ALL

@@ -1,4 +1,6 @@
-// A page of the pool's sentences, but for those that come with graphneg. $after: id of the last one of the page before ('' at the start); $limit: how many
+// Return a page of the pool's sentences, without those that come with graphneg.
+// $after: id of the last sentence of the page before; '' for the first page
+// $limit: maximum number of sentences
 // Columns: row (the properties)
 MATCH (s:Sentence)
 WHERE s.id > $after AND s.source <> 'anecdotes'

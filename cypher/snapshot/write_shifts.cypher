@@ -1,6 +1,6 @@
-// Sets the counts of shifts to those of a whole corpus; the terms are there.
-// $rows: {focus, perspective: texts of terms, count}, sorted
-// Columns: edges
+// Set the counts of shifts to those of a whole corpus. The terms must exist.
+// $rows: maps of focus and perspective (texts of terms) and count, sorted
+// Columns: edges (number written)
 UNWIND $rows AS row
 MATCH (f:Term {text: row.focus})
 MATCH (p:Term {text: row.perspective})

@@ -1,6 +1,6 @@
-// stop/terminate: end all transactions of a connection
-// $connection: the server's id of it
-// Columns: message, what the server says of each
+// stop/terminate: End all transactions of a connection.
+// $connection: the server's id of the connection
+// Columns: message (the server's message about each transaction)
 SHOW TRANSACTIONS YIELD transactionId AS id, connectionId
 WHERE connectionId = $connection
 TERMINATE TRANSACTIONS id YIELD message

@@ -1,4 +1,4 @@
-// The tokens that say which version of the content the store has: one differs after each change.
+// Return the tokens that identify the version of the store's content. At least one differs after each change.
 // Columns: id, token
 MATCH (v:ContentVersion)
 RETURN v.id AS id, v.token AS token

@@ -1,18 +1,35 @@
-// negate: Flips the polarity of a main predicate: adds :polarity -, or drops it where it stands.
+// negate: Flips the polarity of a main predicate: adds :polarity -, or drops the one that is there.
 // category: C-cont
-// source: DEAM (Ghazarian et al. 2022), contradiction
+// source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 // target: dialogue
 //
-// Modals are negated themselves. Questions, bare nominals, exclamations, thanks, and clauses that
-// are negative in other words stay as they are. What a response denies nobody has said before: it
-// could be denied as well. The turns after a denial show that it is wrong, the more so where the
-// same was said before.
+// Before: A: Yes, I left the windows open.  B: I have an umbrella in the car.  A: I don't want to get wet.
+// After:  A: Yes, I left the windows open.  B: I do not have an umbrella in the car.  A: I don't want to get wet.
+// Graph:  (h / have-03 :ARG0 (i / i) :ARG1 (u / umbrella) :location (c / car))
+//   => (h / have-03 :polarity - :ARG0 (i / i) :ARG1 (u / umbrella) :location (c / car))
+//
+// Departures from DEAM:
+// - DEAM adds a negated copy of an utterance to a later turn (contradict does that). This transform negates the
+//   utterance where it is. A response could often be denied without an error, but the turns that follow a denial
+//   show that it is wrong. Therefore all sites are for negatives of whole dialogues.
+// - Questions, bare nominals, exclamations, greetings and thanks are skipped.
+// - Clauses that are negative in other words are skipped.
+// - A modal is negated itself: "You can go" becomes "You cannot go".
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
-WHERE p.denied_by IS NOT NULL
-   OR p.clause IN ['statement', 'order', 'answer'] AND p.negated IS NULL
+WHERE
+  // "I don't like pills": the :polarity - that denies the clause can be dropped. In "You must not drive" it is
+  // below the modal.
+  p.denied_by IS NOT NULL
+  // A clause that can be denied: "I have an umbrella", "Open the window", "I do".
+  OR p.clause IN ['statement', 'order', 'answer']
+    // "Nobody came" is already negative: "not" would make it affirmative.
+    AND p.negated IS NULL
+// The engine prefers claims that the dialogue has made before: their denial clashes with more turns.
 WITH d.id AS dialogue, p, size(coalesce(p.echo, [])) AS score
-RETURN dialogue, collect(CASE WHEN p.denied_by IS NULL
+RETURN dialogue, collect(
+  CASE WHEN p.denied_by IS NULL
     THEN {amr: p.amr, k: p.k, op: 'add', role: 'polarity', value: '-', score: score}
-    ELSE {amr: p.amr, k: p.denied_by, op: 'drop', score: score} END) AS edits
+    ELSE {amr: p.amr, k: p.denied_by, op: 'drop', score: score}
+  END) AS edits

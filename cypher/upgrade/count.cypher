@@ -1,4 +1,5 @@
-// How many graphs come after one. $after: id of a graph
+// Count the graphs that come after a given one, in the order of ids.
+// $after: id of a graph
 // Columns: graphs
 MATCH (a:Amr)
 WHERE a.id > $after

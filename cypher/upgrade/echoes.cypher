@@ -1,6 +1,6 @@
-// Writes which nodes of graphs say what was said before; of the others, that they do not.
-// $graphs: {amr: id of a graph, echo: by the number of a node, as text, who said it}
-// Columns: nodes
+// Write which nodes repeat what was said before, and remove the property from the others.
+// $graphs: maps of amr (graph id) and echo (who said it before, by node number as text)
+// Columns: nodes (number changed)
 UNWIND $graphs AS row
 MATCH (n:AmrNode {amr: row.amr})
 WITH n, row.echo[toString(n.k)] AS echo

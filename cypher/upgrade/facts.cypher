@@ -1,6 +1,6 @@
-// Writes facts about graphs and their nodes; a fact that is null is removed.
-// $graphs: {amr: id of a graph, foreign, facts: properties of its nodes, in their order}
-// Columns: nodes
+// Write the facts about graphs and their nodes. A fact that is null is removed.
+// $graphs: maps of amr (graph id), foreign, and facts (properties of the nodes, in the order of k)
+// Columns: nodes (number changed)
 UNWIND $graphs AS row
 MATCH (a:Amr {id: row.amr})
 SET a.foreign = row.foreign

@@ -1,5 +1,6 @@
-// Removes how words move along scales. $words: texts of terms
-// Columns: words
+// Delete the MOVES_TO edges of words.
+// $words: texts of terms
+// Columns: words (number of edges deleted)
 UNWIND $words AS word
 MATCH (:Term {text: word})-[m:MOVES_TO]->(:Term)
 DELETE m

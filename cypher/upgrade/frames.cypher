@@ -1,5 +1,6 @@
-// Writes the classes of frames. $frames: {id, classes}
-// Columns: frames
+// Write the classes of frames.
+// $frames: maps of id and classes
+// Columns: frames (number of rows)
 UNWIND $frames AS row
 MATCH (f:Frame {id: row.id})
 SET f.classes = row.classes

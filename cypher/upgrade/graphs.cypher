@@ -1,4 +1,6 @@
-// A page of graphs, by their ids. $after: the last id of the page before; $limit: how many
+// Return a page of graphs, in the order of their ids.
+// $after: last id of the page before
+// $limit: maximum number of graphs
 // Columns: id
 MATCH (a:Amr)
 WHERE a.id > $after

@@ -1,4 +1,5 @@
-// The graphs that say words. $words: texts of terms
+// Return the graphs that contain words.
+// $words: texts of terms
 // Columns: id
 UNWIND $words AS word
 MATCH (:Term {text: word})<-[:LEXEME]-(n:AmrNode)

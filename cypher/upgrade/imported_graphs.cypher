@@ -1,6 +1,7 @@
-// Empties the lists of graphs that a bulk import left with a mark, since its files know no empty lists.
-// $ids: ids of graphs; $empty: the list that stands for an empty one
-// Columns: nodes
+// Restore the empty lists on nodes of graphs. The files of a bulk import cannot hold empty lists and have a mark instead.
+// $ids: ids of graphs
+// $empty: the mark that stands for an empty list
+// Columns: nodes (number changed)
 UNWIND $ids AS id
 MATCH (n:AmrNode {amr: id})
 WHERE n.classes = $empty OR n.roles = $empty

@@ -1,7 +1,8 @@
-// Empties the lists of terms, their frames and antonyms that a bulk import left with a mark, since its files
-// know no empty lists.
-// $ids: texts of terms; $empty: the list that stands for an empty one
-// Columns: terms
+// Restore the empty lists on terms, their frames and antonyms. The files of a bulk import cannot hold empty lists and have
+// a mark instead.
+// $ids: texts of terms
+// $empty: the mark that stands for an empty list
+// Columns: terms (number found)
 UNWIND $ids AS id
 MATCH (t:Term {text: id})
 SET t.classes = CASE WHEN t.classes = $empty THEN [] ELSE t.classes END

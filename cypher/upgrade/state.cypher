@@ -1,4 +1,4 @@
-// The store's version, what its facts were computed by, and the id of the last graph that an upgrade wrote.
-// Columns: version, facts, after
+// Return the version of the store and the progress of an upgrade.
+// Columns: version, facts (identifies how the facts were computed), after (id of the last graph that an upgrade wrote)
 MATCH (s:GraphnegSchema {id: 'graphneg'})
 RETURN s.version AS version, s.facts AS facts, s.upgraded_to AS after

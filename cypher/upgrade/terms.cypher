@@ -1,5 +1,7 @@
-// A page of terms, by their texts. $after: the last text of the page before; $limit: how many
-// Columns: id
+// Return a page of terms, in the order of their texts.
+// $after: last text of the page before
+// $limit: maximum number of terms
+// Columns: id (the text)
 MATCH (t:Term)
 WHERE t.text > $after
 RETURN t.text AS id

@@ -1,4 +1,5 @@
-// What graphs mean. $ids: ids of graphs
+// Return the texts that graphs mean.
+// $ids: ids of graphs
 // Columns: id, text
 UNWIND $ids AS id
 MATCH (:Amr {id: id})<-[:MEANS]-(u)

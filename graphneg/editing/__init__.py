@@ -1,1 +1,1 @@
-"""Edits of AMR graphs: transforms that propose them, recipes, plans, variants in the store, negatives."""
+"""Edit AMR graphs: transforms, recipes, edit plans, variants in the store, and the resulting negatives."""

@@ -1,4 +1,10 @@
-"""What is loaded, written to files: dialogues as positives, AMR graphs, one GraphML graph."""
+"""Write the content of a store to files: dialogues as positives, AMR graphs as PENMAN, or one GraphML graph.
+
+The suffix of the file names the form. ``.jsonl`` and ``.parquet`` hold a record for each dialogue and
+response, ``.amr`` and ``.penman`` hold graphs, and ``.graphml`` holds dialogues, utterances and graphs as one
+network. A file appears only when it is complete. An export that was stopped in a shard continues where it
+stopped.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +41,19 @@ from graphneg.store.dialogues import (
 from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 
 BATCH = 500
+"""Number of dialogues to read at a time."""
 NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML does not allow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How many items a file has, and whether it ``was_complete``: an export like it wrote it before."""
+    """The result of an export.
+
+    Attributes:
+        items: Number of records, graphs or dialogues in the file.
+        was_complete: True if the same export had written the file before, so that nothing was written.
+    """
 
     items: int
     was_complete: bool = False
@@ -48,9 +61,15 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How dialogues become a file: ``items`` of some dialogues, each with the id of its dialogue, and what
-    writes them and says how many they are. In the file of a shard, whose items have this ``kind``, they stand
-    as what ``encode`` makes of them, and ``decode`` undoes it."""
+    """How dialogues are written to a file.
+
+    Attributes:
+        kind: Name of the kind of items, which files of shards record.
+        items: Function that yields the items of some dialogues, each with the id of its dialogue.
+        write: Function that writes items to a file and returns their number.
+        encode: Function that turns an item into JSON for the file of a shard.
+        decode: Inverse of ``encode``.
+    """
 
     kind: str
     items: Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]
@@ -69,18 +88,29 @@ def export(
     form: Form | None = None,
     facts: Sequence[Any] = (),
 ) -> Exported:
-    """Write the selected dialogues to ``out`` in the form that its suffix names, or in another one, which
-    depends on ``facts`` beside the store. Of a shard, the file of the shard is written.
+    """Write the selected dialogues to a file.
 
-    The file is there when it is complete: it is written beside and renamed.
+    The file is written beside its destination and renamed when it is complete. For a shard, the file of the
+    shard is written instead.
 
-    Raises `InputError`: an unknown suffix, a folder that is not there or can't be written, or another file,
-    which ``overwrite`` replaces.
+    Args:
+        store: Store to export from.
+        out: File to write.
+        selection: Dialogues to export.
+        progress: Receives the number of finished dialogues.
+        overwrite: Replace a file that another export wrote.
+        form: Form of the file, or None for the one that the suffix of ``out`` names.
+        facts: What the items depend on beside the store, as JSON values. An export with other facts is
+            another one.
+
+    Returns:
+        The number of items, and whether the file was complete before.
     """
     check_output(out, SUFFIXES if form is None else LINES)
     form = form or FORMS[out.suffix]
     check_selection(stored_snapshot(store), selection)
     settings = [__version__, selection.conditions(), selection.limit, *facts]
+    # Records hold texts alone: a new parse of the graphs does not change them.
     content = (texts_digest if form.kind == RECORDS else content_digest)(store, selection)
     if selection.shard is not None:
         named = {"settings": settings}
@@ -88,6 +118,7 @@ def export(
         return _export_shard(store, out, selection, progress, form, header, content, overwrite)
     check_replaceable(out, overwrite)
     run = fingerprint([settings[0], store.description, *settings[1:], content])
+    # The same export of the same content wrote the file already.
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
     progress.start("export", count_dialogues(store, selection), "dialogues")
@@ -109,6 +140,7 @@ def export(
 def _batches(
     store: Store, selection: Selection, skip: int = 0, after: str = ""
 ) -> Iterator[list[StoredDialogue]]:
+    """Yield the selected dialogues in batches."""
     ids = dialogue_ids(store, selection, skip, after)
     while batch := list(islice(ids, BATCH)):
         yield read_dialogues(store, batch)
@@ -124,7 +156,7 @@ def _export_shard(
     made_of: str,
     overwrite: bool,
 ) -> Exported:
-    """Write the file of a shard; it is gone on with where it was stopped."""
+    """Write the file of a shard, or continue it where it was stopped."""
     with open_shard(out, header, made_of, overwrite=overwrite) as writer:
         resumed = writer.resumed
         progress.start("export", count_dialogues(store, selection), "dialogues")
@@ -146,10 +178,12 @@ def _export_shard(
 
 
 def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Negative]]:
-    """Each dialogue, then its responses, each with the turns up to the one it answers."""
+    """Yield each dialogue as a record, then its responses, each with the turns before it."""
     responses = read_responses(store, [dialogue.id for dialogue in dialogues])
     for dialogue in dialogues:
         yield dialogue.id, positive_of(dialogue)
+        # A loaded response has no speaker of its own: it replaces the turn that follows, or answers the last
+        # one.
         speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
         for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
             before = [said for said in dialogue.turns if said.turn <= turn]
@@ -162,19 +196,20 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
 
 
 def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:
-    """The graphs of each dialogue as PENMAN."""
+    """Yield the graphs of each dialogue as PENMAN."""
     said = {turn.amr: (one.id, turn.text) for one in dialogues for turn in one.turns if turn.amr is not None}
     for graph in read_whole_graphs(store, list(said)):
         dialogue, text = said[graph.id]
         utterance, _, source = graph.id.rpartition("@")
-        if source != GOLD and not graph.metadata:  # parsed: it takes its utterance's id and text
+        if source != GOLD and not graph.metadata:
+            # A parsed graph has no comment lines of its own: give it the id and the text of its utterance.
             metadata = (f"# ::id {utterance}", f"# ::snt {' '.join(text.split())}")
             graph = replace(graph, metadata=metadata)
         yield dialogue, format_graph(graph)
 
 
 def _networks(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
-    """Each dialogue with its graphs as one graph: its nodes and edges, with their properties."""
+    """Yield each dialogue with its graphs as a network: nodes and edges with their properties."""
     import networkx
 
     graphs = {g.id: g for g in read_whole_graphs(store, [id for d in dialogues for id in d.graphs])}
@@ -185,11 +220,13 @@ def _networks(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tup
 
 
 def _write_jsonl(items: Iterable[Any], out: Path) -> int:
+    """Write records as JSON Lines. Return their number."""
     with out.open("wb") as file:
         return write_lines(items, file)
 
 
 def _write_penman(items: Iterable[Any], out: Path) -> int:
+    """Write graphs with an empty line after each. Return their number."""
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for text in items:
@@ -199,6 +236,7 @@ def _write_penman(items: Iterable[Any], out: Path) -> int:
 
 
 def _write_networks(items: Iterable[Any], out: Path) -> int:
+    """Write networks as one GraphML file. Return their number."""
     import networkx
 
     whole: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
@@ -212,20 +250,31 @@ def _write_networks(items: Iterable[Any], out: Path) -> int:
 
 
 def write_graphml(graph: Any, path: Path) -> None:
-    """Write a graph of networkx as GraphML. What is no character of XML stands as in JSON: ``\\u001b``."""
+    r"""Write a networkx graph as GraphML.
+
+    Characters that XML does not allow are written as in JSON, for example ``\u001b``. The graph's own data
+    are changed in the same way.
+
+    Args:
+        graph: A networkx graph whose nodes are strings.
+        path: File to write.
+    """
     import networkx
 
     for *_, data in chain(graph.nodes(data=True), graph.edges(data=True)):
         data |= {key: _xml(value) for key, value in data.items() if isinstance(value, str)}
+    # Renaming copies the graph: it is only done where an id needs it.
     names = {node: _xml(node) for node in graph.nodes if NOT_XML.search(node)}
     networkx.write_graphml(networkx.relabel_nodes(graph, names) if names else graph, path)
 
 
 def _xml(text: str) -> str:
+    """Return a text whose characters are all allowed in XML."""
     return NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGraph]) -> None:
+    """Add a dialogue, its utterances and their graphs to a network."""
     whole.add_node(dialogue.id, label="Dialogue", corpus=dialogue.corpus, split=dialogue.split)
     before: str | None = None
     for turn in dialogue.turns:
@@ -242,11 +291,13 @@ def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGra
 
 
 def _add_graph(whole: Any, graph: AmrGraph) -> None:
+    """Add the nodes and roles of a graph to a network."""
     for node in graph.nodes:
         whole.add_node(f"{graph.id}.{node.k}", label="AmrNode", concept=node.label)
     edges = [(node.up, node.k, node.role or "") for node in graph.nodes if node.up is not None]
     edges += [(mention.up, mention.target, mention.role) for mention in graph.mentions]
     for up, target, role in edges:
+        # Edges lead from predicate to argument, also where the text inverts the role (:ARG0-of).
         ends = (target, up) if is_inverted(role) else (up, target)
         name = role[:-3] if is_inverted(role) else role
         whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)
@@ -261,6 +312,8 @@ FORMS = {
     ".penman": _PENMAN,
     ".graphml": Form("networks", _networks, _write_networks),
 }
+"""The forms by suffix."""
 SUFFIXES = tuple(FORMS)
+"""Suffixes of the files that `export` writes by itself."""
 LINES = (".json", ".jsonl")
-"""What a file of JSON lines of another form ends in."""
+"""Suffixes of files of JSON lines in a form that is passed to `export`."""

@@ -1,8 +1,14 @@
-"""From dialogues in the store to negatives: propose, plan, apply, overlay, decode.
+"""Make negatives from dialogues in the store: propose, plan, apply, decode, check.
 
-An `EditRequest` (a recipe, how many, of which dialogues) and a decoder go in; `graphneg.model.Negative`
-records come out, batch by batch, while the next batches are edited. `preview` and `explain` look at one
-negative, `materialize` writes edited graphs out for exploring.
+The input is an `EditRequest` (a recipe, a number, a selection of dialogues) and a decoder. The output is
+`graphneg.model.Negative` records, batch by batch. While a batch is decoded, the next ones are edited:
+
+    everyday/train/12#5   B: I have an umbrella in the car.
+    recipe "negate"       add :polarity - to have-03
+    negative              B: I do not have an umbrella in the car.
+
+`preview` and `explain` show a single negative. `materialize` writes edited graphs to the store as graphs of
+their own, to be explored with queries.
 """
 
 from __future__ import annotations
@@ -65,16 +71,26 @@ from graphneg.store.statements import cypher_text, run
 from graphneg.workers import ahead, fewer_collections
 
 PREVIEWED = 100
+"""Number of dialogues that `preview` looks at."""
 AGAIN = 200
-"""Dialogues that `preview` looks at."""
+"""Number of negatives that `kept_negatives` makes at a time."""
 MAX_WAVES = 4
+"""Maximum number of rounds of plans for a batch: one, and further ones for negatives that were refused."""
 _Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
-"""Plans for some slots of a batch, and by id the variants that were made of them."""
+"""Plans for some slots of a batch, and the variants made of them by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditRequest:
-    """What is asked for: a plan, how many negatives of each dialogue, which dialogues."""
+    """Which negatives to make.
+
+    Attributes:
+        plan: Recipe, target and seed.
+        transforms: All transforms of the recipe by name.
+        per_dialogue: Number of negatives to make of each dialogue.
+        selection: Dialogues to make negatives of.
+        batch: Number of dialogues to edit at a time; it does not change the result.
+    """
 
     plan: EditSettings
     transforms: Mapping[str, Transform]
@@ -83,6 +99,7 @@ class EditRequest:
     batch: int = 200
 
     def __post_init__(self) -> None:
+        """Check that the transforms exist and that the numbers are positive."""
         missing = [name for name in self.plan.recipe.transforms if name not in self.transforms]
         if missing:
             known = ", ".join(self.transforms)
@@ -92,7 +109,15 @@ class EditRequest:
 
 
 def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
-    """What a recipe edits where nothing else is asked for: its target, or that of all its transforms."""
+    """Return what a recipe edits by default.
+
+    Args:
+        recipe: Recipe that edits graphs.
+        transforms: Known transforms by name.
+
+    Returns:
+        The target of its transforms if all of them name the same one, else that of the recipe.
+    """
     targets: list[Target | None] = [
         transforms[name].target for name in recipe.transforms if name in transforms
     ]
@@ -100,11 +125,12 @@ def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
 
 
 class Negatives(NegativeStream):
-    """The negatives of a request. Each use makes them anew; ``summary`` is that of the last use.
+    """The negatives of a request, as a stream that can be iterated, written and resumed.
 
-    Each negative that is missing is counted there, with the reason of the first edit that was tried for it
-    (``no-site``, a decoder's code, ``duplicate``, ``ill-formed``) or what `unfit` says of the dialogue. Where
-    a decoder refuses, other edits of the dialogue are tried, up to four times as many as were asked for.
+    Each iteration makes the negatives anew; ``summary`` describes the last one. A negative that is missing is
+    counted there with a reason: that of the first edit that was tried for it (``no-site``, a code of the
+    decoder, ``duplicate``, ``ill-formed``), or what `unfit` says about the dialogue. If an edit is refused,
+    other edits of the dialogue are tried, in at most `MAX_WAVES` rounds.
     """
 
     def __init__(
@@ -116,6 +142,16 @@ class Negatives(NegativeStream):
         decoder_options: Mapping[str, Any] | None = None,
         graph_cache: GraphCache | None = None,
     ) -> None:
+        """Initialize the stream.
+
+        Args:
+            store: Store with the dialogues; variants are written to it.
+            request: Which negatives to make.
+            decoder: Turns edited graphs into text.
+            progress: Receives the number of finished dialogues.
+            decoder_options: Options of the decoder, which a resumed run must share.
+            graph_cache: Cache of original graphs, if the caller has one.
+        """
         super().__init__()
         self._store = store
         self._request = request
@@ -130,17 +166,22 @@ class Negatives(NegativeStream):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Which frames the edits of the last use bring that are in no inventory."""
+        """Messages about frames that the edits of the last run introduced and that are in no inventory."""
         return self._frames.notes()
 
     def run(self, skip: int, written: Written = tuple[Negative, ...]) -> Iterator[Finished]:
-        """Yield each batch when its variants are in the store; ``skip`` dialogues are done already.
+        """Make the negatives batch by batch.
 
-        The next batches are edited while this one is decoded.
+        The variants of a batch are in the store before it is yielded. The next batches are edited while this
+        one is decoded.
 
-        Raises:
-            StoreError: the store is gone.
-            TransformError: a transform's query fails.
+        Args:
+            skip: Number of dialogues that are done already.
+            written: Gives the negatives of these dialogues. It is not used, because batches do not depend on
+                each other.
+
+        Yields:
+            Each batch with the number of finished dialogues.
         """
         selection = self._request.selection
         check_selection(stored_snapshot(self._store), selection)
@@ -151,6 +192,7 @@ class Negatives(NegativeStream):
         done = skip
         self._frames.forget()
         self._copied = copied_contexts(self._store)
+        # A batch creates many small objects that live until it is done.
         with fewer_collections():
             for batch, wave in ahead(self._begin, batches):
                 negatives = self._finish(batch, wave)
@@ -160,7 +202,7 @@ class Negatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> dict[str, Any]:
-        """What the output depends on; the batch is not part of it."""
+        """Return what the output depends on, to compare runs. The size of the batch is not part of it."""
         plan, selection = self._request.plan, self._request.selection
         recipe = plan.recipe
         return {
@@ -178,38 +220,40 @@ class Negatives(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The part of the dialogues that is asked for."""
+        """The part of the dialogues that is asked for, or None for all."""
         return self._request.selection.shard
 
     def shared_content(self) -> str:
-        """A digest of what all shards are made of: a snapshot, or what the store holds."""
+        """Return a digest that all shards of a run share: of the snapshot, or of the store's content."""
         return shared_content(self._store, self._request.selection)
 
     def made_of(self) -> str:
-        """A digest of what the store holds, but for what making negatives writes."""
+        """Return a digest of the store's content, without what making negatives writes."""
         return content_digest(self._store, self._request.selection)
 
     @property
     def asked(self) -> str:
-        """What is asked for, in words."""
+        """A description of the request for messages."""
         recipe, amount = self._request.plan.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
         )
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
+        """Read the dialogues of a batch and edit them for the first time."""
         dialogues = read_dialogues(self._store, ids)
         batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
         return batch, self._wave(batch)
 
     def _right_replies(self, dialogues: Sequence[StoredDialogue]) -> dict[tuple[str, int], NearTexts]:
-        """Return the right replies of each turn's context beside the turn itself, where there are any."""
+        """Return the right responses to each turn's context, by dialogue and turn."""
         responses = read_responses(self._store, [dialogue.id for dialogue in dialogues])
         found: dict[tuple[str, int], NearTexts] = {}
         for dialogue in dialogues:
             loaded = [one for one in responses.get(dialogue.id, ()) if one.label == 1]
             for turn in dialogue.turns:
                 texts = [one.text for one in loaded if one.turn + 1 == turn.turn]
+                # Contexts that occur several times in a corpus have several right replies.
                 if self._copied is not None:
                     texts += self._copied.replies(dialogue.id, turn.turn)
                 if texts:
@@ -217,8 +261,9 @@ class Negatives(NegativeStream):
         return found
 
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
-        """The negatives of a batch: from its first plans, then from further ones for those refused."""
+        """Return the negatives of a batch. Slots that were refused get further plans."""
         for number in range(MAX_WAVES):
+            # The first wave was begun while the batch before was decoded.
             wave = self._wave(batch) if number else wave
             if not wave[0]:
                 break
@@ -233,7 +278,8 @@ class Negatives(NegativeStream):
         return [negative for made in batch.made.values() for negative in made]
 
     def _wave(self, batch: _Batch) -> _Wave:
-        """Plans for the slots that are open, written to the store, and the graphs under their edits."""
+        """Plan edits for the open slots, write them to the store, and edit the graphs."""
+        # Slots that failed are not tried again: their successors have other numbers and so other choices.
         slots = batch.open_slots()
         if not slots:
             return (), {}
@@ -246,6 +292,7 @@ class Negatives(NegativeStream):
             return propose(self._store, transform, dialogues, self._donors)
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
+        # Batches are edited in several threads: one writes at a time.
         with self._writing:
             self._frames.look_at(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
@@ -254,7 +301,7 @@ class Negatives(NegativeStream):
         return plans, {variant.id: variant for variant in variants}
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
-        """Each slot's negative, or why there is none. All edited turns of the wave are decoded at once."""
+        """Yield the negative of each slot, or the reason why there is none."""
         plans, variants = wave
         utterances = {
             plan.id: edited_utterances(plan.dialogue, variants[plan.id])
@@ -262,12 +309,14 @@ class Negatives(NegativeStream):
             if plan.id in variants
         }
         asked = [utterance for turns in utterances.values() for utterance in turns.values()]
+        # All edited turns of the wave go to the decoder at once, so that it can batch them.
         answers = iter([answer for _, answer in zip(asked, self._decoder.decode(asked), strict=True)])
         for plan in plans:
             variant = variants.get(plan.id)
             if variant is None:
                 yield plan, "no-site: no transform of the recipe applies"
                 continue
+            # Each edited graph counts as checked for well-formedness, also those of a variant with a fault.
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
             own = dict(zip(utterances[plan.id], answers, strict=False))
@@ -281,7 +330,12 @@ class Negatives(NegativeStream):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A negative as it was made; ``refused`` has, by turn, why a decoder gave no text."""
+    """A negative made again from its stored edits.
+
+    Attributes:
+        negative: The negative.
+        refused: Reasons of the decoder by turn, for turns that it gave no text.
+    """
 
     negative: Negative
     refused: dict[int, str]
@@ -290,7 +344,16 @@ class Explanation:
 def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
     """Make one negative again from the edits that the store holds.
 
-    Raises `InputError`: the store holds no edits under this id, or they fit the dialogue no more.
+    Args:
+        store: Store with the variant.
+        id: Id of the negative.
+        decoder: Turns edited graphs into text.
+
+    Returns:
+        The negative, with the decoder's reasons for turns without a text.
+
+    Raises:
+        InputError: The store holds no edits under this id, or they no longer fit the dialogue.
     """
     [found] = _again(store, GraphCache(store), [id], decoder)
     if isinstance(found, str):
@@ -299,7 +362,14 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
 
 
 def variants_digest(store: Store) -> str:
-    """Tells the edits that a store holds from others; empty where it holds none."""
+    """Return a digest of all edits that a store holds.
+
+    Args:
+        store: Store with variants.
+
+    Returns:
+        The digest, or an empty string if there are no variants.
+    """
     rows = store.read(cypher_text("edit/every"))
     return digest(sorted((row["id"], row["digest"]) for row in rows)) if rows else ""
 
@@ -307,7 +377,15 @@ def variants_digest(store: Store) -> str:
 def kept_negatives(store: Store, decoder: Decoder, progress: Progress | None = None) -> Iterator[Negative]:
     """Make all negatives again whose edits the store holds, in the order of their ids.
 
-    Those that fit their dialogue no more, or that get no text, are passed over.
+    Negatives that no longer fit their dialogue, or that the decoder gives no text, are skipped.
+
+    Args:
+        store: Store with variants.
+        decoder: Turns edited graphs into text.
+        progress: Receives the number of finished negatives.
+
+    Yields:
+        The negatives.
     """
     ids = sorted((row["id"] for row in store.read(cypher_text("edit/every"))), key=natural_order)
     graph_cache, bar = GraphCache(store), progress or NoProgress()
@@ -324,7 +402,7 @@ def kept_negatives(store: Store, decoder: Decoder, progress: Progress | None = N
 def _again(
     store: Store, graph_cache: GraphCache, ids: Sequence[str], decoder: Decoder
 ) -> Iterator[Explanation | str]:
-    """Each negative from the edits that the store holds, or why there is none."""
+    """Yield each negative, made again from its stored edits, or why it cannot be made."""
     described = {row["id"]: row for row in store.read(cypher_text("edit/described"), ids=list(ids))}
     known = [id for id in ids if id in described]
     of = sorted({described[id]["dialogue"] for id in known})
@@ -346,7 +424,18 @@ def _again(
 
 
 def materialize(store: Store, ids: Sequence[str]) -> int:
-    """Write the edited graphs of variants as AmrNodes of their own; returns how many are new."""
+    """Write the edited graphs of variants to the store as graphs of their own.
+
+    Args:
+        store: Store with the variants.
+        ids: Ids of negatives.
+
+    Returns:
+        The number of graphs that are new in the store.
+
+    Raises:
+        InputError: The store holds no variant of one of the ids.
+    """
     variants = read_variants(store, GraphCache(store), ids)
     unknown = sorted(set(ids) - {variant.id for variant in variants})
     if unknown:
@@ -355,9 +444,14 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
 
 
 def preview(store: Store, transform: Transform) -> Negative | None:
-    """The first negative that the transform makes of the store's first dialogues, if any; nothing is written.
+    """Return the first negative that a transform makes of the store's first dialogues. Nothing is written.
 
-    Raises `TransformError`: the transform's query fails, or proposes what is no edit.
+    Args:
+        store: Store with dialogues.
+        transform: Transform to try.
+
+    Returns:
+        The negative, or None if the transform makes none of the first `PREVIEWED` dialogues.
     """
     settings = EditSettings(recipe_of([transform.name]), transform.target or "response", 0)
     read = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))
@@ -375,7 +469,7 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
 
 class _Batch:
-    """Dialogues at work: what was made of each, which slots were tried, and which gave none, and why."""
+    """Dialogues in work: the negatives of each, the slots tried, and the reasons of failures."""
 
     def __init__(
         self,
@@ -384,6 +478,7 @@ class _Batch:
         request: EditRequest,
         right: Mapping[tuple[str, int], NearTexts],
     ) -> None:
+        """Initialize the batch with the dialogues that may give negatives."""
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
         self._right = right
         self._amount = request.per_dialogue
@@ -395,7 +490,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """New slots for each dialogue that still lacks negatives; they count as tried."""
+        """Return new slots for each dialogue that still lacks negatives, and count them as tried."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:
@@ -405,23 +500,19 @@ class _Batch:
         return slots
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """For each negative that a dialogue lacks: why the first slots gave none that were tried, and their
-        ids."""
+        """Yield the reason and the slot's id for each negative that a dialogue lacks."""
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
     def keep(self, plan: EditPlan, negative: Negative) -> str | None:
-        """Take a negative in, or return why not.
-
-        It is refused where it says a right response of its context, where another one reads the same, or
-        where its response is wrong by the same sentences.
-        """
+        """Keep a negative unless it repeats something. Return the reason if it is refused, else None."""
         if self._is_right(plan, negative):
             return "right-response: it says what a right response of its context says"
         original = negative.original["response"] or negative.response
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
         texts = [*(turn["text"] for turn in negative.context), negative.response]
+        # A duplicate reads the same as a whole, or its response is wrong by the same sentences.
         read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
         if not self._seen.isdisjoint(read):
             return "duplicate: an earlier negative of the dialogue reads the same"
@@ -430,15 +521,14 @@ class _Batch:
         return None
 
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
-        """Return whether the response is a right one of its context, or of a copy of that.
-
-        An edit may be wrong by a single word. What is borrowed from another dialogue is right where it nearly
-        says what a right response says.
-        """
+        """Return whether the response is a right one for its context, or for a copy of it."""
         right = self._right.get((plan.dialogue.id, plan.turn))
+        # With an edited context, a right response of the original one may be wrong.
         if right is None or negative.original["context"] is not None:
             return False
         own = {*plan.dialogue.graphs, None}
+        # An edit may make a response wrong by a single word, so that only an equal text is right. A statement
+        # of another dialogue is right if it is nearly a right response.
         if any(edit.from_amr not in own for edit in plan.edits):
             return negative.response in right
         return right.has_equal(negative.response)
@@ -447,7 +537,7 @@ class _Batch:
 def _realised(
     planned: Sequence[tuple[EditSettings, EditPlan, Variant]], decoder: Decoder
 ) -> Iterator[Explanation]:
-    """The negatives of variants, with the decoder's text for each edited turn that it gives one for."""
+    """Yield the negatives of variants, with the decoder's text for each edited turn that it realised."""
     turns = [edited_utterances(plan.dialogue, variant) for _, plan, variant in planned]
     asked = [utterance for some in turns for utterance in some.values()]
     answers = iter([answer for _, answer in zip(asked, decoder.decode(asked), strict=True)])
@@ -459,12 +549,15 @@ def _realised(
 
 
 def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
+    """Write the edited graphs of one variant. Return how many are new."""
     graphs: dict[str, AmrGraph] = {}
     for amr, edited in variant.graphs.items():
         utterance = amr.rpartition("@")[0]
         id = amr_id(f"{variant.id}@{utterance.rpartition('#')[2]}", "graphneg")
+        # The graph gets an id of its own, and loses the comment lines of the original.
         after = edited.after
         graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
+    # Graphs that an earlier call wrote stay.
     there = {row["id"] for row in run(tx, "load/stored_graphs", ids=list(graphs))}
     lexicon = stored_lexicon(tx)
     rows = GraphRows(lexicon)

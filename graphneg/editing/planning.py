@@ -1,8 +1,10 @@
-"""Plans the edits of each dialogue: transforms first, sites among their proposals then.
+"""Plan the edits of negatives: choose transforms first, then sites among their proposals.
 
-Dialogues with numbers of slots go in, an `EditPlan` for each slot comes out; transforms are asked for
-proposals on the way. Every choice is a hash of (seed, recipe, slot, dialogue, ...), so it depends on nothing
-else: not on the batch, the order or the server.
+The input is dialogues with the numbers of the negatives to make (slots). The output is an `EditPlan` for each
+slot. Transforms are asked for proposals only when a slot needs them.
+
+Every choice is a hash of the seed, the recipe, the slot and the dialogue. Therefore a plan does not depend on
+the batch, the order of dialogues or the server.
 """
 
 from __future__ import annotations
@@ -21,30 +23,45 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""By dialogue, the sites that are taken: transform and site."""
+"""The sites that are used already, by dialogue: pairs of transform and site."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
 @dataclass(frozen=True, slots=True)
 class EditSettings:
-    """What to make of each dialogue: a recipe, a target, a seed."""
+    """What to make of each dialogue.
+
+    Attributes:
+        recipe: Recipe to follow.
+        target: What may be edited: any turn, or the response alone.
+        seed: Seed of all choices.
+    """
 
     recipe: Recipe
     target: Target
     seed: int
     candidates: int = CANDIDATES
-    """Of so many sites that are drawn the one with the highest score is edited."""
+    """Number of sites to sample for each edit; the one with the highest score is edited. At least 1."""
     version: str = ""
-    """Ends the ids of negatives whose transforms are files of one's own."""
+    """Suffix for the ids of negatives that a user's own transform files make; see `version_of`."""
 
     def __post_init__(self) -> None:
+        """Check the number of candidates."""
         if self.candidates < 1:
             raise InputError("at least one candidate for each edit, please")
 
 
 @dataclass(frozen=True, slots=True)
 class EditPlan:
-    """The edits of one negative. ``turn`` is the response's; no edits: no site was found."""
+    """The planned edits of one negative.
+
+    Attributes:
+        id: Id of the negative.
+        dialogue: Dialogue to edit.
+        slot: Number of the negative among those of its dialogue, from 0.
+        turn: Turn of the response.
+        edits: The edits in their order; empty if no site was found.
+    """
 
     id: str
     dialogue: StoredDialogue
@@ -55,7 +72,7 @@ class EditPlan:
 
 @dataclass(slots=True)
 class _Slot:
-    """One negative in the making: which transforms are still to be tried, what is planned."""
+    """One negative in the making: the transforms that are left to try, and the edits planned so far."""
 
     dialogue: StoredDialogue
     number: int
@@ -69,24 +86,24 @@ class _Slot:
     graphs: set[str] = field(default_factory=set[str])
 
     def names(self, settings: EditSettings) -> tuple[str, ...]:
-        """What the slot's choices are hashed with."""
+        """Return the strings that the slot's choices are hashed with."""
         return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property
     def next(self) -> str | None:
-        """The transform to try next; none when the slot is filled or nothing is left."""
+        """The transform to try next, or None if the slot is full or no transform is left."""
         if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
 
     def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
-        """Plan the edits of a proposal."""
+        """Add the edits of a proposal to the plan."""
         self.proposals.append(proposal)
         self.edits.extend(edits)
         self.graphs.update(edit.amr for edit in edits)
 
     def leave(self, sites: int) -> None:
-        """Go on to the next group, or, where the transform found no sites, to the next of its group."""
+        """Move to the next group, or to the next transform of the group if this one found no sites."""
         self.groups[0].pop(0)
         if sites:
             self.applied += 1
@@ -95,8 +112,17 @@ class _Slot:
 
 
 def editable(dialogue: StoredDialogue) -> StoredDialogue:
-    """The dialogue with those graphs alone that may be edited, or copied from: no graph of a turn that is
-    hardly English, or longer than `LONGEST_EDITED` characters."""
+    """Return a dialogue without the graphs that may not be edited.
+
+    Graphs of turns that are hardly English or longer than `LONGEST_EDITED` characters are removed. They are
+    neither edited nor copied from.
+
+    Args:
+        dialogue: Dialogue with the graphs of its turns.
+
+    Returns:
+        The dialogue itself if all graphs may be edited, else a copy.
+    """
     if not any(map(_left_alone, dialogue.turns)):
         return dialogue
     turns = (replace(turn, amr=None) if _left_alone(turn) else turn for turn in dialogue.turns)
@@ -104,9 +130,18 @@ def editable(dialogue: StoredDialogue) -> StoredDialogue:
 
 
 def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
-    """Why a dialogue gives no negative, whatever the transforms find; none where it may give one."""
+    """Return why a dialogue gives no negative, whatever the transforms find.
+
+    Args:
+        dialogue: Dialogue with the graphs of its turns.
+        target: What may be edited: any turn, or the response alone.
+
+    Returns:
+        A code and a sentence (``no-context: ...``), or None if the dialogue may give a negative.
+    """
     if len(dialogue.turns) == 1:
         return "no-context: a dialogue of one turn leaves a negative without a context"
+    # The first turn has no context, so that it cannot be a response.
     turns = dialogue.turns[target == "response" :]
     with_graphs = [turn for turn in turns if turn.amr is not None]
     if not with_graphs:
@@ -117,7 +152,7 @@ def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
 
 
 def _left_alone(turn: StoredTurn) -> str | None:
-    """Why a turn is not edited, if it is not."""
+    """Return why a turn is not edited, or None if it may be."""
     if turn.foreign:
         return "not-english: the text is hardly English"
     if len(turn.text) > LONGEST_EDITED:
@@ -132,12 +167,22 @@ def plan_edits(
     ask: Ask,
     taken: Taken | None = None,
 ) -> list[EditPlan]:
-    """Fill the slots of each dialogue (by id: numbers of slots), asking for proposals as needed.
+    """Plan the edits of negatives.
 
-    Transforms are drawn before they are asked, and each is asked once for all dialogues that
-    want it. What finds no site gives way to the next one drawn. Sites that an earlier slot of the
-    dialogue took (``taken``, which grows) are left to it where others are free; where a negative is one edit,
-    which would be the same again, always.
+    Transforms are drawn before they are asked for proposals, and each one is asked once for all dialogues
+    that need it. If a transform finds no site in a dialogue, the next one drawn replaces it. Sites that an
+    earlier negative of the dialogue used come last. In recipes of one edit they are not used at all, because
+    they would give the same negative again.
+
+    Args:
+        settings: Recipe, target and seed.
+        dialogues: Dialogues to edit.
+        slots: Numbers of the negatives to plan, by id of the dialogue.
+        ask: Function that returns the proposals of a transform for some dialogues.
+        taken: Sites that are used already, by dialogue; the call adds those that it uses.
+
+    Returns:
+        A plan for each slot whose dialogue has a graph that may be edited.
     """
     open_slots = [
         slot
@@ -147,6 +192,7 @@ def plan_edits(
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
     taken = defaultdict(set) if taken is None else taken
+    # Each round asks for what the slots need next and fills them as far as that goes, until none moves.
     while True:
         _fetch(open_slots, known, ask)
         moved = False
@@ -155,16 +201,19 @@ def plan_edits(
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
+            # The next slot of the dialogue avoids these sites.
             own.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
 
 
 def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | None:
+    """Draw the groups, the order of transforms and the turn of a negative."""
     names = (settings.recipe.name, str(at), dialogue.id)
     drawn = dict.fromkeys(shuffled(settings.recipe.draws, settings.seed, "group", *names))
     groups = [shuffled(group, settings.seed, "transform", *names) for group in drawn]
     span = settings.recipe.most - settings.recipe.least + 1
+    # How many of the drawn groups to apply, uniformly between the recipe's limits.
     wanted = settings.recipe.least + number(settings.seed, "how many", *names) % span
     if settings.target == "dialogue":
         graphs = frozenset(dialogue.graphs)
@@ -172,15 +221,17 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     responses = [turn for turn in dialogue.turns[1:] if turn.amr is not None]
     if not responses:
         return None
+    # The slot number is not hashed: successive negatives of a dialogue go through its turns in one order.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
     return _Slot(dialogue, at, turn.turn, frozenset({turn.amr or ""}), wanted, groups)
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
-    """Ask each transform for the dialogues that will want it and have not been asked for."""
+    """Ask each transform for the dialogues that need it and have not been asked for."""
     asked: dict[str, dict[str, StoredDialogue]] = {}
-    for slot in slots:  # what it will try whatever that finds: the first of as many groups as are wanted
+    for slot in slots:
+        # The first transforms of the next groups: the slot tries these whatever they find.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
@@ -193,17 +244,21 @@ def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]
 def _try(
     settings: EditSettings, slot: _Slot, name: str, proposals: Sequence[Proposal], taken: set[tuple[str, str]]
 ) -> None:
-    """Give the slot free sites of this transform: of the first candidates, in the slot's own order of sites,
-    those with the highest scores."""
+    """Give free sites of a transform to the slot: of the sampled sites, those with the highest scores."""
     names = (name, *slot.names(settings))
+    # A random order of the sites that depends on their names alone, not on the order of the query.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
+    # Sites that an earlier negative used come last; the sort keeps the random order otherwise.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
+    # A negative of one edit at a used site would read the same as an earlier one.
     single = settings.recipe.most == 1
     wanted, found = settings.recipe.times(name, len(slot.editable)), 0
     free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
+    # Lazy: the edits of most sites are never built.
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
     drawn = list(islice(makeable, wanted * settings.candidates))
     for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
+        # A graph is edited at most once in a negative.
         if found < wanted and slot.graphs.isdisjoint(edit.amr for edit in edits):
             slot.take(proposal, edits)
             found += 1
@@ -213,18 +268,22 @@ def _try(
 def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
-    """The proposal's edits, where they touch only what may be edited and copy nothing said later. Of a pool's
-    swap, the half that may be made."""
+    """Return the edits of a proposal if they are allowed for the slot, else none."""
+    # In a response, "You can go" for "I can go" may be right as well.
     if settings.recipe.passes_over(proposal.for_target, settings.target):
         return ()
     if proposal.pool is None:
+        # With the target "response", only the response may change.
         if not proposal.graphs <= slot.editable:
             return ()
+        # Nothing is copied from turns after the response: a negative ends there.
         unsaid = {turn.amr for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
+    # A swap needs a partner in the turns that the negative contains.
     said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
+        # The two members of a pool are swapped; a half that would edit a turn outside the target is left out.
         fits = other.pool == proposal.pool and not _alike(proposal.own, other.own)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)
@@ -232,14 +291,16 @@ def _edits(
 
 
 def _alike(own: str | None, other: str | None) -> bool:
-    """Whether one says what the other says, and perhaps more: ``Brown`` and ``John Brown``."""
+    """Return whether the words of one are among those of the other, as in ``Brown`` and ``John Brown``."""
     if own == other or own is None or other is None:
         return own == other
     words, others = set(own.split()), set(other.split())
+    # "Brown" for "John Brown" would name the same person.
     return words <= others or others <= words
 
 
 def _planned(settings: EditSettings, slot: _Slot) -> EditPlan:
+    """Return the plan of a slot."""
     id = f"{slot.dialogue.id}#{slot.turn}~{settings.recipe.name}.{settings.seed}.{slot.number}"
     id += f".{settings.version}" if settings.version else ""
     return EditPlan(id, slot.dialogue, slot.number, slot.turn, tuple(slot.edits))

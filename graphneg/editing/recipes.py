@@ -1,4 +1,11 @@
-"""Recipes: which transforms a negative is made with, and how many of them, or which generator makes it."""
+"""Define recipes: which transforms make a negative and how many of them, or which generator makes it.
+
+The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
+to any turn of a dialogue. The recipe ``contradiction`` draws one of three transforms and edits the response:
+
+>>> get_recipe("contradiction").transforms
+('negate', 'oppose', 'contradict')
+"""
 
 from __future__ import annotations
 
@@ -11,19 +18,27 @@ from graphneg.errors import InputError
 Target = Literal["dialogue", "response"]
 Sites = Literal["clashing", "any"]
 CANDIDATES = 4
-"""How many sites are drawn for an edit, of which the one with the highest score is edited."""
+"""Default number of sites to sample for an edit; the one with the highest score is edited."""
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
-"""What may be edited: any turn, or the response alone."""
+"""What a negative may edit: any turn of the dialogue, or the response alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """``least`` to ``most`` groups are drawn for each negative, and one transform of each group.
+    """Which transforms make a negative: some groups are drawn, and one transform of each group is applied.
 
-    ``target`` is what is edited where the caller does not say: any turn, or the response alone. A drawn
-    transform is applied once; one that ``every`` names, to one of every so many turns in long dialogues.
-    Transforms that ``weights`` names are drawn first so many times as often as others. ``sites`` that are for
-    another target are passed over, since they clash with nothing in this one, or ``any`` will do.
+    Attributes:
+        name: Name of the recipe.
+        summary: What the recipe makes, in one line.
+        groups: Transforms by group; a negative uses at most one transform of a group.
+        least: Minimum number of groups to draw for a negative.
+        most: Maximum number of groups to draw for a negative.
+        target: What is edited by default: any turn, or the response alone.
+        every: Number of editable turns for each application of a transform, by transform. A transform that is
+            not listed is applied once.
+        weights: How many times as often as others a transform is drawn first, by transform; 1 if not listed.
+        sites: ``clashing`` skips sites that are marked for another target, because they contradict nothing in
+            this one; ``any`` uses all sites.
     """
 
     name: str
@@ -43,23 +58,46 @@ class Recipe:
 
     @property
     def draws(self) -> tuple[tuple[str, ...], ...]:
-        """The groups to draw from: each as often as its transforms weigh."""
+        """The groups to draw from, each repeated as often as the highest weight of its transforms."""
         return tuple(group for group in self.groups for _ in range(max(map(self.weight, group))))
 
     def weight(self, transform: str) -> int:
-        """How many times as often as others the transform is drawn first."""
+        """Return how many times as often as others a transform is drawn first.
+
+        Args:
+            transform: Name of a transform.
+
+        Returns:
+            The weight, 1 by default.
+        """
         return self.weights.get(transform, 1)
 
     def times(self, transform: str, turns: int) -> int:
-        """How often a drawn transform is applied where so many turns may be edited.
+        """Return how often a drawn transform is applied to one dialogue.
 
-        >>> DEAM.times("disengage", 20), DEAM.times("disengage", 8), CONTRADICTION.times("negate", 20)
-        (4, 1, 1)
+        Args:
+            transform: Name of the transform.
+            turns: Number of turns that may be edited.
+
+        Returns:
+            The number of applications, at least 1.
+
+        Example:
+            >>> DEAM.times("disengage", 20), DEAM.times("disengage", 8), CONTRADICTION.times("negate", 20)
+            (4, 1, 1)
         """
         return max(1, turns // self.every[transform]) if transform in self.every else 1
 
     def passes_over(self, site_target: Target | None, target: Target) -> bool:
-        """Whether sites that are for a target, if for one, are left alone where ``target`` is edited."""
+        """Return whether the recipe skips sites of a given target.
+
+        Args:
+            site_target: Target that the sites are for, or None if they are for any.
+            target: Target of the negatives to make.
+
+        Returns:
+            True if the sites are for the other target and the recipe wants ``clashing`` sites.
+        """
         return self.sites == "clashing" and site_target not in (None, target)
 
 
@@ -72,11 +110,14 @@ DEAM = Recipe(
     target="dialogue",
     every={"negate": 10, "oppose": 10, "contradict": 10, "corefer": 7, "irrelevant": 10, "disengage": 5},
 )
-"""DEAM (Ghazarian et al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based Semantic
-Manipulations", ACL, section 3). A manipulation is applied to as many turns as in the authors' program: a
-tenth of them, a fifth for engagement; for coreference, where they take half of the kinds of pronouns and a
-turn of each, that is about a seventh. Departures: an edit never leaves a graph malformed; no turn is
-edited twice in one negative; what has no site in a dialogue gives way to the next manipulation."""
+"""The manipulations of DEAM (Ghazarian et al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based
+Semantic Manipulations", ACL, section 3). A manipulation is applied to as many turns as in the authors'
+program: a tenth of them, and a fifth for engagement. For coreference the authors take half of the kinds of
+pronouns and one turn for each kind, which is about a seventh.
+
+Departures from the paper: an edit never leaves a graph malformed; no turn is edited twice in one negative; a
+manipulation without a site in a dialogue is replaced by the next one.
+"""
 
 CONTRADICTION = Recipe(
     name="contradiction",
@@ -86,7 +127,7 @@ CONTRADICTION = Recipe(
     most=1,
     target="response",
 )
-"""Contradictory responses as Sato et al. 2024 study them, made by DEAM's contradiction edits."""
+"""Contradictory responses as in Sato et al. 2024, made by the contradiction edits of DEAM."""
 
 PERSPECTIVE = Recipe(
     name="perspective",
@@ -96,11 +137,14 @@ PERSPECTIVE = Recipe(
     most=1,
     target="dialogue",
 )
-"""The perspective of CAPT (Ou et al. 2022, "Counterfactual Data Augmentation via Perspective Transition
-for Open-Domain Dialogues", EMNLP) and the keyword substitution of Key-sem (Gupta et al. 2021), made on
-a reply's graph. Departures: no language model writes the response, a decoder realises its edited
-graph; the substitute comes from another keyword of the post than the response's focus, to make a
-negative where CAPT makes a positive."""
+"""The perspective shift of CAPT (Ou et al. 2022, "Counterfactual Data Augmentation via Perspective Transition
+for Open-Domain Dialogues", EMNLP) and the keyword substitution of Key-sem (Gupta et al. 2021), applied to the
+graph of a reply.
+
+Departures from the papers: a decoder realises the edited graph, while the papers generate the response with a
+language model. The substitute comes from a keyword of the post other than the response's focus, because CAPT
+makes positives and this recipe makes negatives.
+"""
 
 ALL = Recipe(
     name="all",
@@ -117,14 +161,22 @@ ALL = Recipe(
     target="response",
     weights={"contradict": 4, "respeak": 3, "graft": 2, "corefer": 6},
 )  # fmt: skip
-"""Every transform, the more often the more of its negatives are good sentences and wrong answers. The
-categories are those of Gupta et al. 2021 ("Synthesizing Adversarial Negative Responses for Robust Response
-Ranking and Evaluation", Findings of ACL)."""
+"""One edit by any transform. Transforms whose negatives are more often fluent and wrong have higher weights.
+The categories are those of Gupta et al. 2021 ("Synthesizing Adversarial Negative Responses for Robust
+Response Ranking and Evaluation", Findings of ACL).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRecipe:
-    """A recipe that a generator follows: it makes responses and edits none."""
+    """A recipe that calls a generator, which writes new responses instead of editing graphs.
+
+    Attributes:
+        name: Name of the recipe.
+        summary: What the recipe makes, in one line.
+        generator: Name of the generator.
+        target: What the negatives change: always the response.
+    """
 
     name: str
     summary: str
@@ -137,8 +189,9 @@ HARD = GeneratedRecipe(
     summary="responses that share words with the context and are set in another scene: the best for rankers",
     generator="hard",
 )
-"""The mix that came closest to negatives that people write, on DailyDialog++ (Sai et al. 2020, "Improving
-Dialog Evaluation with a Multi-reference Adversarial Dataset and Large Scale Pretraining", TACL)."""
+"""The mix of generators that came closest to human adversarial responses on DailyDialog++ (Sai et al. 2020,
+"Improving Dialog Evaluation with a Multi-reference Adversarial Dataset and Large Scale Pretraining", TACL).
+"""
 
 GENERATED: Mapping[str, GeneratedRecipe] = {recipe.name: recipe for recipe in (HARD,)}
 RECIPES: Mapping[str, Recipe] = {recipe.name: recipe for recipe in (DEAM, CONTRADICTION, PERSPECTIVE, ALL)}
@@ -147,9 +200,16 @@ RECIPE_NAMES = (*RECIPES, *GENERATED)
 
 
 def get_recipe(name: str) -> Recipe:
-    """The recipe of edits of that name.
+    """Return the recipe of a name.
 
-    Raises `InputError`: there is none.
+    Args:
+        name: Name of a recipe that edits graphs.
+
+    Returns:
+        The recipe.
+
+    Raises:
+        InputError: There is no such recipe.
     """
     if name not in RECIPES:
         raise InputError(f"no recipe is called {name!r}; there are: {', '.join(RECIPE_NAMES)}")
@@ -157,30 +217,58 @@ def get_recipe(name: str) -> Recipe:
 
 
 def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Target | None) -> Recipe:
-    """The recipe itself or that of the name; where ``transforms`` are named, theirs.
+    """Return the recipe that a caller asks for by recipe or by transforms.
 
-    Raises `InputError`: there is none of that name, or ``target`` is none.
+    Args:
+        recipe: Recipe or its name; ignored if ``transforms`` are given.
+        transforms: Names of transforms that form a recipe of their own.
+        target: Target of the negatives, or None for that of the recipe. A target that is given together with
+            transforms opens all their sites, also those marked for the other target.
+
+    Returns:
+        The recipe.
+
+    Raises:
+        InputError: ``target`` is unknown.
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
+    # A user who names transforms and a target wants their edits, also those at sites for the other target.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)
 
 
 def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
-    """Refuse a target that is not the recipe's own.
+    """Check that a target is the one of a recipe that calls a generator.
 
-    Raises `InputError`: it is another.
+    Args:
+        recipe: Recipe that calls a generator.
+        target: Target of the negatives, or None for that of the recipe.
+
+    Raises:
+        InputError: The recipe makes negatives of another target.
     """
     if target not in (None, recipe.target):
         raise InputError(f"recipe {recipe.name!r} makes wrong responses; target {target!r} is not for it")
 
 
 def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:
-    """A recipe that draws one of these transforms for each response.
+    """Return a recipe that draws one of some transforms for each response.
 
-    Raises `InputError`: no transform is named.
+    Args:
+        transforms: Names of the transforms; repeated names count once.
+        sites: ``clashing`` to skip sites that are marked for whole dialogues, ``any`` to use them.
+
+    Returns:
+        A recipe whose name joins the names of the transforms with ``+``.
+
+    Raises:
+        InputError: ``transforms`` is empty.
+
+    Example:
+        >>> recipe_of(["negate", "respeak"]).name
+        'negate+respeak'
     """
     if not transforms:
         raise InputError("name at least one transform")

@@ -1,7 +1,8 @@
-"""Says where the query of a transform loses its rows: each clause and condition, with what it left.
+"""Show where the query of a transform loses its rows: each clause and condition with the rows it leaves.
 
-A transform that finds no site says nothing about why. Its query is split at top-level clauses, and each
-``WHERE`` at its top-level ``AND``; every prefix runs with ``RETURN count(*)``, read only:
+A transform that finds no site gives no reason. Here its query is split at top-level clauses, and each
+``WHERE`` at its top-level ``AND``. Every prefix runs with ``RETURN count(*)``, read-only. The first line with
+0 rows is the condition to look at:
 
     rows  line
        5     3  UNWIND $dialogues AS d
@@ -10,7 +11,7 @@ A transform that finds no site says nothing about why. Its query is split at top
       38     5  n.clause = 'order'             only orders
        0     6  n.negated = true               that are negated
 
-In: a store, a transform, some dialogues. Out: a `SiteStep` for each line.
+`trace_sites` takes a store, a transform and some dialogues, and returns a `SiteStep` for each line.
 """
 
 from __future__ import annotations
@@ -44,10 +45,14 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class SiteStep:
-    """A clause or condition of a query and what it left.
+    """A clause or condition of a query and the number of rows that it leaves.
 
-    ``rows`` counts the rows of the query up to here, of the last step the edits; it is None where that can't
-    be counted, for the reason in ``why``.
+    Attributes:
+        line: Line of the file where the clause or condition begins, from 1.
+        text: The clause or condition on one line, without comments.
+        comment: The comments beside it and on the lines above it.
+        rows: Number of rows of the query up to here; for the last step, number of edits. None if not counted.
+        why: Why the rows were not counted; else empty.
     """
 
     line: int
@@ -59,16 +64,18 @@ class SiteStep:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
+    """A token of a query with its position."""
+
     kind: str
     text: str
     start: int
     top: bool
-    """Whether it stands outside of brackets and of CASE ... END."""
+    """True outside of brackets and of CASE ... END."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A clause, or one condition of a WHERE: where it stands, and its first word."""
+    """A clause, or one condition of a WHERE, with its first word and its range in the query."""
 
     word: str
     start: int
@@ -77,18 +84,18 @@ class _Part:
 
 
 def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDialogue]) -> list[SiteStep]:
-    """Count what each clause and condition of a transform's query leaves of some dialogues.
+    """Count the rows that each clause and condition of a transform's query leaves.
 
     Args:
-        store: The store that the dialogues are in.
-        transform: The transform, shipped or of a user's own.
-        dialogues: The dialogues that its query is asked about.
+        store: Store that holds the dialogues.
+        transform: Transform, shipped or of the user.
+        dialogues: Dialogues that the query is run on.
 
     Returns:
         A step for each clause and each top-level condition, in their order.
 
     Raises:
-        TransformError: the query as a whole is not valid.
+        TransformError: The query has no clauses.
     """
     query = transform.query
     tokens = list(_tokens(query))
@@ -107,13 +114,14 @@ def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDi
 def _count(
     store: Store, query: str, parts: Sequence[_Part], part: _Part, parameters: Mapping[str, Any]
 ) -> tuple[int | None, str]:
-    """Run the query up to the end of a part; returns its rows, or why it can't be run."""
+    """Run the query up to the end of a part. Return its rows, or the reason why it cannot be run."""
+    # A prefix that ends in one branch of a UNION has other columns than the branch before.
     if any(other.word == "UNION" and other.start <= part.start for other in parts):
         return None, "not counted: behind UNION"
     prefix = query[: part.end]
     counted = f"count(*) AS {_ROWS}"
     if part.word == "RETURN":
-        # The last clause: how many edits the lists of its rows hold.
+        # The last clause returns lists of edits: count the edits, not the rows.
         prefix = f"{query[: part.start]}WITH{query[part.start + len('RETURN') : part.end]}"
         counted = f"sum(size(edits)) AS {_ROWS}"
     try:
@@ -124,7 +132,7 @@ def _count(
 
 
 def _tokens(query: str) -> Iterator[_Token]:
-    """The tokens of a query. ``END`` closes a CASE only where one is open: "AS end" is a name."""
+    """Yield the tokens of a query. ``END`` closes a CASE only if one is open: in "AS end" it is a name."""
     opened: list[str] = []
     for match in _TOKEN.finditer(query):
         kind, text = match.lastgroup or "other", match.group()
@@ -137,12 +145,13 @@ def _tokens(query: str) -> Iterator[_Token]:
 
 
 def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
-    """The clauses of the query; a WHERE as its conditions."""
+    """Yield the clauses of the query; a WHERE is split into its conditions."""
     words = [token for token in tokens if token.kind == "word" and token.top]
     starts: list[_Token] = []
     before = ""
     for token in words:
         word = token.text.upper()
+        # STARTS WITH and ENDS WITH are operators, and OPTIONAL MATCH is one clause.
         operator = word == "WITH" and before in ("STARTS", "ENDS")
         if word in _CLAUSES and not operator and before != "OPTIONAL":
             starts.append(token)
@@ -162,7 +171,7 @@ def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
 
 
 def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
-    """The text of a part on one line, without comments, and the comments beside it and in lines above it."""
+    """Return the text of a part on one line, and the comments beside it and on the lines above it."""
     inside = [token for token in tokens if part.start <= token.start < part.end]
     code = "".join(" " if token.kind == "comment" else token.text for token in inside)
     text = " ".join(code.split())
@@ -174,11 +183,12 @@ def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
 
 
 def _comments(query: str, tokens: Sequence[_Token]) -> Iterator[_Token]:
-    """The comments, each placed at the code that it is about: one in a line of its own is about the next."""
+    """Yield the comments, each moved to the code that it explains."""
     code = [token for token in tokens if token.kind != "comment" and not token.text.isspace()]
     for token in tokens:
-        # The header's lines are about the whole query.
+        # The lines of the header are about the whole query.
         if token.kind == "comment" and code and token.start > code[0].start:
+            # A comment on a line of its own explains the code below it.
             alone = not query[query.rfind("\n", 0, token.start) + 1 : token.start].strip()
             places = (one.start for one in code if one.start > token.start)
             yield replace(token, start=next(places, token.start)) if alone else token

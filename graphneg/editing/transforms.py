@@ -1,8 +1,19 @@
-"""Reads transform files: a comment header and one query that proposes edits.
+"""Read transform files: a comment header and one Cypher query that proposes edits.
 
-A file ``NAME.cypher`` opens with ``// NAME: what it does`` and ``// category: C-cont``; ``// source:``,
-``// needs:`` and ``// target:`` may follow, then prose. Dropping such a file into a folder is all it takes
-to add a transform.
+A user adds a transform by dropping a file into a folder, without any Python. The name of the file is the name
+of the transform. The first lines are its header; lines that have none of the keys are notes:
+
+    // postpone: What is past will be tomorrow.
+    // category: C-time
+    // target: dialogue
+    UNWIND $dialogues AS d UNWIND d.turns AS t
+    MATCH (p:AmrNode {amr: t.amr})
+    WHERE p.event AND p.tense = 'past'
+    RETURN d.id AS dialogue,
+           collect({amr: p.amr, k: p.k, op: 'add', role: 'time', concept: 'tomorrow'}) AS edits
+
+`parse_transform` makes a `Transform` from such a text: its name is ``postpone``, its category ``C-time``, its
+target ``dialogue``. The keys ``source`` (the paper) and ``needs`` (what must be loaded) are optional, too.
 """
 
 from __future__ import annotations
@@ -21,8 +32,9 @@ from graphneg.store.reading import write_clause
 from graphneg.store.statements import read_header
 
 MOST_BYTES = 1_000_000
-"""Size of the largest file of a transform."""
+"""Maximum size of a transform file in bytes."""
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
+"""Error categories of Gupta et al. 2021, of which each transform names one."""
 _VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
 _HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
@@ -30,11 +42,21 @@ _HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A transform: ``query`` takes ``$dialogues`` and returns ``dialogue`` and ``edits``.
+    """A transform: a query that takes ``$dialogues`` and returns ``dialogue`` and ``edits``.
 
-    ``needs`` names what must be loaded for it to find anything (``opposites``, ``frames``); ``target`` says
-    that all its sites are for negatives of that target. ``version`` tells files of one's own apart that have
-    the same name; it is empty where the file is as graphneg brings it.
+    Attributes:
+        name: Name of the transform, which is the name of its file.
+        summary: What the transform does, in one sentence.
+        category: Error category of the negatives, one of `CATEGORIES`.
+        source: Paper that the transform follows, or ``-``.
+        needs: What must be loaded before the transform finds anything: ``opposites``, ``frames``, ``shifts``,
+            or ``donors`` for graphs of other dialogues.
+        target: The only target that all its sites are for, or None if each site decides.
+        notes: Other lines of the header.
+        query: Text of the whole file.
+        place: Name or path of the file, for messages.
+        version: Fingerprint of a user's own file, so that changed files give other ids; empty for a shipped
+            one.
     """
 
     name: str
@@ -50,11 +72,18 @@ class Transform:
 
 
 def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transform]:
-    """The shipped transforms and those in ``folders``, by name, in alphabetical order.
+    """Return the shipped transforms and those in a user's folders.
 
-    A file in a folder takes the place of a shipped one of the same name.
+    A file in a folder replaces a shipped transform of the same name.
 
-    Raises `TransformError`: a folder is not there or has no ``.cypher`` file; a file is not a transform.
+    Args:
+        folders: Folders with files ``NAME.cypher``. Later folders replace transforms of earlier ones.
+
+    Returns:
+        The transforms by name, in alphabetical order.
+
+    Raises:
+        TransformError: A folder does not exist or has no ``.cypher`` file, or a file is not a transform.
     """
     found: dict[str, Transform] = {}
     for entry in resources.files("graphneg.cypher").joinpath("transforms").iterdir():
@@ -70,6 +99,7 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
         for file in files:
             own = parse_transform(file.stem, _text(file), str(file))
             shipped = found.get(own.name)
+            # A copy of a shipped file gives the same negatives, so that it needs no version.
             if shipped is None or shipped.query != own.query:
                 own = replace(own, version=fingerprint(own.query)[:_VERSION])
             found[own.name] = own
@@ -77,7 +107,17 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 
 
 def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str:
-    """What tells negatives apart that transforms of these names make: empty where none is of one's own."""
+    """Return a fingerprint of the user's own files among some transforms.
+
+    The ids of negatives end in it, so that negatives of two versions of a file are told apart.
+
+    Args:
+        names: Names of the transforms of a recipe.
+        transforms: All known transforms by name.
+
+    Returns:
+        The fingerprint, or an empty string if all of them are shipped files.
+    """
     own = {
         name: transforms[name].version for name in names if name in transforms and transforms[name].version
     }
@@ -87,7 +127,16 @@ def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str
 def parse_transform(name: str, text: str, place: str) -> Transform:
     """Read one transform file.
 
-    Raises `TransformError`: the header is incomplete, the category unknown, or the query would write.
+    Args:
+        name: Name of the transform, which its first line must repeat.
+        text: Text of the file.
+        place: Name or path of the file, for messages.
+
+    Returns:
+        The transform.
+
+    Raises:
+        TransformError: The header is incomplete, a key has an unknown value, or the query seems to write.
     """
     if not _NAME.match(name):
         raise TransformError(f"{place}: a transform's name is lower-case letters, digits, '-' and '_'")
@@ -104,9 +153,10 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         )
     if "$dialogues" not in text:
         raise TransformError(f"{place}: the query does not read $dialogues")
-    # An early message. The server refuses what this overlooks: `propose` asks as a reader.
+    # Only for an early, readable message: `propose` runs the query as a reader, so the server refuses writes.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
+    # Comparing with the known targets narrows the type; an unknown target is an error below.
     target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)
     if target is None and "target" in fields:
         known = ", ".join(TARGETS)
@@ -116,8 +166,9 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
 
 
 def _text(file: Path) -> str:
+    """Return the text of a transform file."""
     try:
-        # The folder may be a stranger's: a pipe in it would be waited for, and a device has no end.
+        # The folder may come from a stranger: reading a pipe could block, and a device may never end.
         return read_input(file, MOST_BYTES, pipes=False).decode("utf-8")
     except InputError as error:
         raise TransformError(str(error)) from error

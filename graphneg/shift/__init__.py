@@ -1,5 +1,6 @@
-"""The shift graph: from the keyword that a reply attends to, to the keyword that it moves to.
+"""Build and use the shift graph: edges from what replies attend to, to what they move to.
 
-Its words are those of CAPT (counterfactual data augmentation via perspective transition, section
-3.1): a *focus* is a keyword of the post, a *reply perspective* a keyword of the reply.
+The terms are those of CAPT (Ou et al. 2022, section 3.1). A *focus* is the keyword of a post that a reply
+attends to. A *perspective* is the keyword of the reply that it moves to. For "I had a coffee." and the reply
+"Was the cake good?" the edge leads from ``coffee`` to ``cake``.
 """

@@ -1,11 +1,15 @@
-"""Builds the shift graph of a store: one pass over its dialogues, in batches, resumable at each.
+"""Build the shift graph of a store.
 
-Dialogues of the store go in. Keywords (MENTIONS), what each reply attends to and moves to (FOCUS,
-PERSPECTIVE), and the counted shifts between keywords (SHIFTS_TO) are written; a `ShiftReport` comes out.
+One pass over the dialogues finds the keywords of all texts (MENTIONS), the focus and the perspective of each
+reply (FOCUS, PERSPECTIVE), and counts the shifts between keywords (SHIFTS_TO):
 
-A dialogue is marked in the transaction that writes its replies and adds them to the counts, and only
-dialogues without the mark are written. So counts are exact however a run ends, and however many run at a
-time.
+    post    "I had a coffee."      keywords: coffee
+    reply   "Was the cake good?"   keywords: cake, good
+    edges   (reply)-[:FOCUS]->(coffee), (reply)-[:PERSPECTIVE]->(cake), (coffee)-[:SHIFTS_TO {count:
+    1}]->(cake)
+
+A dialogue is marked in the transaction that writes its replies and adds them to the counts. Dialogues with a
+mark are skipped. So the counts stay exact if a run is stopped, and if several runs work at a time.
 """
 
 from __future__ import annotations
@@ -38,10 +42,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 64
-"""Dialogues whose keywords are found and embedded together."""
+"""Number of dialogues whose keywords are found and embedded together."""
 PAGE = 20_000
+"""Number of dialogues to list with one query."""
 NO_POST_KEYWORDS = "post without keywords"
+"""Reason for skipping a pair."""
 NO_REPLY_KEYWORDS = "reply without keywords"
+"""Reason for skipping a pair."""
 
 _DIGITS = 4
 _MENTIONS = ("mentions_of_utterances", "mentions_of_responses")
@@ -54,11 +61,18 @@ Existing = Literal["keep", "replace"]
 
 @dataclass(slots=True)
 class ShiftReport:
-    """Counts of one run. ``keywords`` and ``embedder`` name how it was made.
+    """The counts of one run.
 
-    ``pairs`` were read with their ``dialogues``; ``shifts`` of them are in the graph now, ``skipped``
-    counts the others by reason. ``mentions`` is how many keywords were tied to texts; ``notes`` say
-    what a user should know.
+    Attributes:
+        keywords: Name of the keyword extractor.
+        embedder: Name of the embedder.
+        dialogues: Number of dialogues that were added.
+        pairs: Number of their pairs of a post and a reply.
+        shifts: Number of pairs that were added to the shift graph.
+        mentions: Number of keywords that were linked to texts.
+        skipped: Number of other pairs, by reason.
+        seconds: Duration of the run.
+        notes: Messages for the user.
     """
 
     keywords: str
@@ -72,7 +86,15 @@ class ShiftReport:
     notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        """One line: ``3,210 shifts of 4,000 pairs in 21.4 s (187/s); 790 posts without keywords``."""
+        """Return the counts as one line.
+
+        Example:
+            >>> ShiftReport("yake", "glove", dialogues=2, pairs=4, shifts=3, seconds=0.5).summary()
+            '3 shifts of 4 pairs of 2 dialogues in 0.5 s (8 pairs/s)'
+
+        Returns:
+            The line, without a line break.
+        """
         line = f"{self.shifts:,} shifts of {self.pairs:,} pairs of {self.dialogues:,} dialogues"
         line += f" in {self.seconds:.1f} s"
         if self.pairs and self.seconds:
@@ -81,7 +103,11 @@ class ShiftReport:
         return line + (f"; skipped {', '.join(parts)}" if parts else "")
 
     def add(self, dialogue: DialogueShifts) -> None:
-        """Count a dialogue that was written."""
+        """Add the counts of a dialogue.
+
+        Args:
+            dialogue: Dialogue that was written.
+        """
         self.dialogues += 1
         self.pairs += len(dialogue.pairs)
         self.shifts += sum(len(dialogue.rows[name]) for name in _SHIFTS)
@@ -90,7 +116,13 @@ class ShiftReport:
 
 
 class DialogueText(NamedTuple):
-    """A text of a dialogue; its ``kind`` is ``utterances``, or ``responses``: right ones to its turns."""
+    """A text of a dialogue.
+
+    Attributes:
+        id: Id of the utterance or response.
+        text: The text.
+        kind: ``utterances``, or ``responses`` for right responses to its turns.
+    """
 
     id: str
     text: str
@@ -99,9 +131,14 @@ class DialogueText(NamedTuple):
 
 @dataclass(slots=True)
 class DialogueShifts:
-    """A dialogue's texts in order, its pairs of a post and a reply to it, and what is to be written of it.
+    """The texts and pairs of a dialogue, and the rows to write for them.
 
-    ``rows`` are those of the statements in ``cypher/shift/``, by name.
+    Attributes:
+        id: Id of the dialogue.
+        texts: Utterances in their order, then right responses.
+        pairs: Pairs of a post and a reply.
+        rows: Rows to write, by the name of the statement in ``cypher/shift/``.
+        skipped: Number of pairs without a shift, by reason.
     """
 
     id: str
@@ -112,7 +149,13 @@ class DialogueShifts:
 
 
 class KeywordPair(NamedTuple):
-    """A reply with its keywords, and the keywords of the post that it answers; both have some."""
+    """A pair whose post and reply both have keywords.
+
+    Attributes:
+        post: Keywords of the post.
+        text: Text of the reply.
+        reply: Keywords of the reply.
+    """
 
     post: Sequence[Keyword]
     text: str
@@ -120,7 +163,12 @@ class KeywordPair(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """The keyword of the post that a reply attends to, and its own that it moves to: keys of terms."""
+    """The focus and the perspective of a reply.
+
+    Attributes:
+        focus: Text of the term that the reply attends to.
+        perspective: Text of the term that the reply moves to.
+    """
 
     focus: str
     perspective: str
@@ -134,20 +182,30 @@ def build_shifts(
     existing: Existing,
     progress: Progress,
 ) -> ShiftReport:
-    """Write keywords, foci, perspectives and counted shifts of the dialogues that have none yet.
+    """Add the dialogues that are not in the shift graph yet.
 
-    ``existing`` is ``keep``, or ``replace``: then the whole shift graph is removed first, that of other
-    corpora too. What is written stays, whenever the run is stopped. A batch is written while the next one is
-    read, and its shifts found.
+    A batch is written while the next one is read and its shifts are computed. What is written stays if the
+    run is stopped.
 
-    Raises `InputError`: there are no dialogues or replies, or the store's shift graph was made another way.
+    Args:
+        store: Store with the dialogues.
+        extractor: Finds keywords.
+        embedder: Compares keywords and texts.
+        selection: Dialogues to add.
+        existing: ``keep``, or ``replace`` to delete the whole shift graph first, also that of other corpora.
+        progress: Receives the number of finished dialogues.
+
+    Returns:
+        The counts of the run.
     """
     began = time.monotonic()
+    # Fail early: without replies there is nothing to extract and embed.
     [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())
     _check_replies(store, selection, amount["dialogues"])
     method = {"keywords": extractor.name, "embedder": embedder.name}
     report = ShiftReport(extractor.name, embedder.name, notes=extractor.notes)
     known = store.read(cypher_text("shift/method"))
+    # A deletion that was interrupted must be finished before anything is added.
     anew = existing == "replace" or any(_is_being_removed(state, method) for state in known)
     if anew:
         _forget(store, method, progress)
@@ -168,13 +226,21 @@ def build_shifts(
 
 
 def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
-    """The shift of each pair (CAPT, section 3.1).
+    """Return the focus and the perspective of each pair (CAPT, section 3.1).
 
-    The focus is the post's keyword closest to the reply, the perspective the reply's keyword closest
-    to the focus, by the cosine of their embeddings. A reply that repeats the focus stays on it: its
-    perspective is the focus. Cosines are compared to four digits, since a model's last ones depend on
-    what else is in its batch; of equals, the keyword with the higher score is taken.
+    The focus is the keyword of the post that is closest to the reply. The perspective is the keyword of the
+    reply that is closest to the focus. Closeness is the cosine of embeddings. If the reply repeats the focus,
+    the perspective is the focus. Cosines are rounded to four digits, because a model's last digits depend on
+    the other texts in its batch. Among equals, the keyword with the higher score is taken.
+
+    Args:
+        pairs: Pairs whose post and reply have keywords.
+        embedder: Gives vectors of length 1.
+
+    Returns:
+        The shifts in the order of the pairs.
     """
+    # A dict instead of a set keeps the order, so that batches of the embedder are reproducible.
     texts = {pair.text: None for pair in pairs}
     texts |= {word.text: None for pair in pairs for word in (*pair.post, *pair.reply)}
     vectors = dict(zip(texts, embedder.embed(list(texts)), strict=True)) if texts else {}
@@ -185,10 +251,11 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
 
 
 def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
-    """The texts and pairs of these dialogues, in order: a reply is the next turn, or a right response."""
+    """Return the texts and pairs of dialogues. A reply is the next turn, or a right response."""
     responses = read_responses(store, ids)
     dialogues: list[DialogueShifts] = []
     for dialogue in read_dialogues(store, ids):
+        # Every turn is a post, and from the second one on a reply as well.
         posts = {
             turn.turn: DialogueText(utterance_id(dialogue.id, turn.turn), turn.text, "utterances")
             for turn in dialogue.turns
@@ -204,6 +271,7 @@ def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
 
 
 def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
+    """Raise an error if the selection has no dialogues or no replies."""
     names = [*selection.corpora, *selection.splits]
     of = f" of {', '.join(names)}" if names else ""
     if not dialogues:
@@ -218,7 +286,7 @@ def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
 def _batch(
     store: Store, ids: Sequence[str], extractor: KeywordExtractor, embedder: Embedder
 ) -> list[DialogueShifts]:
-    """The keywords and shifts of dialogues."""
+    """Return dialogues with their keywords and shifts as rows to write."""
     dialogues = _pairs_of(store, ids)
     texts = list(dict.fromkeys(text.text for dialogue in dialogues for text in dialogue.texts))
     keywords = dict(zip(texts, extractor.extract(texts), strict=True))
@@ -230,6 +298,7 @@ def _batch(
                 {"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]
             ]
         for post, reply in dialogue.pairs:
+            # "Yes." has no keyword to move to.
             if keywords[post.text] and keywords[reply.text]:
                 pairs.append(KeywordPair(keywords[post.text], reply.text, keywords[reply.text]))
                 replies.append((dialogue, reply))
@@ -242,7 +311,7 @@ def _batch(
 
 
 def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]], to: str) -> str:
-    """The text of the keyword whose vector is closest to that of another text."""
+    """Return the text of the keyword whose vector is closest to that of another text."""
     import numpy
 
     cosines: list[float] = (numpy.stack([vectors[word.text] for word in keywords]) @ vectors[to]).tolist()
@@ -253,21 +322,24 @@ def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]
 def _write(
     tx: ManagedTransaction, method: Mapping[str, str], dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
-    """Write these dialogues, where the graph is still to be made this way; returns those that were new."""
+    """Write dialogues that no run has written yet, and return them."""
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
         raise InputError(_TAKEN)
+    # Another run may have written some of these dialogues since they were listed.
     claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(dialogue.id for dialogue in dialogues))}
     mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
     rows = {
         name: sorted((row for dialogue in mine for row in dialogue.rows[name]), key=itemgetter("id"))
         for name in (*_MENTIONS, *_SHIFTS)
     }
+    # One row for each edge: counting here spares the server a write for each reply.
     counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
     rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
+    # The terms exist now, so that the statements only match them.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)
@@ -275,7 +347,7 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Whether an older shift graph is still being removed; one that was made another way is refused."""
+    """Return whether an older shift graph is still being deleted. Other methods are an error."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
@@ -288,13 +360,12 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Remove the shift graph, and what of an older one is left, to make it by ``method``. Stopped at any
-    moment, it is completed by building again. Keywords of sentences that are in no dialogue stay. Where
-    another run began to remove it, that one goes on."""
+    """Delete the shift graph in parts. A run that finds another one deleting it gives up."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
-        """In one transaction with the look at who removes it: else what the next run wrote would go, too."""
+        """Delete one part, in the transaction that checks which run deletes the graph."""
+        # In two transactions, this run could delete what the next run has written in between.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

@@ -1,4 +1,4 @@
-"""The calls of a dialogue graph that are about the shift graph: building, reading, predicting."""
+"""The methods of `graphneg.DialogueGraph` for the shift graph: build it, read it, predict perspectives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ShiftCalls:
-    """What `graphneg.DialogueGraph` can do with the shift graph of its store."""
+    """The methods of `graphneg.DialogueGraph` for the shift graph of its store."""
 
     store: Store
 
@@ -39,18 +39,21 @@ class ShiftCalls:
         splits: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> ShiftReport:
-        """Build the shift graph: keywords, and which of them replies attend to and move to.
+        """Build the shift graph: find the keywords of texts, and what replies attend to and move to.
 
-        ``embedder`` is a path or an id (``graphneg.nn.embedders.get_embedder``), or an object with
-        ``embed(texts)``; ``keywords`` is ``yake`` or ``rake``, for texts in ``language``, or an object with
-        ``extract(texts)``. Dialogues that are in the graph already are left as they are, unless ``existing``
-        is ``replace``: then the whole graph is removed first.
+        Args:
+            embedder: Path or id for `graphneg.nn.embedders.get_embedder`, or an object with ``embed(texts)``.
+            embedder_options: Options of a named embedder.
+            keywords: ``yake`` or ``rake``, or an object with ``extract(texts)``.
+            language: Language of the texts, for a named extractor.
+            existing: ``keep`` to leave dialogues in the graph as they are, ``replace`` to delete the whole
+                graph first.
+            corpora: Names of the corpora to add; empty for all.
+            splits: Names of the splits to add; empty for all.
+            progress: Receives the number of finished dialogues.
 
-        Raises:
-            ModelError: the embedder can't be had.
-            InputError: no such extractor or language, no dialogues with replies, or the graph in the
-                store was made another way.
-            StoreError: the store is gone.
+        Returns:
+            The counts of the run.
         """
         extractor = get_extractor(keywords, language) if isinstance(keywords, str) else keywords
         made = (
@@ -62,17 +65,26 @@ class ShiftCalls:
         return build_shifts(self.store, extractor, made, selection, existing, progress or NoProgress())
 
     def shift_graph(self, *, corpora: Sequence[str] = ()) -> networkx.DiGraph[str]:
-        """The shift graph, of some corpora or of all that is in it: keywords, ``count`` on their edges.
+        """Return the shift graph as a networkx graph.
 
-        Raises `InputError`: there is none.
+        Args:
+            corpora: Names of corpora; empty for the whole graph.
+
+        Returns:
+            A graph with keywords as nodes and ``count`` on its edges.
         """
         return shift_graph(self.store, listed("corpora", corpora))
 
     def export_shifts(self, out: str | Path, *, corpora: Sequence[str] = (), overwrite: bool = False) -> int:
-        """Write the shift graph to a file: .graphml, .parquet or .jsonl; returns how many edges.
+        """Write the shift graph to a file.
 
-        Raises `InputError`: another suffix, the file can't be written or is there already and not to
-        ``overwrite``, or there is no shift graph.
+        Args:
+            out: File with the suffix .graphml, .parquet or .jsonl.
+            corpora: Names of corpora; empty for the whole graph.
+            overwrite: Replace an existing file.
+
+        Returns:
+            The number of edges.
         """
         return export_shifts(self.store, Path(out), listed("corpora", corpora), overwrite=overwrite)
 
@@ -93,19 +105,29 @@ class ShiftCalls:
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> SubstituteFinder:
-        """What replies could move to instead of what they did: found when a post or reply is asked for.
+        """Return a finder of other perspectives that replies could have moved to.
 
-        ``predictor`` is a name, made with ``predictor_options``, or an object with ``choose(post, focus,
-        subsets)``. Keywords of the last ``turns`` turns are foci, candidates are at most ``hops`` hops away
-        and the ``most`` likeliest of a focus; of each subset of ``size`` the predictor takes one. ``top``
-        keeps so many of the best. ``turns=1, hops=1`` is the reach of CAPT's Algorithm 1. ``keywords`` finds
-        those of one's own posts, where it is not what the graph was made with. ``corpora``, ``splits`` and
-        ``limit`` choose dialogues.
+        With ``turns=1, hops=1`` the candidates are those of CAPT's Algorithm 1.
 
-        Raises:
-            InputError: a number is out of range.
-            ModelError: no such predictor, or its model can't be had.
+        Args:
+            predictor: Name of a predictor, or an object with ``choose(post, focus, subsets)``.
+            predictor_options: Options of a named predictor.
+            turns: Number of turns before the reply whose keywords are foci.
+            hops: Maximum number of hops from a focus to a candidate, 1 or 2.
+            most: Maximum number of candidates of a focus; the likeliest are kept.
+            size: Number of candidates in a subset, of which the predictor chooses one.
+            seed: Seed of the split into subsets.
+            top: Number of substitutes to return for each reply; None for all.
+            keywords: Finds the keywords of the user's own posts; by default the extractor of the shift graph.
+            corpora: Names of corpora to iterate over; empty for all.
+            splits: Names of splits to iterate over; empty for all.
+            limit: Maximum number of dialogues to iterate over.
+            progress: Receives the number of finished dialogues.
+
+        Returns:
+            The finder. It reads the store only when a post or reply is asked for.
         """
+        # The options are recorded: a file that was begun with others is begun anew.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, Reach(turns, hops, most, size, seed), top, options)

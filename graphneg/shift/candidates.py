@@ -1,12 +1,13 @@
-"""Candidates for other perspectives of a reply: Algorithm 1 of CAPT.
+"""Find candidates for other perspectives of a reply (CAPT, Algorithm 1).
 
-Every keyword of the post is a focus. What replies moved to from it, without the perspective that
-this reply took, is split into subsets; a predictor takes one substitute of each
-(``graphneg.shift.prediction``).
+Every keyword of the post is a focus. What replies moved to from a focus, without the perspective of this
+reply, is split into subsets. A predictor (`graphneg.shift.prediction`) chooses one substitute of each subset:
 
-Two things go beyond the paper, and can be turned off (``Reach.paper()``): keywords of earlier turns
-are foci too, counting less, and where a focus was seen seldom, what lies two hops away is a
-candidate as well.
+    post "I had a coffee.", reply about "cake"
+    focus "coffee", shifts to cake, sugar, price, morning   ->   candidates sugar, price, morning
+
+There are two departures from the paper, which `Reach.paper` turns off: keywords of earlier turns are foci as
+well, with a lower weight, and perspectives that are two hops away are candidates.
 """
 
 from __future__ import annotations
@@ -24,20 +25,22 @@ from graphneg.store.dialogues import Selection, dialogue_ids
 from graphneg.store.statements import cypher_text
 
 DECAY = 0.5
-"""What an earlier turn's keywords count, against those of the turn behind it."""
+"""Weight of the keywords of a turn, relative to those of the turn after it."""
 DIALOGUES = 50
+"""Number of dialogues to read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
     """Where candidates are looked for, and how those of a focus are split.
 
-    ``turns``: keywords of how many turns before the reply are foci (1: of the post alone).
-    ``hops``: 1, or 2 for perspectives of the perspectives too. ``most``: at most so many candidates
-    of a focus, the likeliest. They are split into subsets of ``size`` (less than twice as many, and fewer
-    only where there are fewer in all), by hashes of ``seed`` and names. CAPT's subsets have 5 to 100.
-
-    Raises `InputError`: one of them is out of range.
+    Attributes:
+        turns: Number of turns before the reply whose keywords are foci; 1 for the post alone.
+        hops: 1, or 2 to include the perspectives of perspectives.
+        most: Maximum number of candidates of a focus; the likeliest are kept.
+        size: Minimum size of a subset, unless there are fewer candidates in all. Subsets have less than twice
+            as many. CAPT's subsets have 5 to 100.
+        seed: Seed of the split into subsets.
     """
 
     turns: int = 3
@@ -47,6 +50,7 @@ class Reach:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Check the ranges of the numbers."""
         if self.turns < 1 or self.most < 1:
             raise InputError("at least one turn and one candidate: 'turns' and 'most' must be 1 or more")
         if self.hops not in (1, 2):
@@ -56,16 +60,26 @@ class Reach:
 
     @classmethod
     def paper(cls) -> Reach:
-        """CAPT's own: the keywords of the post, one hop."""
+        """Return the reach of CAPT: the keywords of the post, and one hop."""
         return cls(turns=1, hops=1, most=1_000_000)
 
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
-        """The subsets; each candidate is in exactly one.
+        """Split the candidates of a focus into subsets, each candidate into exactly one.
 
-        >>> [len(one) for one in Reach(size=2).split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
-        [2, 3]
+        Args:
+            focus: Text of the focus, which the split depends on.
+            candidates: Texts of the candidates.
+
+        Returns:
+            The subsets.
+
+        Example:
+            >>> [len(one) for one in Reach(size=2).split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
+            [2, 3]
         """
+        # Rounding down makes no subset smaller than `size`.
         amount = max(1, len(candidates) // self.size)
+        # Likely candidates are spread over the subsets, of which each gives one substitute.
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
         ends = [len(mixed) * part // amount for part in range(amount + 1)]
         parts = [mixed[start:end] for start, end in pairwise(ends)]
@@ -74,10 +88,15 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply with what came before it. ``focus`` and ``perspective`` are its own, None where it has none.
+    """A reply with its context.
 
-    ``turns`` are the texts before it, the post last; ``keywords`` are those of the same turns, each
-    with its score.
+    Attributes:
+        id: Id of the utterance or response.
+        text: Text of the reply.
+        focus: Keyword that it attends to, or None.
+        perspective: Keyword that it moves to, or None.
+        turns: Texts before the reply, the post last.
+        keywords: Keywords of the same turns, each with its score.
     """
 
     id: str
@@ -90,7 +109,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """A keyword to reply to. ``candidates`` are what it reaches, the likeliest first."""
+    """A keyword that a reply can attend to.
+
+    Attributes:
+        text: Text of the keyword.
+        salience: Score of the keyword, lowered for earlier turns.
+        candidates: Perspectives that it reaches, likeliest first.
+        likelihoods: Likelihoods of all perspectives given this focus.
+    """
 
     text: str
     salience: float
@@ -100,9 +126,12 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What a predictor sees of a reply's context: texts before it, and foci, the most salient first.
+    """What a predictor knows about the context of a reply.
 
-    ``keywords`` are all keywords with their salience, those too that the shift graph does not know.
+    Attributes:
+        turns: Texts before the reply, the post last.
+        foci: Foci that have candidates, most salient first.
+        keywords: Salience of all keywords, also of those that are not in the shift graph.
     """
 
     turns: tuple[str, ...]
@@ -116,13 +145,23 @@ class Post:
 
 
 def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
-    """The post of each reply with its foci and their candidates; the reply's own perspective is none."""
+    """Return the context of each reply, with foci and their candidates.
+
+    Args:
+        shifts: Shift graph of the store.
+        replies: Replies with their context.
+        reach: Where candidates are looked for.
+
+    Returns:
+        A post for each reply. The reply's own perspective is not among the candidates.
+    """
     salient = [_salience(reply, reach.turns) for reply in replies]
     known = shifts.likelihoods({text for keywords in salient for text in keywords}, reach.hops)
     seen: list[Post] = []
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
+            # One more, because the reply's own perspective may be among them.
             ranked = known[text].ranked[: reach.most + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[: reach.most]
             if candidates:
@@ -132,9 +171,18 @@ def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
 
 
 def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
-    """The replies of dialogues, in their order: utterances that follow others, and right responses."""
+    """Return the replies of dialogues: utterances that follow another one, and right responses.
+
+    Args:
+        store: Store with the dialogues.
+        dialogues: Ids of dialogues.
+
+    Returns:
+        The replies, in the order of the dialogues and turns.
+    """
     turns: dict[str, dict[int, tuple[str, Mapping[str, float]]]] = {}
     for row in store.read(cypher_text("shift/candidates_turns"), ids=list(dialogues)):
+        # A turn without keywords has one row of nulls.
         keywords = {text: float(score) for text, score in row["keywords"] if text is not None}
         turns.setdefault(row["dialogue"], {})[row["turn"]] = (row["text"], keywords)
     rows = store.read(cypher_text("shift/candidates_replies"), ids=list(dialogues))
@@ -151,9 +199,16 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
 def all_replies(
     store: Store, selection: Selection, skip: int = 0, after: str = ""
 ) -> Iterator[tuple[list[str], list[Reply]]]:
-    """Some dialogues at a time, in flat memory: their ids, and their replies.
+    """Yield the replies of the selected dialogues, some dialogues at a time.
 
-    ``skip`` leaves out the first dialogues of the selection, up to the order ``after``.
+    Args:
+        store: Store with the dialogues.
+        selection: Dialogues to read.
+        skip: Number of dialogues to leave out at the beginning.
+        after: Order of the last of these dialogues.
+
+    Yields:
+        The ids of some dialogues, and their replies.
     """
     ids = dialogue_ids(store, selection, skip, after)
     while some := list(islice(ids, DIALOGUES)):
@@ -161,9 +216,17 @@ def all_replies(
 
 
 def stored_reply(store: Store, id: str) -> Reply:
-    """The reply of an id: an utterance that follows another one, or a response.
+    """Return a reply of the store.
 
-    Raises `InputError`: there is no such reply.
+    Args:
+        store: Store with the dialogues.
+        id: Id of an utterance that follows another one, or of a right response.
+
+    Returns:
+        The reply with its context.
+
+    Raises:
+        InputError: There is no such reply.
     """
     for reply in replies_of(store, [id.partition("#")[0]]):
         if reply.id == id:
@@ -174,8 +237,9 @@ def stored_reply(store: Store, id: str) -> Reply:
 
 
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
-    """The keywords of the last turns, the most salient first; a repeated one counts where it counts most."""
+    """Return the keywords of the last turns, most salient first. A repeated one keeps its highest value."""
     found: dict[str, float] = {}
+    # The post comes first, with its full score.
     for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)

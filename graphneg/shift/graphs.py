@@ -1,12 +1,11 @@
-"""The shift graph as others read it: networkx, files, and how likely a reply moves where.
+"""Read the shift graph: as a networkx graph, as a file, or as likelihoods of perspectives.
 
-Terms and corpora go in; edges with counts come out (GraphML, Parquet, JSON Lines), or likelihoods: counts
-smoothed for what was seen seldom. A focus that was seen a few times says little of its own. Its counts are
-smoothed by where its perspectives lead in turn (two hops), and those by what replies move to anywhere::
+The counts of a focus that was seen a few times say little. They are smoothed by the perspectives of its
+perspectives (two hops), and these by what replies move to from any focus (Dirichlet smoothing)::
 
     P(p | f) = (n(f, p) + STRENGTH * (BACK_OFF * P2(p | f) + (1 - BACK_OFF) * P(p))) / (n(f) + STRENGTH)
 
-(Dirichlet smoothing; with one hop, ``BACK_OFF`` is 0.)
+With one hop, ``BACK_OFF`` is 0.
 """
 
 from __future__ import annotations
@@ -29,12 +28,15 @@ if TYPE_CHECKING:
     import networkx
 
 SUFFIXES = (".graphml", ".parquet", ".jsonl")
+"""Suffixes of the files that `export_shifts` writes."""
 STRENGTH = 50.0
+"""Weight of the smoothing, as a number of pairs."""
 BACK_OFF = 0.3
+"""Share of the two-hop distribution in the smoothing."""
 WAYS = 400
-"""A second hop starts from so many perspectives of a focus, the commonest."""
+"""Maximum number of perspectives of a focus that a second hop starts from; the most frequent are taken."""
 KEPT = 20_000
-"""So many terms' shifts, and a quarter as many foci, are kept in memory."""
+"""Number of terms whose shifts are kept in memory. A quarter as many likelihoods are kept."""
 
 Edge = tuple[str, str, int]
 Key = TypeVar("Key")
@@ -42,12 +44,21 @@ Kept = TypeVar("Kept")
 
 
 def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
-    """The edges (focus, perspective, count), sorted; of some corpora, or of all that is in the store.
+    """Return the edges of the shift graph.
 
-    Raises `InputError`: there are none.
+    Args:
+        store: Store with a shift graph.
+        corpora: Names of corpora; empty for the whole graph.
+
+    Returns:
+        Triples of focus, perspective and count, sorted.
+
+    Raises:
+        InputError: There are no edges.
     """
     counts = Counter[tuple[str, str]]()
     if corpora:
+        # Utterances and responses are counted in rows of their own.
         for row in store.stream(cypher_text("shift/edges_of_corpora"), corpora=list(corpora)):
             counts[row["focus"], row["perspective"]] += row["count"]
     else:
@@ -61,21 +72,32 @@ def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
 
 
 def shift_graph(store: Store, corpora: Sequence[str] = ()) -> networkx.DiGraph[str]:
-    """The graph: keywords as nodes, ``count`` on its edges.
+    """Return the shift graph as a networkx graph.
 
-    Raises `InputError`: there is none.
+    Args:
+        store: Store with a shift graph.
+        corpora: Names of corpora; empty for the whole graph.
+
+    Returns:
+        A graph with keywords as nodes and ``count`` on its edges.
     """
     return _graph(read_edges(store, corpora))
 
 
 def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overwrite: bool = False) -> int:
-    """Write the shift graph in the form that the suffix names; returns the number of its edges.
+    """Write the shift graph to a file, in the form that the suffix names.
 
-    ``.graphml`` has keywords as nodes and ``count`` on edges; ``.parquet`` and ``.jsonl`` have one edge a
-    row: ``focus``, ``perspective``, ``count``. The file is there when it is complete.
+    ``.graphml`` has keywords as nodes and ``count`` on edges. ``.parquet`` and ``.jsonl`` have a row for each
+    edge: ``focus``, ``perspective``, ``count``. The file appears when it is complete.
 
-    Raises `InputError`: another suffix, no such folder, the file can't be written or is there already and not
-    to ``overwrite``, or there is no graph.
+    Args:
+        store: Store with a shift graph.
+        out: File to write.
+        corpora: Names of corpora; empty for the whole graph.
+        overwrite: Replace an existing file.
+
+    Returns:
+        The number of edges.
     """
     check_output(out, SUFFIXES)
     check_new(out, overwrite)
@@ -97,51 +119,85 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overw
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """P(p | f) of one focus. ``counts`` are its shifts; ``known`` are all that it
-    reaches, ``ranked`` the same, the likeliest first."""
+    """P(p | f): the likelihood of each perspective, given one focus.
+
+    Attributes:
+        counts: Shifts from the focus with their counts.
+        known: Likelihoods of all perspectives that the focus reaches.
+        ranked: The same perspectives, likeliest first.
+    """
 
     counts: Mapping[str, int]
     known: Mapping[str, float]
     ranked: tuple[str, ...]
     rest: float
-    """The share of the corpus's own frequencies in this focus: what ``prior`` is weighed with."""
+    """Weight of ``prior`` in the likelihood of a perspective that the focus does not reach."""
     prior: Mapping[str, float]
+    """P(p): the share of all shifts that lead to each perspective."""
 
     def of(self, perspective: str) -> float:
-        """P(p | f), also of what the focus does not reach."""
+        """Return P(p | f).
+
+        Args:
+            perspective: Any text; the focus need not reach it.
+
+        Returns:
+            The likelihood, from 0 to 1.
+        """
         found = self.known.get(perspective)
         return self.rest * self.prior.get(perspective, 0.0) if found is None else found
 
 
 class Shifts:
-    """The shift graph of a store, read as it is asked for and kept while there is room."""
+    """The shift graph of a store, read on demand and cached."""
 
     def __init__(self, store: Store) -> None:
+        """Initialize an empty cache.
+
+        Args:
+            store: Store with a shift graph.
+        """
         self._store = store
         self._shifts: OrderedDict[str, Mapping[str, int]] = OrderedDict()
         self._likelihoods: OrderedDict[tuple[str, int], Likelihoods] = OrderedDict()
 
     @cached_property
     def prior(self) -> Mapping[str, float]:
-        """The share of all shifts that lead to each perspective, the commonest first."""
+        """P(p): the share of all shifts that lead to each perspective, most frequent first."""
         rows = self._store.read(cypher_text("shift/candidates_prior"))
         counts = {row["perspective"]: int(row["count"]) for row in rows}
         total = sum(counts.values())
         return {text: counts[text] / total for text in sorted(counts, key=lambda text: (-counts[text], text))}
 
     def from_each(self, terms: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
-        """The perspectives of each focus with their counts, the commonest first; empty for dead ends."""
+        """Return the perspectives of foci.
+
+        Args:
+            terms: Texts of foci.
+
+        Returns:
+            For each focus its perspectives with counts, most frequent first; empty for terms without shifts.
+        """
         found = {term: self._shifts.get(term, {}) for term in sorted(set(terms))}
         missing = [term for term in found if term not in self._shifts]
         rows = self._store.read(cypher_text("shift/candidates"), foci=missing) if missing else ()
         for row in rows:
             ordered = sorted(row["shifts"], key=lambda shift: (-shift[1], shift[0]))
             found[row["focus"]] = {text: int(count) for text, count in ordered}
+        # Terms without shifts are cached, too: they would be asked for again.
         _keep(self._shifts, found, KEPT)
         return found
 
     def likelihoods(self, foci: Iterable[str], hops: int) -> Mapping[str, Likelihoods]:
-        """P(p | f) of each focus that leads somewhere."""
+        """Return P(p | f) for foci.
+
+        Args:
+            foci: Texts of foci.
+            hops: 1, or 2 to smooth by the perspectives of perspectives.
+
+        Returns:
+            The likelihoods of each focus that has shifts.
+        """
         asked = sorted(set(foci))
         missing = [focus for focus in asked if (focus, hops) not in self._likelihoods]
         found = {(focus, hops): self._likelihoods[focus, hops] for focus in set(asked) - set(missing)}
@@ -149,6 +205,7 @@ class Shifts:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
+            # A perspective without shifts of its own gives no second hop.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -157,13 +214,16 @@ class Shifts:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
+        """Return the smoothed likelihoods of one focus, by the formula of the module."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
+        # What remains of the smoothing goes to the prior of the corpus.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)
         for way in ways:
             leads = onward[way]
+            # P2: the perspectives of each perspective, weighted by how often the focus leads there.
             weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
             for text, count in leads.items():
                 mass[text] = mass.get(text, 0.0) + weight * count
@@ -173,6 +233,7 @@ class Shifts:
 
 
 def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
+    """Return edges as a networkx graph."""
     import networkx
 
     graph: networkx.DiGraph[str] = networkx.DiGraph()
@@ -182,7 +243,7 @@ def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
 
 
 def _keep(kept: OrderedDict[Key, Kept], used: Mapping[Key, Kept], room: int) -> None:
-    """Keep what was used last."""
+    """Cache what was used last, and drop what was used least recently."""
     for key, value in used.items():
         kept[key] = value
         kept.move_to_end(key)

@@ -1,7 +1,8 @@
-"""Keywords: extractors by name, YAKE and RAKE, and the words of texts that can be part of a keyword.
+"""Find the keywords of texts with YAKE or RAKE.
 
-Texts go in; the `Keyword` s of each come out, the most salient first. Words, lemmas and parts of speech are
-spaCy's.
+Texts go in, and a list of `Keyword` for each comes out, most salient first. Tokens, lemmas and parts of
+speech are spaCy's. A keyword is identified by its lemmas, so that it meets the words of AMR graphs and
+ConceptNet: "Small T-shirts" has the key ``small t shirt``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from graphneg.english.words import lemma_of
 from graphneg.errors import InputError
 
 EXTRACTORS = ("yake", "rake")
+"""Names of the extractors."""
 MAX_WORDS = 3
+"""Maximum number of words of a keyword."""
 _UNUSED = ["ner", "parser", "senter"]
 _UNUSED_IN_ENGLISH = [*_UNUSED, "attribute_ruler", "lemmatizer"]
 _LONGEST_WORD, _LONGEST_KEY, _LONGEST_TEXT = 40, 500, 20_000_000
@@ -33,15 +36,17 @@ _KINDS: Mapping[str, WordClass] = {
     "NN": "noun", "JJ": "adjective", "VB": "verb",
     "NOUN": "noun", "PROPN": "noun", "ADJ": "adjective", "VERB": "verb",
 }  # fmt: skip
-"""By the first letters of Penn Treebank's tags, and by universal parts of speech."""
+"""Word classes by the first letters of Penn Treebank tags, and by universal parts of speech."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
     """A keyword of a text.
 
-    ``text`` is its key, the lemmas of its words in lower case, as AMR graphs and ConceptNet have them;
-    ``words`` are the words as the text has them. ``score`` is in (0, 1], higher for more salient ones.
+    Attributes:
+        text: Key: the lemmas of its words in lower case, as in AMR graphs and ConceptNet.
+        score: Salience in (0, 1]; higher is more salient.
+        words: The words as they are in the text.
     """
 
     text: str
@@ -52,25 +57,43 @@ class Keyword:
 class KeywordExtractor(Protocol):
     """Finds the keywords of texts.
 
-    ``name`` says which method, language and model it is; ``notes`` what a user should know of it.
+    Attributes:
+        name: Method, language and model, to tell whether two shift graphs were built alike.
+        notes: Messages for the user.
     """
 
     name: str
     notes: tuple[str, ...]
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """The keywords of each text, the most salient first; no two of one text have the same key."""
+        """Return the keywords of each text, most salient first. Keys are unique within a text.
+
+        Args:
+            texts: Texts of any length.
+
+        Returns:
+            The keywords in the order of the texts.
+        """
         ...
 
 
 def get_extractor(name: str = "yake", language: str = "en", model: str | None = None) -> KeywordExtractor:
-    """The extractor ``yake`` or ``rake`` for a language.
+    """Return the extractor of a name.
 
-    ``model`` is a spaCy pipeline, by package or path, that tells parts of speech and lemmas; else
-    an installed one of the language. Where there is none, keywords are words that are no stop
-    words, under their own forms; ``notes`` says so.
+    Without a spaCy model for the language, every word that is not a stop word is a keyword in its own form.
+    The extractor's ``notes`` say so.
 
-    Raises `InputError`: no such extractor, language or model, or a package is not installed.
+    Args:
+        name: ``yake`` or ``rake``.
+        language: Code of the language, such as ``en``.
+        model: Package or path of a spaCy pipeline with parts of speech and lemmas; by default an installed
+            one of the language.
+
+    Returns:
+        The extractor.
+
+    Raises:
+        InputError: There is no such extractor.
     """
     if name not in EXTRACTORS:
         raise InputError(f"keyword extractor {name!r}: choose one of {', '.join(EXTRACTORS)}")
@@ -78,9 +101,16 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
 
 
 def extractor_named(name: str | None) -> KeywordExtractor:
-    """The extractor that a shift graph was made with, by the name that it notes; None is the default.
+    """Return the extractor that a shift graph was built with.
 
-    Raises `InputError`: the name is none of graphneg's own, or its language or a package is not installed.
+    Args:
+        name: Name that the shift graph records; None for the default extractor.
+
+    Returns:
+        The extractor.
+
+    Raises:
+        InputError: The name is not one of graphneg's own extractors.
     """
     if name is None:
         return get_extractor()
@@ -94,9 +124,14 @@ def extractor_named(name: str | None) -> KeywordExtractor:
 
 
 class KeywordToken(NamedTuple):
-    """A token. ``kind`` is None for what can't be in a keyword; ``named`` tells a part of a name.
+    """A token.
 
-    Where no model tells parts of speech, every word that is no stop word passes for a noun.
+    Attributes:
+        text: The token as it is in the text.
+        lemma: Its lemma in lower case.
+        kind: Its word class, or None if it cannot be in a keyword. Without a spaCy model, every word that is
+            not a stop word counts as a noun.
+        named: True for a part of a name.
     """
 
     text: str
@@ -106,18 +141,22 @@ class KeywordToken(NamedTuple):
 
 
 class SpacyExtractor(ABC):
-    """Finds keywords among the words that the spaCy pipeline of a language reads in texts.
+    """Finds keywords among the tokens of a spaCy pipeline.
 
-    English lemmas are those of the dependency parser, so that keywords meet its graphs on the same
+    English lemmas are those of the dependency parser, so that keywords and the parser's graphs share a
     ``Term``.
-
-    Raises `InputError`: no such language or model.
     """
 
     method: str
     most: int | None = None
 
     def __init__(self, language: str = "en", model: str | None = None) -> None:
+        """Load the spaCy pipeline of a language.
+
+        Args:
+            language: Code of the language.
+            model: Package or path of a spaCy pipeline; by default an installed one of the language.
+        """
         self._language = language
         found = find_pipeline(model, language)
         self._nlp = _pipeline(found, language)
@@ -133,10 +172,15 @@ class SpacyExtractor(ABC):
             )
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """The keywords of each text, the most salient first.
+        """Return the keywords of each text, most salient first.
 
-        spaCy forgets the words that it meets here, or its vocabulary would grow with the corpus.
+        Args:
+            texts: Texts of any length.
+
+        Returns:
+            The keywords in the order of the texts.
         """
+        # Without a memory zone, spaCy's vocabulary would grow with the corpus.
         with _READING, self._nlp.memory_zone():
             read = [
                 [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
@@ -148,11 +192,13 @@ class SpacyExtractor(ABC):
 
     @abstractmethod
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
-        """Those of one text with these words, in any order; punctuation is a word of no kind."""
+        """Return the keywords of one text in any order. Punctuation marks are words without a kind."""
 
     def _word(self, token: Any) -> KeywordToken:
+        """Return a spaCy token with its lemma and word class."""
         text: str = token.text
         kind: WordClass | None
+        # There is no model: neither lemmas nor parts of speech are known.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
         elif self._language == "en":
@@ -160,38 +206,47 @@ class SpacyExtractor(ABC):
         else:
             lemma, kind = (token.lemma_ or text).lower(), _KINDS.get(token.pos_)
         letters = text.replace("-", "").replace("'", "")
+        # "T-shirt" and "o'clock" are words; "42", "a" and URLs are not.
         is_word = 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
         named = is_word and (token.tag_.startswith("NNP") or token.pos_ == "PROPN")
         return KeywordToken(text, lemma, kind if is_word else None, named)
 
     def _is_phrase(self, words: Sequence[KeywordToken]) -> bool:
-        """Whether words in a row make one keyword: a single one of a kind, or nouns with adjectives. A verb
-        beside its noun (``cab spend``, ``country produce``) is no phrase that others would say again. In
-        English the last word is a noun, and the day belongs to what follows it: not ``battery dead``, not
-        ``work tomorrow``."""
+        """Return whether adjacent words make a keyword: a single word, or nouns with adjectives."""
         kinds = {word.kind for word in words}
         if None in kinds or len(words) == 1:
             return None not in kinds
+        # A verb beside its noun ("cab spend", "country produce") is not a phrase that others would repeat.
         if "verb" in kinds or "noun" not in kinds:
             return False
+        # In English a noun comes last (not "battery dead"), and a day begins its phrase (not "work
+        # tomorrow").
         return self._language != "en" or (
             words[-1].kind == "noun" and _DAYS.isdisjoint(word.lemma for word in words[1:])
         )
 
 
 def key_of(words: Sequence[KeywordToken]) -> str:
-    """The key of a keyword: its lemmas, hyphens as spaces; empty where it would be too long for an index.
+    """Return the key of a keyword: its lemmas, with hyphens as spaces.
 
-    >>> key_of([KeywordToken("Small", "small", "adjective"), KeywordToken("T-shirts", "t-shirt", "noun")])
-    'small t shirt'
+    Args:
+        words: Words of the keyword.
+
+    Returns:
+        The key, or an empty string if it is too long for an index.
+
+    Example:
+        >>> key_of([KeywordToken("Small", "small", "adjective"), KeywordToken("T-shirts", "t-shirt", "noun")])
+        'small t shirt'
     """
+    # ConceptNet writes "t_shirt", AMR "t-shirt": both become "t shirt".
     key = " ".join(" ".join(word.lemma for word in words).replace("-", " ").replace("_", " ").split())
     return key if len(key.encode()) <= _LONGEST_KEY else ""
 
 
 @lru_cache(maxsize=4)
 def _pipeline(model: str | None, language: str) -> Any:
-    """A spaCy pipeline by package or path; without one, an empty one of the language."""
+    """Load a spaCy pipeline by package or path, or an empty one of the language."""
     import spacy
 
     unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
@@ -205,20 +260,21 @@ def _pipeline(model: str | None, language: str) -> Any:
         raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
     if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
         raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
+    # Without the parser and the entity recogniser, long texts need little memory.
     nlp.max_length = _LONGEST_TEXT
     return nlp
 
 
 class RakeExtractor(SpacyExtractor):
-    """RAKE, rapid automatic keyword extraction (Rose et al. 2010), as Key-context takes it.
+    """RAKE, rapid automatic keyword extraction (Rose et al. 2010), as in Key-context (Gupta et al. 2021).
 
-    Keywords are runs of content words, scored by how the words keep company.
+    Keywords are runs of content words. The score of a word is its degree (the number of words in its runs,
+    itself included), divided by its frequency. The score of a run is the sum ``s`` over its words, given as
+    ``s / (1 + s)`` to stay below 1.
 
-    A word's score is its degree (how many words stand in its runs, itself included) by its
-    frequency; a run's is the sum over its words, here ``s / (1 + s)`` to stay below 1. Departures
-    from the paper: words that are no noun or adjective end a run as stop words do, a verb is a run
-    of its own, words are counted by their lemmas, and of a run of more than three words the last
-    three are the keyword.
+    Departures from the paper: words other than nouns and adjectives end a run, as stop words do. A verb is a
+    run of its own. Words are counted by their lemmas. The keyword of a run of more than three words is its
+    last three.
     """
 
     method = "rake"
@@ -239,12 +295,15 @@ class RakeExtractor(SpacyExtractor):
         return found.values()
 
     def _runs(self, words: Sequence[KeywordToken]) -> Iterator[list[KeywordToken]]:
+        """Yield the runs of content words."""
+
         def kind_of_run(word: KeywordToken) -> str | None:
             stands = word.kind is not None and word.text.lower() not in self._stop_words
             return ("verb" if word.kind == "verb" else "phrase") if stands else None
 
         for kind, run in groupby(words, kind_of_run):
             some = list(run)
+            # The head of an English noun phrase comes last.
             if kind == "phrase" and self._is_phrase(some[-MAX_WORDS:]):
                 yield some[-MAX_WORDS:]
             elif kind is not None:
@@ -252,20 +311,27 @@ class RakeExtractor(SpacyExtractor):
 
 
 class YakeExtractor(SpacyExtractor):
-    """YAKE (Campos et al. 2020), of nouns, adjectives and verbs, as CAPT takes it (section 3.1).
+    """YAKE (Campos et al. 2020) for nouns, adjectives and verbs, as CAPT uses it (section 3.1).
 
-    Its keywords are YAKE's that are phrases without a stop word. A name of several words is one keyword, and
-    none of its words is one where it stands in the name: "San Francisco" is ``san francisco``, never ``san``.
+    The keywords are those of YAKE that are phrases without a stop word. A name of several words is one
+    keyword, and its words are no keywords of their own: "San Francisco" is ``san francisco``, never ``san``.
 
-    YAKE scores ``h`` from 0, lower for better; a keyword's score is ``1 / (1 + h)``.
-
-    Raises `InputError`: YAKE is not installed.
+    YAKE's score ``h`` is 0 or more, and lower is better. The score of a keyword is ``1 / (1 + h)``.
     """
 
     method = "yake"
     most = 20
 
     def __init__(self, language: str = "en", model: str | None = None) -> None:
+        """Load YAKE and the spaCy pipeline of a language.
+
+        Args:
+            language: Code of the language.
+            model: Package or path of a spaCy pipeline; by default an installed one of the language.
+
+        Raises:
+            InputError: YAKE is not installed.
+        """
         super().__init__(language, model)
         try:
             from yake import KeywordExtractor
@@ -279,6 +345,7 @@ class YakeExtractor(SpacyExtractor):
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
             return ()
+        # Hyphens are compared as spaces, in YAKE's phrases as well.
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set
@@ -288,11 +355,12 @@ class YakeExtractor(SpacyExtractor):
             form = phrase.lower().replace("-", " ").split()
             size = len(form)
             score = 1 / (1 + max(0.0, float(h)))
-            # It stands nowhere where YAKE splits words otherwise than spaCy.
+            # The list is empty if YAKE splits the words in another way than spaCy.
             places = [
                 range(at, at + size) for at in range(len(forms) - size + 1) if forms[at : at + size] == form
             ]
             for place in places:
+                # "Francisco" becomes the whole name "San Francisco".
                 name = next((name for name in names if _cuts(place, name)), None)
                 run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
                 key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""
@@ -302,7 +370,7 @@ class YakeExtractor(SpacyExtractor):
 
 
 def _names(words: Sequence[KeywordToken]) -> list[range]:
-    """Return where names of several words stand; of a long one, its last words."""
+    """Return the positions of names of several words; of a long name, its last words."""
     found: list[range] = []
     for named, run in groupby(range(len(words)), lambda at: words[at].named):
         places = list(run)[-MAX_WORDS:]
@@ -312,6 +380,6 @@ def _names(words: Sequence[KeywordToken]) -> list[range]:
 
 
 def _cuts(place: range, name: range) -> bool:
-    """Return whether words share some words of a name and leave others out."""
+    """Return whether a range of words shares some words of a name and leaves others out."""
     shared = range(max(place.start, name.start), min(place.stop, name.stop))
     return 0 < len(shared) < len(name)

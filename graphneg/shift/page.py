@@ -1,10 +1,9 @@
-"""The neighbourhood of a topic, read from the store and drawn as one HTML page.
+"""Read the neighbourhood of a topic from the store, and draw it as one HTML page.
 
-A topic of the shift graph goes in; the most frequent shifts from it and to it come out, each with some
-utterances behind it, and a page with a drawing whose shifts lead to them. The topic is in the middle, what
-replies come from on its left, what they move to on its right, each side in the order of its counts. A shift
-is a curve that leaves and arrives level; one from the topic to itself is a loop above it. Sizes are in rows
-and columns.
+A topic of the shift graph goes in. The result is the most frequent shifts from and to it, each with some
+utterances, and a page with a drawing whose curves lead to them. The topic is in the middle, the foci that
+replies come from on its left, the perspectives that replies move to on its right. Each side is ordered by
+count. A shift from the topic to itself is a loop above it. Coordinates are in columns (-1, 0, 1) and rows.
 """
 
 from __future__ import annotations
@@ -24,20 +23,35 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 POINTS = 24
+"""Number of line segments of a curve."""
 WIDEST, NARROWEST = 18.0, 3.0
+"""Width of the widest and the narrowest curve, in pixels."""
 FREQUENT = 5
-"""Pairs that it takes for the widest curve: where all shifts are rare, none is drawn wide."""
+"""Minimum number of pairs that the widest curve stands for, so that rare shifts are never drawn wide."""
 LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
+"""Size of a loop, in columns and rows."""
 ROW_PIXELS, LEAST_PIXELS = 38, 300
+"""Height of a row, and of the smallest drawing."""
 TOPIC_PIXELS = 30
+"""Size of the topic's dot."""
 COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
+"""Colours by side: left, loop, right."""
 GAP_PIXELS = 14
+"""Distance between a curve's end and its label."""
 LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
+"""Alignment and horizontal offset of labels, by side."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExamplePair:
-    """A post and its reply; ``id`` is the reply's."""
+    """A post with its reply.
+
+    Attributes:
+        id: Id of the reply.
+        corpus: Name of the corpus.
+        post: Text of the post.
+        reply: Text of the reply.
+    """
 
     id: str
     corpus: str
@@ -47,7 +61,14 @@ class ExamplePair:
 
 @dataclass(frozen=True, slots=True)
 class CountedShift:
-    """A shift of ``count`` pairs, some of which are in ``pairs``."""
+    """A shift with its count and examples.
+
+    Attributes:
+        focus: Topic that the replies attend to.
+        perspective: Topic that the replies move to.
+        count: Number of pairs.
+        pairs: Some of the pairs.
+    """
 
     focus: str
     perspective: str
@@ -57,12 +78,20 @@ class CountedShift:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A topic and the shifts around it, the most frequent first.
+    """A topic and the shifts around it, most frequent first.
 
-    ``outgoing`` and ``incoming`` count all pairs that shift from and to the topic, ``perspectives``
-    and ``foci`` all topics at the other ends; ``moves_to`` and ``comes_from`` hold as many shifts
-    as were asked for. A shift from the topic to itself, of ``stays`` pairs, counts in both
-    directions and stands among ``moves_to`` alone.
+    A shift from the topic to itself counts in both directions, and is listed in ``moves_to`` alone.
+
+    Attributes:
+        topic: The topic.
+        outgoing: Number of pairs that shift from the topic.
+        incoming: Number of pairs that shift to the topic.
+        perspectives: Number of topics that the topic shifts to.
+        foci: Number of topics that shift to the topic.
+        stays: Number of pairs that shift from the topic to itself.
+        opposites: Opposites of the topic in the shift graph.
+        moves_to: Shifts from the topic, at most as many as were asked for.
+        comes_from: Shifts to the topic from others, at most as many as were asked for.
     """
 
     topic: str
@@ -77,31 +106,36 @@ class Neighbourhood:
 
     @property
     def arriving(self) -> int:
-        """How many pairs shift to the topic from other topics: those that ``comes_from`` lists, and more."""
+        """The number of pairs that shift to the topic from other topics, listed or not."""
         return self.incoming - self.stays
 
     @property
     def other_foci(self) -> int:
-        """How many other topics shift to the topic."""
+        """The number of other topics that shift to the topic."""
         return self.foci - bool(self.stays)
 
     @property
     def more_perspectives(self) -> int:
-        """How many topics the topic shifts to beside those in ``moves_to``."""
+        """The number of topics that the topic shifts to and that ``moves_to`` does not list."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """How many other topics shift to the topic beside those in ``comes_from``."""
+        """The number of other topics that shift to the topic and that ``comes_from`` does not list."""
         return self.other_foci - len(self.comes_from)
 
 
 def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20) -> Neighbourhood:
-    """The shifts around a topic: at most ``limit`` in each direction, each with ``examples`` pairs.
+    """Return the shifts around a topic.
 
-    Raises:
-        InputError: the topic is not in the shift graph; the message names some that are spelled alike.
-        StoreError: the store is gone.
+    Args:
+        store: Store with a shift graph.
+        topic: Text of a term in the shift graph.
+        limit: Maximum number of shifts in each direction.
+        examples: Maximum number of example pairs for each shift.
+
+    Returns:
+        The neighbourhood.
     """
     numbers = explore(store, "topic", {"focus": topic})[0]
     rows = explore(store, "neighbourhood", {"focus": topic, "limit": limit, "examples": examples})
@@ -120,8 +154,16 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A drawn shift: its points, where its other topic stands, its width in pixels; ``side`` is -1
-    (left), 0 (a loop) or 1 (right)."""
+    """A drawn shift.
+
+    Attributes:
+        shift: The shift.
+        other: Topic at its other end.
+        side: -1 for the left, 0 for a loop, 1 for the right.
+        points: Points of the curve, in columns and rows.
+        end: Position of the other topic.
+        width: Width in pixels.
+    """
 
     shift: CountedShift
     other: str
@@ -132,17 +174,27 @@ class Curve:
 
 
 def layout(around: Neighbourhood) -> list[Curve]:
-    """The curves of a neighbourhood: those that leave the topic, then those that lead to it."""
+    """Return the curves of a neighbourhood.
+
+    Args:
+        around: The neighbourhood.
+
+    Returns:
+        The curves: the loop, those that leave the topic, then those that lead to it.
+    """
+    # Widths are relative to the most frequent shift of the page.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
     for shift in around.moves_to:
+        # A shift from the topic to itself is the loop, side 0.
         sides[int(shift.perspective != shift.focus)].append(shift)
     curves: list[Curve] = []
     for side, shifts in sides.items():
         for row, shift in enumerate(shifts):
             x, y = end = (float(side), (len(shifts) - 1) / 2 - row) if side else (0.0, LOOP_HEIGHT)
             if side:
+                # A cubic that is horizontal at both ends.
                 points = [(x * part, y * (3 * part**2 - 2 * part**3)) for part in parts]
             else:
                 turns = [2 * math.pi * i / POINTS for i in range(POINTS + 1)]
@@ -154,10 +206,11 @@ def layout(around: Neighbourhood) -> list[Curve]:
 
 
 def _empty_figure(curves: Sequence[Curve]) -> figure:
-    """A figure as high as the curves need, without a ground of its own: the page's shows through."""
+    """Return a figure as high as the curves need, with a transparent background."""
     from bokeh.models import Range1d
     from bokeh.plotting import figure
 
+    # Room for the labels above and below the last rows.
     top = max([abs(curve.end[1]) + 0.8 for curve in curves] + [LOOP_HEIGHT + 0.7])
     drawing = figure(
         height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),
@@ -177,8 +230,7 @@ def _empty_figure(curves: Sequence[Curve]) -> figure:
 
 
 def _figure(around: Neighbourhood) -> figure:
-    """The curves, with a dot and a label at each one's end, around the topic; lines and dots can be chosen.
-    Labels have a source of their own, or they would fade with what is not chosen."""
+    """Draw the curves around the topic, with a dot and a label at the end of each."""
     from bokeh.core.properties import value
     from bokeh.models import ColumnDataSource, HoverTool, TapTool
 
@@ -195,6 +247,7 @@ def _figure(around: Neighbourhood) -> figure:
     )
     label: dict[str, Any] = {"text_baseline": "middle", "text_font": value(FONT), "name": "labels"}
     drawing.text(
+        # Labels have a data source of their own: those of curves that are not selected must not fade.
         "x", "y", text="label", x_offset="offset", y_offset="rise", text_align="align",
         text_font_size="14px", source=ColumnDataSource(data=_columns(curves)), **label,
     )  # fmt: skip
@@ -210,7 +263,7 @@ def _figure(around: Neighbourhood) -> figure:
 
 
 def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
-    """One row for each curve."""
+    """Return the columns of the data source, one row for each curve."""
     return {
         "xs": [[x for x, _ in curve.points] for curve in curves],
         "ys": [[y for _, y in curve.points] for curve in curves],
@@ -229,9 +282,13 @@ def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
 
 
 def page(around: Neighbourhood) -> str:
-    """The page's HTML. The source ``shifts`` of its drawing has a row for each curve.
+    """Return the HTML of the page.
 
-    Raises `InputError`: Bokeh is not installed.
+    Args:
+        around: The neighbourhood.
+
+    Returns:
+        The HTML text. The data source ``shifts`` of its drawing has a row for each curve.
     """
     require_bokeh()
     colours = {"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]}
@@ -243,6 +300,8 @@ def page(around: Neighbourhood) -> str:
 def write_page(around: Neighbourhood, out: str | Path) -> None:
     """Write the page to a file.
 
-    Raises `InputError`: Bokeh is not installed, or the file can't be written.
+    Args:
+        around: The neighbourhood.
+        out: File to write.
     """
     write(page(around), out)

@@ -1,9 +1,9 @@
-"""Predictors of substitute perspectives: CAPT's step from candidates to what a reply could move to.
+"""Predict substitute perspectives: choose one of each subset of candidates.
 
-A post with a focus, and subsets of the focus's candidates go in; one `Choice` of each subset comes out.
-``frequency`` counts, ``embedding`` compares meanings, ``seq2seq`` (CAPT, section 3.2) and ``causal`` ask a
-language model, whose scores are weighed with what the shift graph counts. `examples_of` gives what such a
-model learns from.
+This is CAPT's step from candidates to what a reply could move to. The input is a post with a focus, and
+subsets of the focus's candidates. The output is one `Choice` for each subset. Four predictors ship:
+``frequency`` uses counts, ``embedding`` compares meanings, ``seq2seq`` (CAPT, section 3.2) and ``causal``
+combine a language model with the counts of the shift graph. `examples_of` gives training data for the models.
 """
 
 from __future__ import annotations
@@ -36,31 +36,50 @@ PLUGINS = Plugins("predictor", "graphneg.predictors", ModelError)
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The candidate of a subset that a predictor takes; ``score`` is comparable within a post."""
+    """The candidate of a subset that a predictor chooses.
+
+    Attributes:
+        text: Text of the candidate.
+        score: Score, comparable within a post; higher is better.
+    """
 
     text: str
     score: float
 
 
 class Predictor(Protocol):
-    """Takes one substitute of each subset of a focus's candidates."""
+    """Chooses one substitute of each subset of a focus's candidates."""
 
     @property
     def name(self) -> str:
-        """The name under which it is found."""
+        """The name of the predictor."""
         ...
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """One candidate of each subset, in order. Higher scores are better."""
+        """Choose one candidate of each subset.
+
+        Args:
+            post: Context of the reply.
+            focus: Keyword that the reply attends to.
+            subsets: Candidates of the focus in subsets.
+
+        Returns:
+            A choice for each subset, in their order.
+        """
         ...
 
 
 def get_predictor(name: str, **options: Any) -> Predictor:
-    """The predictor of that name, made with the options it takes.
+    """Return the predictor of a name.
 
-    Packages add predictors by an entry point in the group ``graphneg.predictors``.
+    Packages can add predictors by an entry point in the group ``graphneg.predictors``.
 
-    Raises `ModelError`: no such predictor, it does not take these options, or its model can't be had.
+    Args:
+        name: Name of the predictor.
+        **options: Options of the predictor.
+
+    Returns:
+        The predictor.
     """
     return PLUGINS.make(name, options)
 
@@ -68,9 +87,19 @@ def get_predictor(name: str, **options: Any) -> Predictor:
 def choices_of(
     predictor: Predictor, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]
 ) -> list[Choice]:
-    """What a predictor chooses, checked.
+    """Return the choices of a predictor after checking them.
 
-    Raises `ModelError`: it is not one candidate of each subset, in order.
+    Args:
+        predictor: Predictor to ask.
+        post: Context of the reply.
+        focus: Keyword that the reply attends to.
+        subsets: Candidates of the focus in subsets.
+
+    Returns:
+        A choice for each subset, in their order.
+
+    Raises:
+        ModelError: The answer is not one candidate of each subset, in order.
     """
     choices = predictor.choose(post, focus, subsets)
     if len(choices) != len(subsets) or any(
@@ -85,26 +114,44 @@ def choices_of(
 
 
 REPEAT = 0.02
-"""What it adds for a reply to take up a keyword of the post itself, as a probability."""
+"""Probability to add for a perspective that is a keyword of the post, times its salience."""
 
 
 class FrequencyPredictor:
-    """Ranks by P(p | f), summed over the foci of the post, each weighed by its salience."""
+    """Chooses by P(p | f), averaged over the foci of the post with their salience as weights."""
 
     name = "frequency"
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """See `Predictor.choose`."""
+        """Choose the likeliest candidate of each subset.
+
+        Args:
+            post: Context of the reply.
+            focus: Keyword that the reply attends to.
+            subsets: Candidates of the focus in subsets.
+
+        Returns:
+            A choice for each subset; the score is the likelihood.
+        """
         best = [min((-likelihood(post, text), text) for text in subset) for subset in subsets]
         return [Choice(text, -score) for score, text in best]
 
 
 def likelihood(post: Post, perspective: str) -> float:
-    """P(perspective | post), as the mean over the foci by salience, and a bonus for repeated keywords."""
+    """Return P(perspective | post): the mean over the foci by salience, and a bonus for repeated keywords.
+
+    Args:
+        post: Context of the reply, with at least one focus.
+        perspective: Text of a perspective.
+
+    Returns:
+        The likelihood.
+    """
     salience = total = 0.0
     for focus in post.foci:
         salience += focus.salience
         total += focus.salience * focus.likelihoods.of(perspective)
+    # Replies often repeat a keyword of the post, more often than its shifts tell.
     return total / salience + REPEAT * post.keywords.get(perspective, 0.0)
 
 
@@ -114,15 +161,22 @@ _LEAST = 1e-12
 def best_of_each(
     post: Post, subsets: Sequence[Sequence[str]], scores: Iterable[float], prior: float
 ) -> list[Choice]:
-    """The best candidate of each subset by ``score + prior * log P(p | post)``; of equal ones the first by
-    name.
+    """Return the best candidate of each subset by ``score + prior * log P(p | post)``.
 
-    ``scores`` are those of all candidates in order. The logarithm is that of the counts, and finite for
-    what was never seen, too.
+    Args:
+        post: Context of the reply.
+        subsets: Candidates in subsets.
+        scores: Scores of all candidates, in the order of the subsets.
+        prior: Weight of the log-likelihood from counts. Unseen perspectives get a small constant instead of
+            minus infinity.
+
+    Returns:
+        A choice for each subset. Among equals, the first in alphabetical order is chosen.
     """
     left = iter(scores)
     choices: list[Choice] = []
     for subset in subsets:
+        # The maximum keeps the logarithm finite for perspectives that were never seen.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))
@@ -131,20 +185,28 @@ def best_of_each(
 
 
 WEIGHT = 4.0
+"""Default weight of the cosine."""
 
 
 class EmbeddingPredictor:
-    """Ranks by ``log P(p | post) + weight * cosine(p, post)``.
+    """Chooses by ``log P(p | post) + weight * cosine(p, post)``.
 
-    The post's vector is the mean of its keywords', by salience. ``model`` is an embedder, or what
-    ``graphneg.nn.embedders.get_embedder`` takes: a folder or id of an encoder, a file of word vectors.
-
-    Raises `ModelError`: no model is given, or it can't be had.
+    The vector of the post is the mean of its keywords' vectors, weighted by salience.
     """
 
     name = "embedding"
 
     def __init__(self, model: str | Embedder | None = None, weight: float = WEIGHT) -> None:
+        """Initialize the predictor.
+
+        Args:
+            model: An embedder, or a folder, an id or a file of word vectors for
+                `graphneg.nn.embedders.get_embedder`.
+            weight: Weight of the cosine.
+
+        Raises:
+            ModelError: No model is given.
+        """
         if model is None:
             raise ModelError(
                 "the embedding predictor needs a model: a folder or id of an encoder, or word vectors"
@@ -153,10 +215,19 @@ class EmbeddingPredictor:
         self._weight = weight
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """See `Predictor.choose`."""
+        """Choose the best candidate of each subset.
+
+        Args:
+            post: Context of the reply.
+            focus: Keyword that the reply attends to.
+            subsets: Candidates of the focus in subsets.
+
+        Returns:
+            A choice for each subset, in their order.
+        """
         import numpy as np
 
-        # The direction of the keywords' mean, of length 1; zero where none is known.
+        # The mean of the keywords' vectors, normalised; zero if no keyword has a vector.
         saliences = np.array(list(post.keywords.values()), dtype=np.float32)
         mean = saliences @ self._embedder.embed(list(post.keywords))
         length = float(np.linalg.norm(mean)) or 1.0
@@ -165,19 +236,38 @@ class EmbeddingPredictor:
 
 
 def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> str:
-    """What a sequence-to-sequence model reads (CAPT: post, focus and candidates).
+    """Return the input of a sequence-to-sequence model (CAPT: post, focus and candidates).
 
-    >>> source_with_candidates("Some tea?", "tea", ["milk", "cup"])
-    'post: Some tea? focus: tea perspectives: milk, cup'
+    Args:
+        post: Text of the post.
+        focus: Text of the focus.
+        candidates: Texts of the candidates.
+
+    Returns:
+        The input on one line.
+
+    Example:
+        >>> source_with_candidates("Some tea?", "tea", ["milk", "cup"])
+        'post: Some tea? focus: tea perspectives: milk, cup'
     """
     return f"post: {one_line(post)} focus: {focus} perspectives: {', '.join(candidates)}"
 
 
 def source_without_candidates(post: str, focus: str) -> str:
-    """What a causal model reads; it writes the perspective behind it, after a space.
+    """Return the prompt of a causal model, which continues it with a space and the perspective.
 
-    >>> source_without_candidates("Some tea?", "tea")
-    'Post: Some tea?\\nFocus: tea\\nThe reply is about:'
+    Args:
+        post: Text of the post.
+        focus: Text of the focus.
+
+    Returns:
+        The prompt, of three lines.
+
+    Example:
+        >>> print(source_without_candidates("Some tea?", "tea"))
+        Post: Some tea?
+        Focus: tea
+        The reply is about:
     """
     return f"Post: {one_line(post)}\nFocus: {focus}\nThe reply is about:"
 
@@ -190,10 +280,18 @@ def examples_of(
     limit: int | None = None,
     seed: int = 0,
 ) -> list[Example]:
-    """What a predictor's model learns: posts with foci, and the perspectives that their replies took.
+    """Return training examples: posts with foci, and the perspectives that their replies took.
 
-    For ``seq2seq``, ``reach`` makes the subsets of candidates; each example lists the one that the
-    perspective is in. None is for ``causal``. ``limit`` takes so many of all, chosen by ``seed``.
+    Args:
+        store: Store with a shift graph.
+        selection: Dialogues to use; None for all.
+        reach: For ``seq2seq``, how subsets are made; each example lists the subset that holds the
+            perspective. None for ``causal``.
+        limit: Maximum number of examples, sampled at random.
+        seed: Seed of the sample.
+
+    Returns:
+        The examples.
     """
     shifts = Shifts(store)
     found: list[tuple[str, Example]] = []
@@ -202,10 +300,12 @@ def examples_of(
         reached = shifts.from_each(focus for _, focus, _ in moves) if reach else {}
         for reply, focus, perspective in moves:
             post = reply.turns[-1]
+            # A causal model ranks any text, so that its examples need no candidates.
             if reach is None:
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
+            # Only the subset with the right answer is an example.
             for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)
@@ -216,9 +316,11 @@ def examples_of(
 
 
 PRIOR = 1.0
+"""Default weight of the log-likelihood from counts."""
 
 
 def _given(model: str | Path | None, kind: str) -> str | Path:
+    """Return the model, or raise an error that says how to train one."""
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
@@ -228,12 +330,9 @@ def _given(model: str | Path | None, kind: str) -> str | Path:
 
 
 class CausalPredictor:
-    """Ranks by ``log P(p | post, focus)`` of the model ``+ prior * log P(p | post)`` of the counts.
+    """Chooses by the model's ``log P(p | post, focus)`` plus ``prior * log P(p | post)`` from counts.
 
-    The post is read once for each focus, whatever the number of candidates. ``model`` is a folder, a
-    GGUF file, a hub id or a loaded model; ``batch`` candidates run together.
-
-    Raises `ModelError`: no model is given, there is none, or it is of another kind.
+    The post is encoded once for each focus, whatever the number of candidates.
     """
 
     name = "causal"
@@ -248,6 +347,19 @@ class CausalPredictor:
         offline: bool = False,
         batch: int = 64,
     ) -> None:
+        """Load the model.
+
+        Args:
+            model: A folder, a GGUF file, a hub id, or a loaded model.
+            prior: Weight of the log-likelihood from counts.
+            gguf_file: Name of the GGUF file in the folder or repository.
+            device: Device of the model, or ``auto``.
+            offline: Use only local files.
+            batch: Number of candidates to score together.
+
+        Raises:
+            ModelError: The model reads backward.
+        """
         self._prior = prior
         self._batch = batch
         self._model = (
@@ -261,24 +373,35 @@ class CausalPredictor:
             )
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """See `Predictor.choose`."""
+        """Choose the best candidate of each subset.
+
+        Args:
+            post: Context of the reply.
+            focus: Keyword that the reply attends to.
+            subsets: Candidates of the focus in subsets.
+
+        Returns:
+            A choice for each subset, in their order.
+        """
         texts = list(chain.from_iterable(subsets))
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
-        # Without an end token: a phrase and its first word are not told apart by it.
+        # No end token: "coffee" may be the beginning of "coffee shop", and its score must not depend on that.
         targets = {text: self._model.target_tokens(f" {text}")[:-1] for text in texts}
         longest = max(map(len, targets.values()))
+        # Keep the end of the prompt, which contains the focus and the cue.
         if self._model.longest is not None:
             source = source[-max(1, self._model.longest - longest) :]
         scores = self._scores(source, targets)
         return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
 
     def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """The log-probability of each target behind the source."""
+        """Return the log-probability of each target after the source."""
         import torch
 
         model, device = self._model.model, self._model.device
         with torch.inference_mode():
             read = model(input_ids=torch.tensor([source], device=device), use_cache=True)
+            # The first token of every candidate is scored by one pass over the prompt.
             first = read.logits[0, -1].float().log_softmax(-1)
             scores = {text: float(first[tokens[0]]) for text, tokens in targets.items()}
             longer = sorted(
@@ -288,6 +411,7 @@ class CausalPredictor:
                 some = longer[start : start + self._batch]
                 rows = padded([targets[text] for text in some], 0, "right", device)
                 ids, mask = rows["input_ids"], rows["attention_mask"][:, 1:]
+                # The source's keys and values are computed once and copied for each batch of candidates.
                 past = copy.deepcopy(read.past_key_values)
                 past.batch_repeat_interleave(len(some))
                 logits = model(
@@ -303,16 +427,12 @@ class CausalPredictor:
 
 
 class Seq2SeqPredictor:
-    """Ranks by ``log P(p | post, focus, candidates)`` of the model, plus ``prior * log P(p | post)``.
+    """Chooses by the model's ``log P(p | post, focus, candidates)`` plus ``prior * log P(p | post)``.
 
-    The model reads post, focus and the subset, and each candidate is scored as what it writes, its end
-    token too: no candidate can be missed, and none invented. Its answers compare the candidates of
-    one subset; what is common and what is not, the counts of the shift graph know. CAPT's own
-    choice is ``prior=0``.
-
-    ``model`` is a folder or hub id, or a loaded model (``graphneg.shift.substitutes`` makes one).
-
-    Raises `ModelError`: no model is given, there is none, or it is of another kind.
+    The second term comes from the counts of the shift graph. The model reads the post, the focus and a
+    subset. Each candidate is scored as its output, with the end token. Scoring, unlike generation, gives
+    every candidate a score and invents none. The model compares the candidates of one subset only, while the
+    counts tell which candidates are frequent. CAPT's own choice is ``prior=0``.
     """
 
     name = "seq2seq"
@@ -326,6 +446,16 @@ class Seq2SeqPredictor:
         offline: bool = False,
         batch: int = 64,
     ) -> None:
+        """Load the model.
+
+        Args:
+            model: A folder or hub id, or a loaded model. `graphneg.shift.substitutes.train_predictor` makes
+                one.
+            prior: Weight of the log-likelihood from counts.
+            device: Device of the model, or ``auto``.
+            offline: Use only local files.
+            batch: Number of candidates to score together.
+        """
         self._prior = prior
         self._model = (
             model
@@ -335,10 +465,21 @@ class Seq2SeqPredictor:
         self._model.batch_size = batch
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """See `Predictor.choose`."""
+        """Choose the best candidate of each subset.
+
+        Args:
+            post: Context of the reply.
+            focus: Keyword that the reply attends to.
+            subsets: Candidates of the focus in subsets.
+
+        Returns:
+            A choice for each subset, in their order.
+        """
         given = [source_with_candidates(post.text, focus.text, subset) for subset in subsets for _ in subset]
         texts = list(chain.from_iterable(subsets))
         means = self._model.score(texts, given)
+        # The model returns the mean negative log-probability of a token: times the length, it is that of the
+        # text.
         lengths = (len(self._model.target_tokens(text)) for text in texts)
         scores = (-mean * length for mean, length in zip(means, lengths, strict=True))
         return best_of_each(post, subsets, scores, self._prior)

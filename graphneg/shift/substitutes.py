@@ -1,8 +1,12 @@
-"""Substitutes of reply perspectives: what replies could have moved to instead (CAPT, Algorithm 1).
+"""Find substitutes of reply perspectives: what replies could have moved to instead (CAPT, Algorithm 1).
 
-A post of one's own, a reply of the store or a whole corpus goes in; for each reply a ranked list of
-perspectives comes out, for a corpus as a resumable file of JSON lines. `train_predictor` fine-tunes the model
-of a predictor.
+The input is a post of the user's own, a reply of the store, or a whole corpus. The output is a ranked list of
+perspectives for each reply; for a corpus it can be written to a file of JSON lines that an interrupted run
+continues. `train_predictor` fine-tunes the model of a predictor.
+
+    reply "Was the cake good?" to "I had a coffee."
+    {"focus": "coffee", "perspective": "cake", "substitutes": [{"focus": "coffee", "text": "sugar", "score":
+    ...}]}
 """
 
 from __future__ import annotations
@@ -31,16 +35,25 @@ from graphneg.store.dialogues import Selection, count_dialogues
 from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
+"""Reason for skipping a reply."""
 NO_CANDIDATES = "no keyword before it leads anywhere else"
+"""Reason for skipping a reply."""
 
 PredictorKind = Literal["seq2seq", "causal"]
 KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
+"""Predictors that can be trained."""
 _NOTHING = "no reply has a perspective to learn: graphneg shift build makes the shift graph"
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """A perspective that a reply could have moved to, from which focus; higher scores are better."""
+    """A perspective that a reply could have moved to.
+
+    Attributes:
+        focus: Focus that leads to it.
+        text: Text of the perspective.
+        score: Score of the predictor; higher is better.
+    """
 
     focus: str
     text: str
@@ -49,13 +62,18 @@ class Substitute:
 
 @dataclass(frozen=True, slots=True)
 class Substitutes:
-    """The substitutes of one reply, the best first; no two have the same text."""
+    """The substitutes of one reply.
+
+    Attributes:
+        reply: The reply.
+        ranked: Substitutes with different texts, best first.
+    """
 
     reply: Reply
     ranked: tuple[Substitute, ...]
 
     def record(self) -> dict[str, Any]:
-        """As a line of a file holds them."""
+        """Return the substitutes as a line of the output file."""
         reply = self.reply
         return {
             "id": reply.id,
@@ -69,11 +87,14 @@ class Substitutes:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How substitutes are found: by which predictor, of which candidates, the ``most`` best ones.
+    """How substitutes are found.
 
-    ``options`` are those that the predictor was made with; a file that was begun with others is begun anew.
-
-    Raises `InputError`: ``most`` is less than 1.
+    Attributes:
+        predictor: Chooses candidates.
+        reach: Where candidates are looked for.
+        most: Maximum number of substitutes for each reply; None for all.
+        options: Options that the predictor was made with. A file that was begun with other options is begun
+            anew.
     """
 
     predictor: Predictor
@@ -82,15 +103,20 @@ class Prediction:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
+        """Check the maximum number."""
         if self.most is not None and self.most < 1:
             raise InputError(f"{self.most} of the best substitutes: at least 1 is asked for, or all (None)")
 
 
 @dataclass(slots=True)
 class SubstitutesReport:
-    """What became of a corpus: replies looked at and written, and the others by why there is nothing.
+    """The counts of a run over a corpus.
 
-    Where the file ``was_complete``, the same call wrote it before.
+    Attributes:
+        replies: Number of replies.
+        written: Number of replies with substitutes.
+        skipped: Number of other replies, by reason.
+        was_complete: True if the same call had written the file before, so that nothing was written.
     """
 
     replies: int = 0
@@ -100,15 +126,21 @@ class SubstitutesReport:
 
 
 def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
-    """The substitutes of each reply, in order; empty where no keyword before it leads anywhere else.
+    """Return the substitutes of replies (CAPT, Algorithm 1).
 
-    They are what the predictor takes of each subset of each focus (CAPT, Algorithm 1). A perspective that is
-    taken for several foci stands once, with its best score; of equal ones the first focus, which is the
-    most salient, counts.
+    The predictor chooses one candidate of each subset of each focus. A perspective that is chosen for several
+    foci is listed once, with its best score.
+
+    Args:
+        shifts: Shift graph of the store.
+        replies: Replies with their context.
+        how: Predictor and reach.
+
+    Returns:
+        The substitutes in the order of the replies; empty if no keyword before the reply leads anywhere else.
 
     Raises:
-        InputError: the store has no shift graph.
-        ModelError: the predictor's answer is not one candidate of each subset.
+        InputError: The store has no shift graph.
     """
     if not shifts.prior:
         raise InputError("the store has no shift graph: graphneg shift build makes one")
@@ -119,6 +151,7 @@ def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) ->
             subsets = how.reach.split(focus.text, focus.candidates)
             for choice in choices_of(how.predictor, post, focus, subsets):
                 before = best.get(choice.text)
+                # Of equal scores, the first focus counts, which is the most salient one.
                 if before is None or choice.score > before.score:
                     best[choice.text] = Substitute(focus.text, choice.text, choice.score)
         ranked = sorted(best.values(), key=lambda substitute: (-substitute.score, substitute.text))
@@ -130,8 +163,16 @@ def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) ->
 class SubstituteFinder:
     """Finds what replies could have moved to instead (CAPT, Algorithm 1).
 
-    One post or reply at a time, or all replies of the selected dialogues, iterated or written. What it has
-    read of the shift graph it keeps: make another one when the graph has grown.
+    It works on one post or reply at a time, or on all replies of the selected dialogues, which are iterated
+    over or written to a file. What it reads of the shift graph is cached: make another finder when the graph
+    has grown.
+
+    Attributes:
+        store: Store with a shift graph.
+        how: Predictor and reach.
+        extractor: Finds the keywords of the user's own posts; by default the extractor of the shift graph.
+        selection: Dialogues to iterate over.
+        progress: Receives the number of finished dialogues.
     """
 
     store: Store
@@ -143,17 +184,24 @@ class SubstituteFinder:
     _shifts: Shifts = field(init=False)
 
     def __post_init__(self) -> None:
+        """Initialize an empty cache of the shift graph."""
         self._shifts = Shifts(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
-        """What a post of one's own could be replied to with; ``perspective`` is what a reply took already.
+        """Return what a reply to a post of the user's own could move to.
 
-        Keywords are found as those of the shift graph were.
+        Args:
+            post: Text of the post.
+            perspective: Perspective to leave out, because a reply took it already.
+
+        Returns:
+            The substitutes.
 
         Raises:
-            InputError: the post has no keywords, there is no shift graph, or its extractor is not known here.
+            InputError: The post has no keywords.
         """
         if self.extractor is None:
+            # Other keywords than those of the graph would not be found in it.
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
@@ -163,28 +211,41 @@ class SubstituteFinder:
         return self._of(Reply("", "", None, perspective, (post,), (salient,)))
 
     def of_reply(self, id: str) -> Substitutes:
-        """What an utterance or a right response of the store could have moved to instead.
+        """Return what a reply of the store could have moved to instead.
 
-        Raises `InputError`: there is no such reply, or no shift graph.
+        Args:
+            id: Id of an utterance that follows another one, or of a right response.
+
+        Returns:
+            The substitutes.
         """
         return self._of(stored_reply(self.store, id))
 
     def __iter__(self) -> Iterator[Substitutes]:
-        """Those of each reply whose perspective is known, in the order of the store; some are empty.
+        """Yield the substitutes of each reply whose perspective is known, in the order of the store.
 
-        Raises `InputError`: there is no shift graph.
+        Yields:
+            The substitutes of a reply, which may be empty.
         """
         for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
             yield from substitutes_of(self._shifts, moved, self.how)
 
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> SubstitutesReport:
-        """Write the substitutes of every reply that has a perspective, one reply a line.
+        """Write the substitutes of every reply that has a perspective, one reply in each line.
 
-        A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text",
-        "score"}, ...]}``. Stopped at any moment, the same call goes on where the last one was.
+        A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text", "score"},
+        ...]}``. If the call is stopped, the same call continues where it stopped.
 
-        Raises `InputError`: ``out`` is no .jsonl file or can't be written, or the store has no shift graph.
+        Args:
+            out: File to write, with the suffix .jsonl.
+            overwrite: Replace a file that another call wrote.
+
+        Returns:
+            The counts of the run.
+
+        Raises:
+            InputError: The suffix is not .jsonl.
         """
         if Path(out).suffix != ".jsonl":
             raise InputError(f"{out}: substitutes are written as JSON lines; name a file that ends .jsonl")
@@ -192,6 +253,7 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
+        # A shift graph that was built by another method gives other substitutes.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
@@ -211,6 +273,7 @@ class SubstituteFinder:
         return report
 
     def _write(self, writer: ResumableWriter, replies: Sequence[Reply], report: SubstitutesReport) -> None:
+        """Write the substitutes of some replies and count them."""
         moved = [reply for reply in replies if reply.perspective is not None]
         lines = [
             json_line(found.record())
@@ -225,6 +288,7 @@ class SubstituteFinder:
         report.written += len(lines)
 
     def _of(self, reply: Reply) -> Substitutes:
+        """Return the substitutes of one reply."""
         return substitutes_of(self._shifts, [reply], self.how)[0]
 
 
@@ -243,16 +307,30 @@ def train_predictor(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> TrainingReport:
-    """Fine-tune ``model``, a folder or hub id, on the pairs of a shift graph, and save it in ``out``.
+    """Fine-tune a model on the pairs of a shift graph, and save it.
 
-    ``seq2seq`` learns the perspective from [post, focus, candidates], with subsets as ``reach`` makes
-    them; ``causal`` from post and focus. ``limit`` takes so many pairs, chosen by ``seed``; other
-    ``arguments`` are transformers' ``TrainingArguments``. A run that was stopped goes on when the same
-    call is made again.
+    ``seq2seq`` learns the perspective from the post, the focus and the candidates, ``causal`` from the post
+    and the focus. If the run is stopped, the same call continues it.
+
+    Args:
+        store: Store with a shift graph.
+        kind: ``seq2seq`` or ``causal``.
+        model: Folder or hub id of the model to start from.
+        out: Folder to save the model in.
+        selection: Dialogues to learn from; None for all.
+        reach: How subsets of candidates are made, for ``seq2seq``.
+        limit: Maximum number of pairs, sampled at random.
+        seed: Seed of the sample and of the training.
+        device: Device of the model, or ``auto``.
+        offline: Use only local files.
+        progress: Receives the number of finished steps.
+        **arguments: Further arguments of the ``TrainingArguments`` of transformers.
+
+    Returns:
+        The report of the training.
 
     Raises:
-        InputError: the store has no shift graph, ``out`` holds a model already, or an argument is wrong.
-        ModelError: the model can't be had, or is of another kind.
+        InputError: The kind is unknown, or the store has no shift graph or no replies to learn from.
     """
     if kind not in KINDS:
         raise InputError(f"predictor {kind!r} is not trained; choose one of {', '.join(KINDS)}")
@@ -260,6 +338,7 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
+    # Only the sequence-to-sequence model reads candidates.
     reach = (reach or Reach(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)

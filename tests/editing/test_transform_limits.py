@@ -1,4 +1,4 @@
-"""Check that shipped transforms keep knowledge about words in the graph, and collect nodes once."""
+"""Each shipped transform is a pattern of the graph, without lists of words."""
 
 from __future__ import annotations
 
