@@ -208,7 +208,7 @@ class Negatives(NegativeStream):
         return {
             "version": __version__,
             "store": self._store.description,
-            "recipe": [recipe.name, recipe.draws, recipe.least, recipe.most],
+            "recipe": [recipe.name, recipe.groups, dict(recipe.weights), recipe.least, recipe.most],
             "queries": [self._request.transforms[name].query for name in recipe.transforms],
             "target": plan.target,
             "seed": plan.seed,

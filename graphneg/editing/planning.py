@@ -210,7 +210,7 @@ def plan_edits(
 def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | None:
     """Draw the groups, the order of transforms and the turn of a negative."""
     names = (settings.recipe.name, str(at), dialogue.id)
-    drawn = dict.fromkeys(shuffled(settings.recipe.draws, settings.seed, "group", *names))
+    drawn = settings.recipe.group_order(settings.seed, *names)
     groups = [shuffled(group, settings.seed, "transform", *names) for group in drawn]
     span = settings.recipe.most - settings.recipe.least + 1
     # How many of the drawn groups to apply, uniformly between the recipe's limits.

@@ -1,0 +1,21 @@
+"""Recipes draw their transforms as often as their weights say."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from graphneg.editing.recipes import get_recipe
+
+
+@pytest.mark.parametrize("name", ["all", "deam"])
+def test_a_group_comes_first_as_often_as_its_weight_says(name: str) -> None:
+    recipe, dialogues = get_recipe(name), 4000
+    orders = [recipe.group_order(0, str(dialogue)) for dialogue in range(dialogues)]
+    assert all(sorted(order) == sorted(recipe.groups) for order in orders)
+    weights = {group: max(map(recipe.weight, group)) for group in recipe.groups}
+    first = Counter(order[0] for order in orders)
+    for group, weight in weights.items():
+        expected = dialogues * weight / sum(weights.values())
+        assert 0.8 * expected < first[group] < 1.2 * expected, group
