@@ -284,6 +284,29 @@ def converted(value: Any, type: type[T], where: str) -> T:
         raise InputError(f"{where}: {error}") from error
 
 
+def finite_number(value: Any) -> float | None:
+    """Return a value of JSON as a finite number, or None if it is something else.
+
+    Args:
+        value: Any value. In Python a bool is an int, but JSON's true is not a number. An int may be too large
+            for a float: JSON has no limit.
+
+    Returns:
+        The number. None for other types, infinity, NaN and ints beyond the range of a float.
+
+    Example:
+        >>> finite_number(3), finite_number(True), finite_number(10**400), finite_number("3")
+        (3.0, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def _finite(text: str) -> float:
     """Return a number, or raise an error if it overflows."""
     number = float(text)

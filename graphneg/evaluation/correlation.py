@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,7 +21,7 @@ from graphneg.english.tokens import word_count
 from graphneg.errors import InputError
 from graphneg.generators.base import Turn
 from graphneg.ingest.content import read_text
-from graphneg.json_input import parse_json
+from graphneg.json_input import finite_number, parse_json
 from graphneg.records.files import read_negatives
 from graphneg.statistics import interval, resampled_items
 
@@ -198,8 +197,7 @@ def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:
 
 
 def _is_number(value: Any) -> bool:
-    # In Python a bool is an int, but JSON's true is not a rating.
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return finite_number(value) is not None
 
 
 def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:

@@ -9,13 +9,13 @@ True
 
 from __future__ import annotations
 
-import math
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from graphneg.ingest.values import unwrapped
+from graphneg.json_input import finite_number
 
 # 19 digits: a Unix time in nanoseconds.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
@@ -45,10 +45,8 @@ def moment(value: Any) -> float | None:
         Seconds since 1970, or the number itself. None if the value has none of these formats.
     """
     value = unwrapped(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if math.isfinite(value) else None
     if not isinstance(value, str):
-        return None
+        return finite_number(value)
     text = value.strip()
     if _NUMBER.fullmatch(text):
         return float(text)

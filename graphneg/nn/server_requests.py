@@ -13,13 +13,13 @@ Example:
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from graphneg.errors import InputError
+from graphneg.json_input import finite_number
 from graphneg.nn.answers import Answer, Problem
 from graphneg.nn.endpoint import RequestError
 from graphneg.nn.generation import Beams, Sampling
@@ -241,6 +241,6 @@ def _logprobs(tokens: Any) -> tuple[float, ...] | None:
         raise TypeError
     # The chat API sends objects, the completion API numbers.
     values = [one["logprob"] if isinstance(one, dict) else one for one in cast("list[Any]", tokens)]
-    if not all(isinstance(value, int | float) and math.isfinite(value) for value in values):
-        return None
-    return tuple(float(value) for value in values)
+    numbers = [finite_number(value) for value in values]
+    known = tuple(number for number in numbers if number is not None)
+    return known if len(known) == len(numbers) else None

@@ -50,6 +50,10 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
             something that is not a regular file.
     """
     path = Path(out)
+    try:
+        path.exists()
+    except OSError as error:  # A name that is too long, a circle of links, a folder that may not be read.
+        raise InputError(f"{path}: {error.strerror}; name another file") from error
     folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
     # The checks go from the name to the file, so that the first reason is the one to fix first.
     for is_fault, reason in (
