@@ -28,7 +28,7 @@ from graphneg.editing.planning import EditSettings
 from graphneg.editing.recipes import CANDIDATES, GENERATED, Recipe, Target, check_target, chosen_recipe
 from graphneg.editing.transforms import load_transforms, version_of
 from graphneg.errors import InputError, OnlyReading, listed
-from graphneg.generators.base import ContextSelection, Generator, Places, get_generator
+from graphneg.generators.base import ContextSelection, Generator, Places, get_generator, require_generator
 from graphneg.generators.generated import Generated, Generation
 from graphneg.ingest.lexicon import upgrade
 from graphneg.ingest.loader import GAP, LoadOptions, LoadReport
@@ -292,7 +292,8 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         The same seed gives the same negatives, whatever the batch and the server.
 
         Args:
-            generator: Name of a generator, or an object with ``generate(contexts, per_context, seed)``.
+            generator: Name of a generator, or an instance of a subclass of
+                `graphneg.generators.Generator`.
             per_context: Number of responses for each context.
             seed: Seed of all choices.
             places: Where contexts end in dialogues without loaded responses: ``last`` for the last turn only,
@@ -319,7 +320,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         elif options:
             raise InputError(f"options are for generators that are named, not for {generator.name!r}")
         else:
-            made = generator
+            made = require_generator(generator)
         return Generated(self.store, made, asked, progress)
 
     def pairs(

@@ -17,6 +17,7 @@ import graphneg
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context
+from graphneg.generators.base import Generator as NegativeGenerator
 from graphneg.generators.pneg import PnegGenerator, PnegOptions
 from graphneg.generators.writing import Gap
 from graphneg.hashing import number
@@ -220,10 +221,9 @@ def test_what_is_selected_keeps_the_order_of_the_file(
 def test_a_generator_that_remembers_and_makes_no_drafts_makes_no_shards(
     whole: DialogueGraph, tmp_path: Path
 ) -> None:
-    class Remembers:
+    class Remembers(NegativeGenerator):
         name = "remembers"
-
-        def begin(self, given: object, progress: object) -> None: ...
+        depends_on_earlier = True
 
         def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
             return [[] for _ in contexts]

@@ -16,6 +16,7 @@ from __future__ import annotations
 from graphneg.generators.base import (
     Candidate,
     Context,
+    Draft,
     Generator,
     Turn,
     TurnEdit,
@@ -23,4 +24,13 @@ from graphneg.generators.base import (
     get_generator,
 )
 
-__all__ = ["Candidate", "Context", "Generator", "Turn", "TurnEdit", "generator_names", "get_generator"]
+__all__ = [
+    "Candidate",
+    "Context",
+    "Draft",
+    "Generator",
+    "Turn",
+    "TurnEdit",
+    "generator_names",
+    "get_generator",
+]

@@ -12,14 +12,18 @@ counts what is missing::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from graphneg.errors import GeneratorError, InputError
 from graphneg.ingest.rows import utterance_id
+from graphneg.model import Negative
 from graphneg.plugins import Plugins
+from graphneg.progress import Progress
 from graphneg.shards import natural_order
 from graphneg.store.connection import Store
 from graphneg.store.copied_contexts import CopiedContexts
@@ -143,37 +147,49 @@ class Candidate:
     speaker: str = ""
 
 
-class Generator(Protocol):
-    """The interface of a generator, which makes candidates for contexts.
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """All usable candidates of a context.
 
-    Only ``name`` and `generate` are required. The engine also calls the following members if they exist:
-
-    - ``batch``: number of dialogues per call, for generators that spend seconds on each dialogue.
-    - ``prefetch(contexts, per_context, seed)``: requests in a thread what `generate` will need for later
-      contexts.
-    - ``estimate(batches, per_context, seed)``: returns the requests that a run would send to a server
-      (`graphneg.generators.writing`).
-    - ``begin(given, progress)``: starts a run, or resumes one after the negatives ``given``. Generators whose
-      candidates depend on earlier candidates need it.
-    - ``drafts(contexts, per_context, seed)`` and ``choice(per_context)``: support sharded runs of generators
-      whose candidates depend on earlier candidates (`graphneg.generators.drafts`). ``drafts`` returns all
-      possible candidates of each context, and ``choice`` says how the merge selects from them.
-    - ``remembers``: False if ``begin`` only prepares data, so that candidates do not depend on earlier
-      candidates.
-    - ``settings()``: returns the options that the output depends on besides contexts and seed, as JSON
-      values. An interrupted run resumes only with equal settings.
-    - ``notes()``: returns messages for the user, for example that an optional condition is inactive.
-    - ``wishes()``: returns the target features of the candidates made since the last call, and whether each
-      was met.
-    - ``left_out()``: returns a reason (``code: sentence``) and a context id for each candidate missing since
-      the last call (see `ShortfallCounter`).
+    Attributes:
+        candidates: The candidates.
+        facts: What the chooser needs to know about them, as JSON values.
     """
 
-    @property
-    def name(self) -> str:
-        """The name of the generator, which negatives carry as their recipe."""
-        ...
+    candidates: Sequence[Candidate]
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
+
+class Generator(ABC):
+    """Base class of generators, which make candidates for contexts.
+
+    A generator has a ``name`` and implements `generate`. The other members have defaults that suit a
+    generator that is fast and treats each context alone.
+
+    Attributes:
+        name: Name of the generator, which negatives carry as their recipe.
+        batch: Number of dialogues per call of `generate`. Generators that spend seconds on each dialogue use
+            a small number, so that an interrupted run loses little.
+        depends_on_earlier: Whether candidates depend on the negatives that were made before. A run of such a
+            generator can only be divided into shards if it makes drafts (see `choice`).
+        prefetches: Whether `prefetch` does anything; it is called in a thread.
+        reasons: A sentence for each code that `leave_out` may be called with.
+
+    Example:
+        >>> class Repeat(Generator):
+        ...     name = "repeat"
+        ...
+        ...     def generate(self, contexts, per_context, seed):
+        ...         return [[Candidate(context.turns[-1].text, ("C-follow",))] for context in contexts]
+    """
+
+    name: str
+    batch: int = BATCH
+    depends_on_earlier: bool = False
+    prefetches: bool = False
+    reasons: Mapping[str, str] = MappingProxyType({})
+
+    @abstractmethod
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
@@ -191,23 +207,86 @@ class Generator(Protocol):
         Returns:
             One sequence of candidates per context, in the order of ``contexts``.
         """
-        ...
 
-
-class ShortfallCounter:
-    """Base class of generators that record which candidates are missing, and why."""
-
-    def __init__(self, reasons: Mapping[str, str]) -> None:
-        """Initialize an empty record.
+    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
+        """Prepare a run, or resume one.
 
         Args:
-            reasons: A sentence for each reason code.
+            given: The negatives that an interrupted run has written. Generators whose candidates depend on
+                earlier ones need them.
+            progress: Receives the progress of the preparation.
         """
-        self._reasons = reasons
-        self._left_out: list[tuple[str, str]] = []
+        return
+
+    def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
+        """Request what `generate` will need for later contexts, for example from a server.
+
+        Args:
+            contexts: Contexts of a later call of `generate`.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of all random choices.
+        """
+        return
+
+    def estimate(self, batches: Iterable[Sequence[Context]], per_context: int, seed: int) -> Any:
+        """Count the requests that a run would send to a server.
+
+        Args:
+            batches: The contexts of the run.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            A `graphneg.nn.served.CountingWriter`; None if the generator uses no server.
+        """
+        return None
+
+    def choice(self, per_context: int) -> Mapping[str, Any] | None:
+        """Say how the merge of shards selects candidates from drafts.
+
+        Args:
+            per_context: Maximum number of candidates per context.
+
+        Returns:
+            Settings of the choice (see `graphneg.generators.drafts`); None if the generator makes no drafts.
+        """
+        return None
+
+    def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
+        """Return all possible candidates of each context, from which the merge of shards selects.
+
+        It is called only if `choice` returns settings.
+
+        Args:
+            contexts: Contexts to generate for.
+            per_context: Maximum number of candidates per context.
+            seed: Seed of all random choices.
+
+        Returns:
+            One draft per context.
+
+        Raises:
+            NotImplementedError: The generator makes no drafts.
+        """
+        raise NotImplementedError(f"generator {self.name} makes no drafts")
+
+    def settings(self) -> Mapping[str, object]:
+        """Return the options that the output depends on besides contexts and seed, as JSON values.
+
+        An interrupted run resumes only with equal settings.
+        """
+        return {}
+
+    def notes(self) -> Sequence[str]:
+        """Return messages for the user, for example that an optional condition is inactive."""
+        return ()
+
+    def wishes(self) -> Sequence[tuple[str, bool]]:
+        """Return the target features of the candidates made since the last call, and whether each was met."""
+        return ()
 
     def leave_out(self, code: str, id: str, amount: int = 1) -> None:
-        """Record that a context lacks candidates.
+        """Record why a context lacks candidates. What no reason is recorded for counts as ``too-few``.
 
         Args:
             code: Code of the reason, a key of ``reasons``.
@@ -215,30 +294,20 @@ class ShortfallCounter:
             amount: Number of missing candidates. Nothing is recorded if it is 0 or negative.
         """
         if amount > 0:
-            self._left_out += [(f"{code}: {self._reasons[code]}", id)] * amount
+            self._missing = (*self._missing, *[(f"{code}: {self.reasons[code]}", id)] * amount)
 
-    def left_out(self) -> list[tuple[str, str]]:
+    def left_out(self) -> Sequence[tuple[str, str]]:
         """Return and clear the missing candidates recorded since the last call.
 
         Returns:
             One pair of reason (``code: sentence``) and context id for each missing candidate.
         """
         # Each missing candidate is reported once.
-        told, self._left_out = self._left_out, []
-        return told
+        missing, self._missing = self._missing, ()
+        return missing
 
-
-def settings_of(generator: Generator) -> dict[str, object]:
-    """Return the settings of a generator.
-
-    Args:
-        generator: Any generator.
-
-    Returns:
-        What its ``settings()`` returns; empty if it has no such method.
-    """
-    settings = getattr(generator, "settings", dict[str, object])
-    return dict(settings())
+    # A tuple of the class, so that subclasses need not call `__init__` and copies share nothing.
+    _missing: tuple[tuple[str, str], ...] = ()
 
 
 def options_of(
@@ -292,7 +361,25 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
     Returns:
         The generator.
     """
-    made: Generator = PLUGINS.make(name, options, store)
+    return require_generator(PLUGINS.make(name, options, store))
+
+
+def require_generator(made: Any) -> Generator:
+    """Return an object that is a generator.
+
+    Args:
+        made: Any object.
+
+    Returns:
+        The same object.
+
+    Raises:
+        GeneratorError: The object's class is not derived from `Generator`.
+    """
+    if not isinstance(made, Generator):
+        raise GeneratorError(
+            f"{type(made).__name__} is no generator: derive its class from graphneg.generators.Generator"
+        )
     return made
 
 

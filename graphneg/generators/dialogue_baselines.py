@@ -26,7 +26,7 @@ from graphneg.generators.base import (
     UNRELATED,
     Candidate,
     Context,
-    ShortfallCounter,
+    Generator,
     Turn,
     TurnEdit,
 )
@@ -85,12 +85,14 @@ Manipulation = Callable[[ChanceEdit], Manipulated | None]
 """Edits a dialogue; returns None if this kind of edit is impossible."""
 
 
-class DialogueBaseline(ShortfallCounter):
+class DialogueBaseline(Generator):
     """A generator that edits whole dialogues, which end with the context's first correct response.
 
     The candidates of a context differ from the original dialogue and from each other. A dialogue that allows
     fewer edits gets fewer candidates.
     """
+
+    reasons = _REASONS
 
     def __init__(self, name: str, manipulate: Manipulation) -> None:
         """Initialize the generator.
@@ -99,7 +101,6 @@ class DialogueBaseline(ShortfallCounter):
             name: Name of the generator.
             manipulate: Function that makes one edit.
         """
-        super().__init__(_REASONS)
         self.name = name
         self._manipulate = manipulate
 

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from graphneg.english.near_duplicates import NearDuplicates
 from graphneg.errors import InputError
-from graphneg.generators.base import Candidate
+from graphneg.generators.base import Candidate, Draft
 
 FEW = 5
 """Number of sentences that may always introduce the same word, however few sentences were chosen so far."""
@@ -34,19 +33,6 @@ BY_NEW_TEXTS, BY_SENTENCES = "new texts", "sentences"
 Record = dict[str, Any]
 Choose = Callable[[Sequence[str], Mapping[str, Any]], list[int]]
 """Selects candidates by their texts and the facts of their draft, and returns their indexes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """All usable candidates of a context.
-
-    Attributes:
-        candidates: The candidates.
-        facts: What the chooser needs to know about them, as JSON values.
-    """
-
-    candidates: Sequence[Candidate]
-    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Sentence(Protocol):

@@ -11,7 +11,8 @@ table. Its summary counts the negatives that are missing, by reason::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +27,6 @@ from graphneg.generators.base import (
     Generator,
     TurnEdit,
     context_batches,
-    settings_of,
 )
 from graphneg.generators.drafts import DRAFTS, drafted
 from graphneg.model import Negative
@@ -42,8 +42,6 @@ from graphneg.store.dialogues import count_dialogues
 from graphneg.store.snapshots import check_selection, shared_content, stored_snapshot
 from graphneg.workers import ahead
 
-Prefetch = Callable[[Sequence[Context], int, int], None]
-"""Requests what a generator needs for contexts, a number of candidates per context and a seed."""
 PREFETCHED = 2
 """Number of batches requested ahead. While the server answers one, the prompts of the next are made."""
 TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
@@ -105,7 +103,7 @@ class Generated(NegativeStream):
     @property
     def notes(self) -> Sequence[str]:
         """The generator's messages for the user, for example that an optional condition is inactive."""
-        return getattr(self._generator, "notes", tuple[str, ...])()
+        return self._generator.notes()
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
         """Generate batch by batch.
@@ -117,9 +115,8 @@ class Generated(NegativeStream):
         Yields:
             The negatives of each batch, with the number of dialogues done so far.
         """
-        if (begin := getattr(self._generator, "begin", None)) is not None:
-            # The candidates of a resumed run depend on the negatives written before.
-            begin(written(), self._progress)
+        # The candidates of a resumed run may depend on the negatives written before.
+        self._generator.begin(written(), self._progress)
         for done, part in self._parts(skip):
             yield Finished(done, list(self._negatives(part.contexts)), part.last)
 
@@ -137,10 +134,8 @@ class Generated(NegativeStream):
         Returns:
             The header. If the generator makes drafts, it announces drafts and the generator's ``choice``.
         """
-        header, choice = super().shard_header(content), getattr(self._generator, "choice", None)
-        if choice is None:
-            return header
-        return replace(header, kind=DRAFTS, choice=choice(self._generation.per_context))
+        header, choice = super().shard_header(content), self._generator.choice(self._generation.per_context)
+        return header if choice is None else replace(header, kind=DRAFTS, choice=choice)
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
         """Generate one shard: drafts if candidates depend on earlier candidates, else negatives.
@@ -155,23 +150,20 @@ class Generated(NegativeStream):
             GeneratorError: Candidates depend on earlier candidates, and the generator makes no drafts.
         """
         generator, asked = self._generator, self._generation
-        drafts = getattr(generator, "drafts", None)
-        begin = getattr(generator, "begin", None)
-        if drafts is None:
+        if generator.choice(asked.per_context) is None:
             # Other shards hold some of the earlier contexts, so this shard cannot know what was given to
             # them.
-            if begin is not None and getattr(generator, "remembers", True):
+            if generator.depends_on_earlier:
                 raise GeneratorError(
                     f"generator {generator.name} goes by what it gave before, and makes no drafts: make its "
                     "negatives in one run, without a shard"
                 )
             yield from super().run_shard(skip)
             return
-        if begin is not None:
-            # Drafts depend on no other candidate, so nothing was given before.
-            begin((), self._progress)
+        # Drafts depend on no other candidate, so nothing was given before.
+        generator.begin((), self._progress)
         for done, part in self._parts(skip):
-            made = drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
+            made = generator.drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
             items: list[tuple[str, Any]] = []
             for context, draft in zip(part.contexts, made, strict=True):
                 records = [
@@ -180,7 +172,8 @@ class Generated(NegativeStream):
                 ]
                 if records:
                     items.append((natural_order(context.dialogue), drafted(records, draft.facts)))
-            self._count_missing()
+            for reason, id in generator.left_out():
+                self.summary.skip(reason, id)
             yield ShardBatch(done, items, part.last)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
@@ -191,12 +184,12 @@ class Generated(NegativeStream):
         self._progress.start(f"negatives, {generator.name}", total, "dialogues")
         self._progress.advance(skip)
         done = skip
-        batch = asked.batch or getattr(generator, "batch", BATCH)
+        batch = asked.batch or generator.batch
         copied = copied_contexts(self._store)
         parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last, copied)
-        if (prefetch := getattr(generator, "prefetch", None)) is not None:
+        if generator.prefetches:
             # While a server answers the prompts of one batch, those of the next are prepared.
-            parts = ahead(lambda part: _prefetched(part, prefetch, asked), parts, PREFETCHED)
+            parts = ahead(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
                 # Each negative that was asked for counts as missing.
@@ -214,12 +207,10 @@ class Generated(NegativeStream):
             A `graphneg.nn.served.CountingWriter`, which excludes requests with a cached answer; None if the
             generator uses no server.
         """
-        generator, asked = self._generator, self._generation
-        if (estimate := getattr(generator, "estimate", None)) is None:
-            return None
+        asked = self._generation
         copied = copied_contexts(self._store)
         parts = context_batches(self._store, asked.contexts, asked.batch or BATCH, copied=copied)
-        return estimate((part.contexts for part in parts), asked.per_context, asked.seed)
+        return self._generator.estimate((part.contexts for part in parts), asked.per_context, asked.seed)
 
     def settings(self) -> Mapping[str, Any]:
         """Return what the output depends on. The batch size is not part of it."""
@@ -229,7 +220,7 @@ class Generated(NegativeStream):
             "store": self._store.description,
             "generator": self._generator.name,
             # A run resumes only if all of these are equal.
-            "options": settings_of(self._generator),
+            "options": dict(self._generator.settings()),
             "per_context": asked.per_context,
             "seed": asked.seed,
             "selection": [selection.corpora, selection.splits, selection.limit],
@@ -255,8 +246,9 @@ class Generated(NegativeStream):
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
         """Yield the negatives of contexts, and count missing ones and target features."""
         name, asked = self._generator.name, self._generation
-        left_out = getattr(self._generator, "left_out", None)
         answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
+        left_out = self._generator.left_out()
+        explained = Counter(id for _, id in left_out)
         if len(answers) != len(contexts):
             raise GeneratorError(
                 f"generator {name} answered {len(answers)} of {len(contexts)} contexts; "
@@ -267,23 +259,18 @@ class Generated(NegativeStream):
                 negative = negative_of(context, candidate, name, asked.seed, slot)
                 self.summary.add(negative)
                 yield negative
-            # Generators with `left_out` report each missing candidate with their own reason.
-            for _ in range(0 if left_out else asked.per_context - len(candidates)):
+            # The generator may not have said why candidates are missing.
+            for _ in range(asked.per_context - len(candidates) - explained[context.id]):
                 self.summary.skip(TOO_FEW, context.id)
-        self._count_missing()
-        for name, is_met in getattr(self._generator, "wishes", tuple[tuple[str, bool], ...])():
-            self.summary.wish(name, is_met)
-
-    def _count_missing(self) -> None:
-        """Count the candidates that the generator reports as missing."""
-        left_out = getattr(self._generator, "left_out", None)
-        for reason, id in left_out() if left_out else ():
+        for reason, id in left_out:
             self.summary.skip(reason, id)
+        for feature, is_met in self._generator.wishes():
+            self.summary.wish(feature, is_met)
 
 
-def _prefetched(part: ContextBatch, prefetch: Prefetch, asked: Generation) -> ContextBatch:
+def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
     """Request what the generator needs for a batch, and return the batch."""
-    prefetch(part.contexts, asked.per_context, asked.seed)
+    generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part
 
 

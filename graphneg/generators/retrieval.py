@@ -12,7 +12,7 @@ No candidate says nearly the same as a correct response of the context, and none
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import WORD, match_key, one_line, with_clitics
 from graphneg.errors import GeneratorError, listed
-from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, read_contexts
+from graphneg.generators.base import UNRELATED, Candidate, Context, ContextSelection, Generator, read_contexts
 from graphneg.hashing import HashSample, number
 from graphneg.model import Negative
 from graphneg.nn.embedders import BUNDLED
@@ -197,11 +197,8 @@ def check_amount(name: str, value: object) -> None:
         raise GeneratorError(f"{name} is a whole number from 1, not {value!r}")
 
 
-class BankGenerator(ABC):
+class BankGenerator(Generator):
     """Base class of generators that take candidates from a bank, which is read when a run begins."""
-
-    remembers = False
-    """`begin` only reads the bank: candidates do not depend on earlier candidates."""
 
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         """Initialize the generator.

@@ -15,7 +15,7 @@ The second text is not given, because it is nearly the same as the first.
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -25,8 +25,8 @@ from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
 from graphneg.english.near_duplicates import NearDuplicates
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import BATCH, SLOW_BATCH, Candidate, Context, ShortfallCounter
-from graphneg.generators.drafts import BY_NEW_TEXTS, Draft
+from graphneg.generators.base import BATCH, SLOW_BATCH, Candidate, Context, Draft, Generator
+from graphneg.generators.drafts import BY_NEW_TEXTS
 from graphneg.generators.text_filters import REASONS, Bounds, PerplexityFilter
 from graphneg.model import Negative
 from graphneg.nn.answers import PROBLEMS
@@ -242,8 +242,10 @@ class Gap:
     candidates: list[Candidate] = field(default_factory=list[Candidate])
 
 
-class WritingGenerator(ShortfallCounter, ABC):
+class WritingGenerator(Generator):
     """Base class of generators that prompt a language model.
+
+    A text that was given before is not given again, so candidates depend on earlier ones.
 
     Attributes:
         refused: Number of refused texts by reason.
@@ -251,6 +253,9 @@ class WritingGenerator(ShortfallCounter, ABC):
         judge: Filter that scores the texts, or None.
         batch: Number of dialogues per batch.
     """
+
+    depends_on_earlier = True
+    prefetches = True
 
     def __init__(
         self,
@@ -267,7 +272,7 @@ class WritingGenerator(ShortfallCounter, ABC):
             writer: Language model that writes.
             judge: Filter that scores the texts. If None, no text is refused because of its loss.
         """
-        super().__init__({**REASONS, **PROBLEMS, **_ANSWERS_REASON, **reasons})
+        self.reasons = {**REASONS, **PROBLEMS, **_ANSWERS_REASON, **reasons}
         self._ranker, self._max_score = options.ranker, options.max_score
         self.refused: Counter[str] = Counter()
         self.writer = writer

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import msgspec
 
 from graphneg.errors import GeneratorError, InputError
-from graphneg.generators.base import Candidate, Context, Generator, Turn, settings_of
+from graphneg.generators.base import Candidate, Context, Generator, Turn
 from graphneg.hashing import fingerprint
 from graphneg.ingest.labelled import Labelled, labelled_lines
 from graphneg.ingest.loader import LoadOptions, get_loader
@@ -166,7 +166,7 @@ def collect_responses(
     path = check_output(out, (".jsonl",))
     settings = {
         "contexts": [context_line(item) for item in contexts],
-        "generators": [[item.name, settings_of(item)] for item in generators],
+        "generators": [[item.name, dict(item.settings())] for item in generators],
         "per_context": per_context,
         "seed": seed,
     }
@@ -271,7 +271,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
     write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
-class FileResponses:
+class FileResponses(Generator):
     """A generator that returns responses from a file.
 
     The file has JSON lines with the ``id`` of a context and a ``response``. Any program can write it.
@@ -316,7 +316,7 @@ class FileResponses:
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 
-class Replies:
+class Replies(Generator):
     """A generator that continues the dialogue with a causal language model.
 
     Attributes:

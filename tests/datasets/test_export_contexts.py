@@ -12,7 +12,7 @@ import pytest
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
 from graphneg.evaluation.ranking import read_choices
-from graphneg.generators.base import Candidate, Context
+from graphneg.generators.base import Candidate, Context, Generator
 from graphneg.model import Negative
 from graphneg.records.files import read_jsonl
 from graphneg.store.connection import Store
@@ -52,7 +52,7 @@ SHOP = [
 ]
 
 
-class Blue:
+class Blue(Generator):
     """Says that the sky is blue."""
 
     name = "blue"

@@ -11,7 +11,7 @@ import pytest
 from graphneg.datasets.pair_sampler import Mix
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
-from graphneg.generators.base import Candidate, Context
+from graphneg.generators.base import Candidate, Context, Generator
 from graphneg.store.connection import Store
 from tests.servers import wipe
 
@@ -34,7 +34,7 @@ DIALOGUES = [
 ]
 
 
-class Counting:
+class Counting(Generator):
     """Says a number that depends on the seed, and what the held-out dialogue says."""
 
     name = "counting"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphneg.errors import GeneratorError
-from graphneg.generators.base import Context, ShortfallCounter, Turn, options_of
+from graphneg.generators.base import Candidate, Context, Generator, Turn, options_of
 from graphneg.store.dialogues import answering
 
 
@@ -32,13 +34,20 @@ def test_all_strange_options_are_named_with_those_there_are() -> None:
 
 
 def test_what_is_left_out_is_told_once_for_each_candidate() -> None:
-    shortfall = ShortfallCounter({"cold": "the tea is cold", "gone": "the tea is gone"})
+    class Teapot(Generator):
+        name = "teapot"
+        reasons: ClassVar = {"cold": "the tea is cold", "gone": "the tea is gone"}
+
+        def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
+            return [[] for _ in contexts]
+
+    shortfall = Teapot()
     shortfall.leave_out("cold", "d#1", 2)
     shortfall.leave_out("gone", "d#2")
     shortfall.leave_out("gone", "d#3", 0)
     told = [("cold: the tea is cold", "d#1")] * 2 + [("gone: the tea is gone", "d#2")]
-    assert shortfall.left_out() == told
-    assert shortfall.left_out() == []
+    assert list(shortfall.left_out()) == told
+    assert not shortfall.left_out()
 
 
 @given(st.lists(st.sampled_from("ABC"), min_size=1, max_size=9))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -14,6 +15,7 @@ from graphneg.generators.base import (
     Candidate,
     Context,
     ContextSelection,
+    Generator,
     generator_names,
     get_generator,
     read_contexts,
@@ -66,7 +68,7 @@ def filled(store: Store, folder: Path) -> DialogueGraph:
     return graph
 
 
-class Echo:
+class Echo(Generator):
     """Gives what was said before, latest first, and counts what it was asked."""
 
     name = "echo"
@@ -156,6 +158,24 @@ class TestNegatives:
 
         with pytest.raises(GeneratorError, match="answered 3 of 4 contexts"):
             list(graph.generate(Short()))
+
+    def test_that_are_fewer_than_asked_for_are_counted(self, graph: DialogueGraph) -> None:
+        class Explained(Echo):
+            reasons: ClassVar[dict[str, str]] = {"hoarse": "the voice is gone"}
+
+            def generate(
+                self, contexts: Sequence[Context], per_context: int, seed: int
+            ) -> list[list[Candidate]]:
+                self.leave_out("hoarse", contexts[0].id)
+                return [[] for _ in contexts]
+
+        made = graph.generate(Explained(), per_context=1)
+        assert not list(made)
+        assert made.summary.skipped == {"hoarse": 1, "too-few": 3}
+
+    def test_of_an_object_of_another_class_are_refused(self, graph: DialogueGraph) -> None:
+        with pytest.raises(GeneratorError, match=r"object is no generator: derive its class from"):
+            graph.generate(object())  # type: ignore[arg-type]
 
     def test_need_one_of_each_context_at_least(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match="at least one negative"):

@@ -19,7 +19,7 @@ from graphneg.evaluation.review.exchange import key_path, read_key
 from graphneg.evaluation.review.items import ReviewSet
 from graphneg.evaluation.review.judgements import ADJUDICATOR, Judgement, Judgements
 from graphneg.evaluation.review.questions import load_questions
-from graphneg.generators.base import Candidate, Context
+from graphneg.generators.base import Candidate, Context, Generator
 from graphneg.ingest.labelled import read_labelled
 from graphneg.nn.language_models import CausalLM
 from graphneg.nn.models import load_causal
@@ -190,7 +190,7 @@ class TestCollecting:
             FileResponses("people", path)
 
 
-class Same:
+class Same(Generator):
     """A generator with one thing to say."""
 
     def __init__(self, name: str) -> None:

@@ -27,11 +27,12 @@ from graphneg.generators.base import (
     Candidate,
     Context,
     ContextSelection,
-    ShortfallCounter,
+    Draft,
+    Generator,
     options_of,
     read_contexts,
 )
-from graphneg.generators.drafts import BY_SENTENCES, Draft, SentenceChooser, sentence_draft
+from graphneg.generators.drafts import BY_SENTENCES, SentenceChooser, sentence_draft
 from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
 from graphneg.generators.overlap.pool import Pool, pool_anecdotes, pool_dialogues
 from graphneg.generators.overlap.scenes import Scenes
@@ -146,7 +147,7 @@ _REASONS = {
 }
 
 
-class OverlapGenerator(ShortfallCounter):
+class OverlapGenerator(Generator):
     """Retrieve sentences that share words with the context but come from another scene.
 
     ``embedder`` (a path, an id or an object; see ``graphneg.nn.embedders``) activates the condition on
@@ -158,6 +159,8 @@ class OverlapGenerator(ShortfallCounter):
     """
 
     name = "overlap"
+    depends_on_earlier = True
+    reasons = _REASONS
 
     def __init__(
         self,
@@ -174,7 +177,6 @@ class OverlapGenerator(ShortfallCounter):
             denoiser: Model that recognizes likely correct answers; None to skip this condition.
             conditions: The fields of `Conditions`.
         """
-        super().__init__(_REASONS)
         self.conditions = options_of(Conditions, "overlap", conditions, ("embedder", "denoiser"))
         self._store = store
         self._embedder = None if embedder is None else embedder_of(embedder)
