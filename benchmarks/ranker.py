@@ -140,7 +140,7 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
             arguments={
                 "learning_rate": 1e-4,
                 "per_device_train_batch_size": 4 * PAIRS,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # half the time where it is
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time on CPUs that support it.
             },
         ),
         seeds=range(seeds),

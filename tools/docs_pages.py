@@ -12,11 +12,11 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.docstrings import markdown
+from tools.docstrings import attributes, markdown
 
 ROOT = Path(__file__).parent.parent
 QUERIES = ROOT / "docs" / "data" / "queries.txt"
@@ -161,14 +161,37 @@ def _shared_options() -> Iterator[tuple[str, Any]]:
 
 
 def _options_text(title: str, factory: Any) -> str:
-    """A section with the docstring and the defaults of what a class or function takes."""
+    """Return a section with the summary of a class or function and a table of its options."""
     skipped = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     taken = [one for one in inspect.signature(factory).parameters.values() if one.kind not in skipped]
-    defaults = [f"`{one.name}`: {_default_text(one.default)}" for one in taken if one.name != "store"]
+    options = [one for one in taken if one.name != "store"]
     text = markdown(_without_sections(inspect.getdoc(factory) or ""))
-    return "\n".join(
-        [f"## {title}", "", text, "", *([f"Defaults: {', '.join(defaults)}.", ""] if defaults else [])]
-    )
+    return "\n".join([f"## {title}", "", text, "", *_options_table(options, _meanings(factory))])
+
+
+def _meanings(factory: Any) -> Mapping[str, str]:
+    """Return the descriptions of options by name, those of base classes included."""
+    classes = inspect.getmro(factory) if inspect.isclass(factory) else (factory,)
+    found: dict[str, str] = {}
+    for one in reversed(classes):
+        # `getdoc` would return the docstring of a base class for a class without one.
+        found |= attributes(inspect.cleandoc(one.__doc__ or ""))
+    return {name: markdown(text) for name, text in found.items()}
+
+
+def _options_table(options: Sequence[inspect.Parameter], meanings: Mapping[str, str]) -> list[str]:
+    """Return the lines of a table of options, or of a list of defaults if no option is described."""
+    if not options:
+        return []
+    if not any(one.name in meanings for one in options):
+        # The docstring describes these options in sentences.
+        defaults = ", ".join(f"`{one.name}`: {_default_text(one.default)}" for one in options)
+        return [f"Defaults: {defaults}.", ""]
+    rows = [
+        (f"`{one.name}`", _default_text(one.default), meanings.get(one.name, "").replace("|", "\\|"))
+        for one in options
+    ]
+    return ["| option | default | |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
 def _default_text(value: Any) -> str:
@@ -176,12 +199,16 @@ def _default_text(value: Any) -> str:
         return "required"
     if isinstance(value, tuple | frozenset | list) and len(value) > 8:
         return f"{len(value)} words"
+    if isinstance(value, float):
+        return f"{value:.3g}"
     return "none" if value is None or value == () else str(value)
 
 
 def _without_sections(docstring: str) -> str:
     """A docstring up to ``Raises:`` and the like."""
-    return re.split(r"^(?:Raises|Args|Returns|Yields):$", docstring, maxsplit=1, flags=re.M)[0].strip()
+    return re.split(
+        r"^(?:Args|Attributes|Returns|Yields|Raises|Examples?):$", docstring, maxsplit=1, flags=re.M
+    )[0].strip()
 
 
 def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:

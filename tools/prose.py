@@ -51,7 +51,8 @@ def measures() -> Mapping[str, float]:
         comments += sum(line.startswith("#") for line in written)
         for function in _functions(ast.parse(text)):
             docstring = ast.get_docstring(function) or ""
-            if first := re.match(r"\W*([A-Za-z']+)", docstring):
+            # A property is described by a noun phrase ("The clauses of the utterance."), like an attribute.
+            if (first := re.match(r"\W*([A-Za-z']+)", docstring)) and not _is_property(function):
                 docstrings += 1
                 without_verb += first[1].lower() in NOT_A_VERB
             if not function.name.startswith("_") and _parameters(function):
@@ -66,6 +67,12 @@ def measures() -> Mapping[str, float]:
 
 def _functions(tree: ast.AST) -> Iterator[Function]:
     return (node for node in ast.walk(tree) if isinstance(node, Function))
+
+
+def _is_property(function: Function) -> bool:
+    """Return whether a function is decorated with ``property`` or ``cached_property``."""
+    names = {ast.unparse(one).rpartition(".")[2] for one in function.decorator_list}
+    return not names.isdisjoint(("property", "cached_property"))
 
 
 def _parameters(function: Function) -> list[str]:
