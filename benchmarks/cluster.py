@@ -1,9 +1,9 @@
 """Measure what clusters change: concurrent writers, actors on cores, the overhead of Ray, and memory.
 
-``python -m benchmarks.cluster [PART...] [--quick] [--out DATA]`` runs all parts or the named ones. Each part is
-merged into the data of the documentation as soon as it is measured. The parts start this module again as
-child processes: ``... load TARGET FILE`` loads a file when its standard input is closed, and ``... sort SIZE``
-sorts SIZE dialogues into blocks and merges the blocks.
+``python -m benchmarks.cluster [PART...] [--quick] [--out DATA]`` runs all parts or the named ones. Each part
+is merged into the data of the documentation as soon as it is measured. The parts start this module again as
+child processes: ``... load TARGET FILE`` loads a file when its standard input is closed, and ``... sort
+SIZE`` sorts SIZE dialogues into blocks and merges the blocks.
 """
 
 from __future__ import annotations
@@ -51,9 +51,7 @@ SECONDS = 0.01
 SATURATED = 0.8
 """Mean share of busy cores at or above which the machine counts as saturated; no goal is set then."""
 LEAST_RATE, LEAST_EFFICIENCY, MOST_OVERHEAD, MOST_MEMORY = 1.5, 0.9, 0.15, 1.15
-"""Goals: minimum speed-up of concurrent writers, minimum efficiency of actors, maximum overhead of Ray, maximum
-growth of memory.
-"""
+"""Goals: minimum speed-up of writers and efficiency of actors, maximum overhead and growth of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +246,8 @@ def servers(amounts: Amounts) -> Result:
         with cluster_of(0, num_cpus=max(amounts.actors)):
             for amount in amounts.actors:
                 rate, busy, ids = _answers(Path(folder), chats, amount, f"by{amount}", run_on)
-                # The efficiency is relative to one actor, not to this process: one actor has the overhead of Ray, too.
+                # The efficiency is relative to one actor, not to this process: one actor has the overhead of
+                # Ray, too.
                 first = first if amount > 1 else rate
                 share, alike = rate / (first * amount), "yes" if ids == expected else "no"
                 name = "1 actor" if amount == 1 else f"{amount} actors"

@@ -65,8 +65,8 @@ ANY = "any"
 class Setting:
     """The settings of a training.
 
-    With 500 dialogues and 2 epochs there are 3,200 windows of at most 128 tokens. One core trains about twenty
-    windows per second and scores about sixty; a rated dialogue has four windows.
+    With 500 dialogues and 2 epochs there are 3,200 windows of at most 128 tokens. One core trains about
+    twenty windows per second and scores about sixty; a rated dialogue has four windows.
 
     Attributes:
         dialogues: Number of dialogues per corpus; 0 for all.
@@ -97,7 +97,7 @@ class Trained:
     Attributes:
         source: Name of the recipe or baseline.
         windows: Number of windows of the training.
-        loss: Last loss of the training.
+        loss: Loss that the training reports.
         seconds: Seconds of training and scoring.
         scores: The score of each rated dialogue, in their order.
         told: For each error category, and for `ANY`: the share of edited versions of held-out dialogues that
@@ -377,7 +377,8 @@ def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[Rated], 
 
 def _held_out(one: Versions) -> bool:
     """Return whether a dialogue is held out."""
-    # The id without the turn: every source holds out the same dialogues, whichever turn its versions end with.
+    # The id without the turn: every source holds out the same dialogues, whichever turn its versions end
+    # with.
     return number(0, "held out", one.id.rpartition("#")[0]) % HELD_OUT == 0
 
 

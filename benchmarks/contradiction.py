@@ -1,8 +1,8 @@
 """Compare training data for a contradiction detector: ``python -m benchmarks.contradiction``.
 
-MiniLM is tested on the responses of one generator at a time, from the data of Sato et al. (2024). It is trained
-on the responses of the other generators, on contradictions that are made from graphs of PersonaChat, or on
-the latter first and then on the former. Results are kept in a folder, so that an interrupted run can be
+MiniLM is tested on the responses of one generator at a time, from the data of Sato et al. (2024). It is
+trained on the responses of the other generators, on contradictions that are made from graphs of PersonaChat,
+or on the latter first and then on the former. Results are kept in a folder, so that an interrupted run can be
 continued.
 """
 
@@ -47,7 +47,7 @@ NAMES: Mapping[TrainingSource, str] = {"labelled": "theirs", "made": "graph-made
 """Names of the training data in the tables."""
 THREADS = 2
 WANTED_MADE, WANTED_MORE = 0.60, 0.02
-"""Goals: minimum accuracy with graph-made responses alone, and minimum gain of both over labelled ones alone."""
+"""Goals: minimum accuracy with graph-made responses, and minimum gain of both over labelled ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Setting:
             arguments={
                 "per_device_train_batch_size": self.batch,
                 "learning_rate": self.rate,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time on CPUs that support it.
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # half the time where it is
             },
         )
 

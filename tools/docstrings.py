@@ -1,9 +1,9 @@
 """Convert docstrings to Markdown for the documentation site.
 
-The docstrings of the package are in the Google style, with doctests, simple reStructuredText tables and double
-code marks. mkdocstrings reads the code with Griffe and expects Markdown. `Docstrings` is an extension of
-Griffe that converts each docstring as it is read. The pages that ``tools.docs_pages`` writes use `markdown`
-and `attributes`, too.
+The docstrings of the package follow the Google style, with doctests, simple tables of reStructuredText and
+double code marks. mkdocstrings reads the code with Griffe and expects Markdown. `Docstrings` is an
+extension of Griffe that converts each docstring as it is read. The pages that ``tools.docs_pages`` writes
+use `markdown` and `attributes`, too.
 
 Example:
     The section
