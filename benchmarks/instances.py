@@ -41,7 +41,7 @@ class Instance:
 
 @contextmanager
 def neo4j_instance(directory: Path) -> Generator[Instance]:
-    """Start Neo4j, or wipe the one that the environment names.
+    """Start Neo4j, or use the empty one that the environment names.
 
     Args:
         directory: Folder of the server's data.
