@@ -1,10 +1,10 @@
 """Compare negatives with people's wrong responses: ``python -m benchmarks.people``.
 
-``hard.jsonl --human dev.json`` names a file of negatives and its contexts in the format of DailyDialog++. The table shows, for each
-file, how well a classifier of words tells the negatives from people's responses, how many words they share
-with their contexts, whether they are set in the scene of the context, and several features of style. Only
-contexts of the test part (see `read_data`) are compared, because features may have been counted on the
-others.
+The arguments ``hard.jsonl --human dev.json`` name a file of negatives and its contexts in the format of
+DailyDialog++. The table shows, for each file, how well a classifier of words tells the negatives from
+people's responses, how many words they share with their contexts, whether they are set in the scene of the
+context, and several features of style. Only contexts of the test part (see `read_data`) are compared, because
+features may have been counted on the others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Pages of the site that are made from the program when it is built; mkdocs calls `on_files`.
+"""Generate the pages of the site that are made from the program.
 
-In: the commands of ``graphneg.cli``, the generators that ship, the headers of ``cypher/explore/``, the
-packages named in ``API``. Out: ``commands.md``, ``generator_options.md``, ``queries.md``, ``reasons.md``,
-``sizes.md`` and ``api/PACKAGE.md``.
+mkdocs calls `on_files` when it builds the site. The input is the commands of ``graphneg.cli``, the generators
+that ship, the headers of ``cypher/explore/``, and the packages in `API`. The output is ``commands.md``,
+``generator_options.md``, ``queries.md``, ``reasons.md``, ``sizes.md`` and ``api/PACKAGE.md``.
 """
 
 from __future__ import annotations
@@ -39,13 +39,23 @@ API = (
     "graphneg.evaluation",
     "graphneg.nn",
 )
+"""Packages of the API reference."""
 STORE = ("store", "username", "password", "database", "keep_warm")
-"""Options that nearly all commands have: said once, in docs/cli.md."""
+"""Options that nearly all commands have, which docs/cli.md describes once."""
 MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)?\]")
+"""Marks of style in help texts."""
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """mkdocs' hook: adds the pages to those in ``docs/``."""
+    """Add the generated pages to those in ``docs/``, as a hook of mkdocs.
+
+    Args:
+        files: The files of the site.
+        config: The configuration of mkdocs.
+
+    Returns:
+        The files with the generated ones.
+    """
     from mkdocs.structure.files import File
 
     for name, text in pages().items():
@@ -54,7 +64,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def pages() -> Mapping[str, str]:
-    """File names and texts."""
+    """Return the names and texts of all generated pages."""
     api = {f"api/{name}.md": api_page(name) for name in API}
     return {
         "commands.md": commands_page(),
@@ -67,7 +77,15 @@ def pages() -> Mapping[str, str]:
 
 
 def api_page(package: str) -> str:
-    """What a package exports; of one that exports nothing, what its modules hold. mkdocstrings fills in."""
+    """Return the reference page of a package, which mkdocstrings fills in.
+
+    Args:
+        package: Full name of the package.
+
+    Returns:
+        Markdown with the exports of the package. A package without ``__all__`` gets a section for each
+        module.
+    """
     parts = [f"# {package}", f"::: {package}"]
     module = importlib.import_module(package)
     if hasattr(module, "__path__") and not getattr(module, "__all__", ()):
@@ -78,7 +96,7 @@ def api_page(package: str) -> str:
 
 
 def commands_page() -> str:
-    """Every command with its options, as ``--help`` has them."""
+    """Return the page of all commands with their options, as ``--help`` shows them."""
     import typer
 
     from graphneg.cli.app import app
@@ -90,7 +108,7 @@ def commands_page() -> str:
 
 
 def generator_options_page() -> str:
-    """What each generator takes, with its defaults; what its docstring says of it."""
+    """Return the page of the options of each generator, with their defaults and descriptions."""
     from graphneg.generators.base import PLUGINS
 
     parts = [
@@ -103,7 +121,7 @@ def generator_options_page() -> str:
 
 
 def queries_page() -> str:
-    """The named queries: what each finds, its parameters and columns, and an example."""
+    """Return the page of the named queries, with their parameters, columns and examples."""
     from graphneg.store.queries import named_query
 
     def documented(match: re.Match[str]) -> str:
@@ -123,7 +141,7 @@ def queries_page() -> str:
 
 
 def reasons_page() -> str:
-    """Why negatives are missing: the codes of ``graphneg/records/reasons.tsv``."""
+    """Return the page of the reasons for missing negatives, from ``graphneg/records/reasons.tsv``."""
     from graphneg.records.summary import reasons
 
     rows = [f"| `{code}` | {source} | {meaning} |" for code, source, meaning in reasons()]
@@ -140,13 +158,14 @@ def sizes_page() -> str:
 
 
 def _default(parameter: Any) -> str:
+    """Return the default of a query's parameter as a remark."""
     if parameter.required:
         return ""
     return " (may be left out)" if parameter.default is None else f" ({parameter.default})"
 
 
 def _shared_options() -> Iterator[tuple[str, Any]]:
-    """Options that several generators take, as dataclasses."""
+    """Yield titles and dataclasses of options that several generators take."""
     from graphneg.generators.counterfactual import CounterfactualOptions
     from graphneg.generators.infilling.generator import MaskAndFillOptions
     from graphneg.generators.keywords.generator import KeywordOptions
@@ -205,14 +224,14 @@ def _default_text(value: Any) -> str:
 
 
 def _without_sections(docstring: str) -> str:
-    """A docstring up to ``Raises:`` and the like."""
+    """Return a docstring up to its first section."""
     return re.split(
         r"^(?:Args|Attributes|Returns|Yields|Raises|Examples?):$", docstring, maxsplit=1, flags=re.M
     )[0].strip()
 
 
 def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """The commands under a group, each with its full name."""
+    """Yield the commands of a group, each with its full name."""
     inside = getattr(command, "commands", None)
     if inside is None:
         yield name, command
@@ -222,6 +241,7 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _command_text(named: tuple[str, Any]) -> str:
+    """Return the section of a command: usage, options and examples."""
     name, command = named
     usage = [name, *(_argument(one) for one in command.params if not _is_option(one))]
     rows = [
@@ -261,7 +281,7 @@ def _default_value(default: Any) -> str:
 
 
 def _value(parameter: Any) -> str:
-    """What stands for the option's value: ``FILE``, or the words to choose from."""
+    """Return the placeholder of an option's value: ``FILE``, or the words to choose from."""
     if getattr(parameter, "is_flag", False):
         return ""
     if parameter.metavar:

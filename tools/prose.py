@@ -1,11 +1,11 @@
-"""Measure how the prose of the package is written, and draw samples of it for readers.
+"""Measure how the text of the package is written, and draw samples of it for readers.
 
-``python -m tools.prose`` prints the measures, which ``make sizes`` prints as well. They are symptoms of prose
+``python -m tools.prose`` prints the measures, which ``make sizes`` prints as well. They are symptoms of text
 that is hard to read: docstrings that open without a verb, public functions whose arguments are not described,
-code without comments. Text that passes can still be hard to read, so people read samples:
+code without comments. Text with good measures can still be hard to read, so people should read samples:
 
-``python -m tools.prose --sample 60 --seed 1`` prints 60 docstrings, comments, help texts and sentences of the
-documentation, each with its place, in random order.
+``python -m tools.prose --sample 60 --seed 1`` prints 60 docstrings, comments, help texts and paragraphs of
+the documentation, each with its place, in random order.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ NOT_A_VERB = frozenset(
 )
 """First words of a summary that is not an imperative sentence."""
 ARGUMENTS = re.compile(r"(?m)^\s*Args:\s*$")
+"""Heading of the section of arguments."""
 SHORTEST = 25
 """Characters of the shortest text in a sample: shorter ones can hardly be misread."""
 
