@@ -1,8 +1,9 @@
 """Make the tables of the dependency parser: ``python -m tools.parser_tables``.
 
-The sources are annotated graphs and PropBank. ``concepts.tsv`` counts the concepts of words: the noun *boy* mostly becomes ``boy``. ``roles.tsv`` counts the
-roles of arguments by their relation to the predicate: the ``nsubj`` of ``like-01`` is mostly its ``ARG0``.
-``frames.tsv`` lists the frames that AMR uses, with their aliases and roles.
+The sources are annotated graphs and PropBank. ``concepts.tsv`` counts the concepts of words: the noun *boy*
+mostly becomes ``boy``. ``roles.tsv`` counts the roles of arguments by their relation to the predicate: the
+``nsubj`` of ``say-01`` is mostly its ``ARG0``. ``frames.tsv`` lists the frames that AMR uses, with their
+aliases and roles.
 """
 
 from __future__ import annotations
