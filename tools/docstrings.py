@@ -33,6 +33,7 @@ import griffe
 DOCTEST = re.compile(r"^(?P<indent> *)>>> .*\n?(?:(?P=indent)[^\n]*\S[^\n]*\n?)*", re.M)
 TABLE = re.compile(r"^(?P<indent> *)(?P<rule>=+) =+\n(?P<rows>.*?)\n(?P=indent)=+ =+$", re.M | re.S)
 SECTION = re.compile(r"^(\w+):\n((?:[ \t]+\S.*\n?|\s*\n)+)", re.M)
+RESULT = re.compile(r"^((?:Returns|Yields):\n +\S.*\n)((?: +\S.*\n?|\n(?= ))+)", re.M)
 ENTRY = re.compile(r"^(\w+)(?: \([^)]*\))?: (.*)$")
 
 
@@ -55,6 +56,7 @@ def markdown(docstring: str) -> str:
 
     Doctests are fenced, tables get bars, double code marks become single ones, and ``::`` before a block of
     code becomes a colon. The section ``Example`` is named ``Examples``, because Griffe knows that name only.
+    The description of a result stays one item, even if it has several lines.
 
     Args:
         docstring: The docstring without its common indentation (`inspect.cleandoc`).
@@ -65,6 +67,8 @@ def markdown(docstring: str) -> str:
     prose = re.sub(r"``(.+?)``", r"`\1`", TABLE.sub(_table, docstring), flags=re.S)
     prose = re.sub(r"^Example:$", "Examples:", prose, flags=re.M)
     prose = re.sub(r"(?<=\S)::$", ":", prose, flags=re.M)
+    # Griffe takes each line of such a section for a value of its own, unless it is indented further.
+    prose = RESULT.sub(lambda match: match[1] + re.sub(r"^(?= )", "    ", match[2], flags=re.M), prose)
     return DOCTEST.sub(_fenced, prose).rstrip()
 
 
