@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     chosen = [name for name in names if not (BENCHMARKS[name].once and at)]
                     for result in measure(host, chosen, corpus, asked.sizes):
                         results.append(result)
-    # The results of an interrupted run took hours: they are printed and kept, too.
+    # The results so far are printed and kept, even if the run is interrupted.
     finally:
         measured = [*machine, ("servers", "; ".join(servers)), ("size of the run", asked.sizes.name)]
         print(page(results, measured))

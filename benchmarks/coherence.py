@@ -391,6 +391,7 @@ def _told(scorer: CoherenceScorer, dialogues: Sequence[Versions], bars: Bars) ->
     found: dict[str, list[float]] = {ANY: []}
     for (edited, own), score in zip(versions, scores, strict=True):
         for name in (ANY, *edited.categories):
+            # A tie counts as half, so that a scorer with constant scores gets .5.
             found.setdefault(name, []).append(float(own > score) + 0.5 * (own == score))
     return {name: (sum(each) / len(each), len(each)) for name, each in sorted(found.items())}
 

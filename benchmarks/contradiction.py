@@ -91,7 +91,7 @@ class Setting:
             arguments={
                 "per_device_train_batch_size": self.batch,
                 "learning_rate": self.rate,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # half the time where it is
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time.
             },
         )
 

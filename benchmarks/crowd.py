@@ -139,7 +139,7 @@ def main(number: str, kind: str, target: str, file: str, seconds: str) -> None:
                 done += 1
             except GraphnegError as error:
                 errors.append(f"{kind}: {str(error)[:300]}")
-            # The memory of the first fifth includes all caches; growth after that is a leak.
+            # After a fifth of the time, caches are full: further growth counts as a leak.
             if passed < float(seconds) / 5 or not early:
                 early = own.memory_info().rss / 2**20
         lost = worker.lost()

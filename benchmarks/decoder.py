@@ -224,6 +224,7 @@ def sick(data: Path, part: str) -> dict[str, AmrGraph]:
         for line, block in iter_blocks(file.read_text(encoding="utf-8")):
             graph = parse_graph(block, first_line=line)
             text = metadata(graph.metadata)["snt"]
+            # Sentences occur in several pairs of SICK. The first graph counts.
             found.setdefault(text, replace(graph, id=f"sick/{part}/{len(found)}"))
     return found
 

@@ -132,6 +132,7 @@ class Host:
         Returns:
             The server.
         """
+        # Copies cannot be removed from a running server: fewer copies need a fresh one.
         if self._instance is None or self._copies is None or self._copies > copies:
             self.fresh()
             self._copies = 0

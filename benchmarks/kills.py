@@ -173,7 +173,8 @@ class _Job:
             graph.load("dialogues", corpus)
         self.file = corpus if command == "load" else folder / f"{command}.jsonl"
         self._base = self._whole()
-        for _ in range(2):  # the second time the server is warm, as it is for those that are killed
+        # In the second run the server is warm, as in the runs that are killed.
+        for _ in range(2):
             run = self.begun()
             run.finish()
             self.seconds, self.expected = run.seconds, self.result()

@@ -112,6 +112,7 @@ def _fill(store: Store, corpus: Corpus, wanted: int) -> Filled:
     store_records(store, _records(corpus))
     pool_dialogues(store)
     real = _sentences(store)
+    # The corpora are smaller than the pool of the goal.
     if real < wanted:
         store_records(store, _recombined(store, wanted - real))
     about = f"{real:,} sentences of corpora and {max(0, wanted - real):,} recombined from them"

@@ -69,7 +69,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         The tables and goals of this server.
     """
     instance = host.fresh()
-    # The page draws topics only where the store has a shift graph; what it draws is sent by `_moved`.
+    # The page draws topics only if the store has a shift graph. `_moved` replaces what it draws.
     graph = DialogueGraph(instance.store)
     graph.load("everyday")
     graph.shift()

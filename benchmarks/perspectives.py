@@ -224,6 +224,7 @@ def questions(unseen: Iterator[Dialogue], embedder: Embedder) -> Iterator[Questi
         if not exchanges:
             continue
         first, *rest = shifts_of(exchanges, embedder)
+        # The observed perspective is no substitute, even if another reference has it, too.
         others = frozenset(one.perspective for one in rest) - {first.perspective}
         if others:
             keywords = tuple(map(_scores, before))

@@ -107,7 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             missing.append((name, str(error)))
     result = told(compared(data, runs), missing)
-    if asked.contexts is not None:  # its figures are no others' rows, and meet no goals
+    if asked.contexts is not None:
+        # Figures of fewer contexts are not comparable: they get tables of their own and no goals.
         result = Result(
             tuple(replace(one, title=f"{one.title}, {asked.contexts} contexts") for one in result.tables)
         )
@@ -173,7 +174,7 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
                 "learning_rate": 1e-4,
                 # A step reads four contexts.
                 "per_device_train_batch_size": 4 * PAIRS,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time on CPUs that support it.
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time.
             },
         ),
         seeds=range(seeds),

@@ -123,6 +123,7 @@ def write(data: Path, content: Mapping[str, Any]) -> None:
     def marked(some: Iterable[Sequence[str]]) -> list[str]:
         first = len(rows)
         rows.extend(json.dumps(list(row), ensure_ascii=False) for row in some)
+        # `json.dumps` would break rows over many lines. A mark takes their place until the text is written.
         return [f"@row {at}" for at in range(first, len(rows))]
 
     sections = [{**section, "rows": marked(section.get("rows", ()))} for section in content["sections"]]
@@ -138,6 +139,7 @@ def _merged(before: Section | None, table: Table, measured: str) -> Section:
     if before and key and before["columns"] == list(table.columns):
         at = table.columns.index(key)
         new = {row[at] for row in rows}
+        # Rows of other servers or sources stay.
         rows = [row for row in before["rows"] if row[at] not in new] + rows
     return {
         "title": table.title,

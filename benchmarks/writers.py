@@ -64,6 +64,7 @@ def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
         stub = Path(folder) / "stub"
         with stub_model(stub, seconds=SECONDS, serial=True) as url:
             writer = ServedWriter("stub", Serving(url, AT_ONCE, cache=Path(folder) / "answers"))
+            # The first request opens the connection and does not count.
             writer.complete([Prompt("Are you there?")])
             warm = busy_seconds(stub)
             generator = PnegGenerator(PnegOptions(), read_examples(), writer, None)

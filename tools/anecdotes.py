@@ -87,6 +87,7 @@ def _pool(store: Path) -> list[str]:
     bounds = {"least": SETTINGS["least_words"], "most": SETTINGS["most_words"]}
     with graphneg.open(store) as graph:
         texts = [row["text"] for row in graph.cypher(POOLED, **bounds, content=SETTINGS["least_content"])]
+    # The order by hash samples the pool evenly and does not depend on the server.
     return sorted(set(texts), key=lambda text: number(0, "pool", text))[:POOL]
 
 

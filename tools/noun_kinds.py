@@ -113,12 +113,14 @@ def _kind(sense: Sense, senses: Mapping[str, Sense]) -> str | None:
     """Return the kind of a sense, or None."""
     above = _words_above(sense, senses)
     grouped = next((kind for kind, names in GROUPS if not names.isdisjoint(above)), None)
+    # Groups are more precise than files: a car and a hat are both in the file of artifacts.
     return grouped or FILES.get(sense.file)
 
 
 def _words_above(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
     """Return the words of a sense and of all its hypernyms."""
     words: set[str] = set()
+    # A sense can have several hypernyms, and the paths to the root can meet.
     pending, met = [sense], {sense}
     while pending:
         one = pending.pop()

@@ -112,6 +112,7 @@ def train_arcs(sentences: list[PairSentence], size: int, epochs: int, seeds: Seq
         The model, with rounded weights as in its file.
     """
     data = _Data(sentences)
+    # An ensemble: the scores of the joined network are the mean of those of all networks.
     arrays = joined([_fitted(data, size, epochs, seed) for seed in seeds])
     return stored(Model({"node": data.of_nodes, "pair": data.of_pairs}, arrays, data.roles))
 
@@ -212,13 +213,14 @@ def _top_loss(scores: Tensor, sentences: list[PairSentence]) -> Tensor:
     begin = 0
     for one in sentences:
         end = begin + len(one.nodes)
+        # The draft may lack the top node of the gold graph. Such sentences teach no top.
         if one.top >= 0:
             total = total + one.weight * (torch.logsumexp(scores[begin:end], 0) - scores[begin + one.top])
         begin = end
     return total
 
 
-# Trains where the polarity of *no* stands: on the noun, or on what the noun does.
+# The place of the polarity of *no*: on the noun or on the verb.
 
 
 STEPS, PENALTY, LEAST = 12, 1.5, 1e-4

@@ -141,6 +141,7 @@ def plain_arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
             continue
         head, dep = (down, up) if is_inverted(role) else (up, down)
         base = role[:-3] if is_inverted(role) else role
+        # AMR defines domain as the inverse of mod: "the boy is small" and "the small boy".
         yield (dep, "mod", head) if base == "domain" else (head, base, dep)
 
 
@@ -203,6 +204,8 @@ class Anchoring:
         for word in words:
             for key in _keys(word):
                 both = self.together[label, key]
+                # Fewer than three common sentences are chance. A mark may only stand for labels such as
+                # "and".
                 if both < 3 or (not any(one.isalnum() for one in key) and label not in _BY_PUNCTUATION):
                     continue
                 with_key = both / self.keys[key]
@@ -210,6 +213,7 @@ class Anchoring:
                 # The label must be at least eight times as likely in sentences with the word.
                 if with_key < 8 * without:
                     continue
+                # Among several candidates, the word next to an aligned neighbour of the node is preferred.
                 gap = min((abs(word.i - one) for one in near), default=4) / 4
                 score = math.log(with_key / without) * math.sqrt(both / self.labels[label]) - gap / 2
                 if score > best:
@@ -288,6 +292,7 @@ def _follow(graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[
     for node in graph.nodes:
         if node.k in anchors or node.concept in UNWORDED:
             continue
+        # "-" of :polarity, without a word such as "not", belongs to the word of its parent: "unhappy".
         if node.concept is None or node.concept in _WITH_PARENT:
             if node.up is not None and node.up in anchors:
                 anchors[node.k] = anchors[node.up]
@@ -371,6 +376,7 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
         for j in others:
             a, b = draft.nodes[i], gold.nodes[j]
             if a.label == b.label and (a.value is None) == (b.value is None):
+                # The distance of nodes without a word is unknown. It counts as far.
                 gap = 50 if a.token is None or b.token is None else abs(a.token - b.token)
                 far.append((gap, i, j))
     for _, i, j in sorted(far):
@@ -509,6 +515,7 @@ def _usable(roleset: Roleset) -> list[PropBankExample]:
         if SHORTEST <= len(example.words) <= LONGEST
         and example.arguments
         and example.relation is not None
+        # PropBank marks traces of moved phrases with "*": they are no words.
         and "*" not in example.text
     ]
 
@@ -558,6 +565,7 @@ def _lesson(
     unknown: set[int] = set()
     for role, start, end in example.arguments:
         inside = range(places[start], places[end] + 1)
+        # Only numbered roles are roles of the frame. AMR annotates adjuncts (ARGM-TMP) with other roles.
         if role[3:].isdigit():
             head = phrase_head(draft.words, inside.start, inside.stop)
             node = None if head is None else _node_at(draft, head.i, heads[0])

@@ -39,6 +39,7 @@ def write_model(model: Model) -> bytes:
     files: dict[str, Any] = {}
     for name, array in model.arrays.items():
         if name in TABLES:
+            # One scale per table. A table of zeros must not divide by 0.
             scale = np.float32((np.abs(array).max(initial=0) or 1) / LEVELS)
             files["a." + name] = np.rint(array / scale).astype(np.int8)
             files["s." + name] = scale

@@ -86,16 +86,19 @@ class GraphCounts:
         tops: dict[int, int] = {}
         for k, (first, _) in spans.items():
             if graph.nodes[k].concept is not None:
+                # The first aligned node of a word counts as its concept: "person" for "teacher".
                 tops.setdefault(first, k)
         covered = {i for first, behind in spans.values() for i in range(first, behind)}
         for word in words:
             concept = graph.nodes[tops[word.i]].concept if word.i in tops else None
+            # A later word of a multiword span is not deleted: it is part of the concept of the first word.
             if concept is not None or word.i not in covered:
                 self.concepts[word.lemma, class_of(word), concept or DELETED] += weight
         self._add_roles(words, graph, {k: first for k, (first, _) in spans.items()}, weight)
 
     def _add_roles(self, words: Sequence[Word], graph: AmrGraph, places: dict[int, int], weight: int) -> None:
         for up, role, to in arcs(graph):
+            # Two nodes of the same word, as in "teacher", have no syntactic relation.
             if up not in places or to not in places or places[up] == places[to]:
                 continue
             h, d = places[up], places[to]
@@ -239,6 +242,7 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
         for part in read_rolesets(data):
             if isinstance(part, Fault):
                 print(f"{name}:{part.line}: {part.reason}")
+            # PropBank notes for each roleset which releases of AMR use it.
             elif ("AMR", "2019", "+") in part.usages and part.id is not None:
                 yield part
 

@@ -101,6 +101,7 @@ def read_items(
     for corpus, paths in ((GOLD, gold), (SILVER, silver)):
         graphs = [one for one in _once(read_graphs(paths, excluded), excluded) if condition(sentence(one))]
         if corpus == SILVER and len(graphs) > most_silver:
+            # The sentences are taken evenly from the whole files.
             graphs = [graphs[n * len(graphs) // most_silver] for n in range(most_silver)]
         for n, (graph, words) in enumerate(
             zip(graphs, words_of(nlp, [sentence(one) for one in graphs]), strict=True)
@@ -114,6 +115,7 @@ def read_items(
 
 
 def _once(graphs: Sequence[AmrGraph], excluded: Collection[str]) -> list[AmrGraph]:
+    # Sentences are compared by their letters, as corpora differ in case and punctuation.
     seen = set(excluded)
     found: list[AmrGraph] = []
     for graph in graphs:
@@ -290,6 +292,7 @@ def main() -> None:
 
     import torch
 
+    # The order of sums depends on the number of threads. One thread makes results reproducible.
     torch.set_num_threads(1)
     if options.part == "all":
         _make_all(options, say)

@@ -68,6 +68,7 @@ def counted(sources: Iterable[str]) -> Counts:
             role = ROLES.get(token.dep_)
             if role is None or token.tag_ not in ("NN", "NNS") or not token.head.tag_.startswith("VB"):
                 continue
+            # Words without a kind are not in the table of nouns.
             noun = _lemma(token.text.lower(), "NOUN")
             if kind_of(noun) != OTHER:
                 found[_verb(token.head), role][noun] += 1
@@ -144,6 +145,7 @@ def write_takes(path: Path, found: Counts) -> None:
     rows = [
         "\t".join([verb, role, " ".join(f"{noun}:{n}" for noun, n in sorted(nouns.items(), key=_rank))])
         for (verb, role), nouns in sorted(found.items())
+        # A single count can be a parsing error.
         if sum(nouns.values()) > 1
     ]
     path.write_text("".join(f"{row}\n" for row in rows), "utf-8")

@@ -56,6 +56,7 @@ def grouped(vectors: Any, count: int, seed: int) -> Any:
             groups[begin : begin + _CHUNK] = (part @ centres.T).argmax(1)
         for group in range(count):
             members = vectors[groups == group]
+            # An empty group keeps its centre.
             if len(members):
                 mean = members.mean(0)
                 centres[group] = mean / np.linalg.norm(mean)

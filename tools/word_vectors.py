@@ -35,8 +35,7 @@ def quantize(source: StaticVectors, out: Path, words: int = WORDS) -> int:
     places = [at for at, word in enumerate(source.words) if _PLAIN.fullmatch(word)][:words]
     vectors = numpy.asarray(source.vectors[places], dtype=numpy.float32)
     # One scale for all numbers keeps cosines apart from rounding. The largest thousandth is clipped, because
-    # few
-    # outliers would coarsen all other numbers.
+    # few outliers would coarsen all other numbers.
     scale = _STEPS / numpy.quantile(numpy.abs(vectors), 0.999)
     small = numpy.clip(numpy.rint(vectors * scale), -_STEPS, _STEPS).astype(numpy.int8)
     numpy.savez_compressed(out, words=numpy.array([source.words[at] for at in places]), vectors=small)
