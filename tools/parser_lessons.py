@@ -446,7 +446,7 @@ def read_frames(paths: Sequence[Path]) -> list[Roleset]:
         paths: The archives, folders or files.
 
     Returns:
-        The rolesets with an id. Files with faults are skipped.
+        The rolesets with an id. Faulty rolesets are skipped.
     """
 
     def read_file(name: str, data: bytes) -> Iterator[Roleset | Fault]:
