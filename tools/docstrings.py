@@ -1,4 +1,4 @@
-"""Convert docstrings to Markdown for the documentation site.
+r"""Convert docstrings to Markdown for the documentation site.
 
 The docstrings of the package follow the Google style, with doctests, simple tables of reStructuredText and
 double code marks. mkdocstrings reads the code with Griffe and expects Markdown. `Docstrings` is an
@@ -6,19 +6,10 @@ extension of Griffe that converts each docstring as it is read. The pages that `
 use `markdown` and `attributes`, too.
 
 Example:
-    The section
+    Griffe knows the section ``Examples``, but not ``Example``:
 
-        Example:
-            >>> is_inverted("ARG0-of")
-            True
-
-    becomes the section that Griffe knows, with a fenced block of code:
-
-        Examples:
-            ```pycon
-            >>> is_inverted("ARG0-of")
-            True
-            ```
+    >>> markdown("Example:\n    A table ``t``::\n\n        1 2")
+    'Examples:\n    A table `t`:\n\n        1 2'
 """
 
 from __future__ import annotations
@@ -31,6 +22,8 @@ import griffe
 
 # A doctest ends at a blank line, or where a line is indented less than its first line.
 DOCTEST = re.compile(r"^(?P<indent> *)>>> .*\n?(?:(?P=indent)[^\n]*\S[^\n]*\n?)*", re.M)
+# A mark may go on in the next line, but not in the next paragraph. Three marks are a fence.
+CODE = re.compile(r"(?<!`)``(?!`)((?:[^\n]|\n(?!\n))+?)(?<!`)``(?!`)")
 TABLE = re.compile(r"^(?P<indent> *)(?P<rule>=+) =+\n(?P<rows>.*?)\n(?P=indent)=+ =+$", re.M | re.S)
 SECTION = re.compile(r"^(\w+):\n((?:[ \t]+\S.*\n?|\s*\n)+)", re.M)
 RESULT = re.compile(r"^((?:Returns|Yields):\n +\S.*\n)((?: +\S.*\n?|\n(?= ))+)", re.M)
@@ -64,7 +57,7 @@ def markdown(docstring: str) -> str:
     Returns:
         The docstring with its sections and their indentation.
     """
-    prose = re.sub(r"``(.+?)``", r"`\1`", TABLE.sub(_table, docstring), flags=re.S)
+    prose = CODE.sub(r"`\1`", TABLE.sub(_table, docstring))
     prose = re.sub(r"^Example:$", "Examples:", prose, flags=re.M)
     prose = re.sub(r"(?<=\S)::$", ":", prose, flags=re.M)
     # Griffe takes each line of such a section for a value of its own, unless it is indented further.
