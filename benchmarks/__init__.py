@@ -1,5 +1,6 @@
-"""Measures what graphneg costs, on both servers in one run: ``python -m benchmarks``.
+"""Measure the speed and quality of graphneg, on Neo4j and on the embedded store.
 
-One benchmark, one module; ``registry.py`` lists them. Whatever two things are compared, they take
-turns in the same run.
+Each benchmark is one module with a function ``run``, and ``registry.py`` lists them. ``python -m benchmarks``
+runs them all. Two things that are compared are measured alternately in the same run, because the load of a
+machine changes over time.
 """

@@ -1,4 +1,8 @@
-"""``python -m benchmarks [NAME...]``: measure, print the tables; ``--out`` keeps them as data of the docs."""
+"""Run benchmarks and print their tables: ``python -m benchmarks [NAME...]``.
+
+Without names, all benchmarks run, on every server. ``--out`` also merges the tables into the data that the
+pages of the documentation are made of.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,13 @@ ROOT = Path(__file__).parent.parent
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print; what was measured before an interruption is printed and kept too."""
+    """Run the benchmarks and print their results.
+
+    If a benchmark fails or the run is interrupted, the results so far are printed and kept.
+
+    Args:
+        arguments: The command line; None for the process's own.
+    """
     asked = _parser().parse_args(arguments)
     names = asked.names or list(BENCHMARKS)
     corpus = little_prince(asked.data)
@@ -35,9 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 host = Host(kind, Path(folder))
                 with closing(host):
                     servers.append(host.fresh().store.description.partition(" at ")[0])
+                    # Benchmarks that do not depend on the server run on the first one only.
                     chosen = [name for name in names if not (BENCHMARKS[name].once and at)]
                     for result in measure(host, chosen, corpus, asked.sizes):
                         results.append(result)
+    # The results so far are printed and kept, even if the run is interrupted.
     finally:
         measured = [*machine, ("servers", "; ".join(servers)), ("size of the run", asked.sizes.name)]
         print(page(results, measured))
@@ -46,6 +58,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measure(host: Host, names: Sequence[str], corpus: Corpus, sizes: Sizes) -> Iterator[Result]:
+    """Run benchmarks on one server, one after the other, and yield their results.
+
+    Args:
+        host: The host that starts servers of one kind.
+        names: The names of the benchmarks, keys of `BENCHMARKS`.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Yields:
+        The result of each benchmark.
+    """
     for name in names:
         began = time.monotonic()
         print(f"{host.kind}: {name} ...", file=sys.stderr, flush=True)
@@ -54,7 +77,15 @@ def measure(host: Host, names: Sequence[str], corpus: Corpus, sizes: Sizes) -> I
 
 
 def page(results: Sequence[Result], machine: Sequence[tuple[str, str]]) -> str:
-    """What a run prints, as Markdown."""
+    """Return the output of a run as Markdown.
+
+    Args:
+        results: The results of all benchmarks.
+        machine: Names and values that describe the machine and the run.
+
+    Returns:
+        The page with its goals and tables.
+    """
     tables, goals = tables_and_goals(results)
     return "\n".join(
         [
@@ -67,7 +98,14 @@ def page(results: Sequence[Result], machine: Sequence[tuple[str, str]]) -> str:
 
 
 def tables_and_goals(results: Sequence[Result]) -> tuple[list[Table], list[Goal]]:
-    """Of all benchmarks; tables of one title are one."""
+    """Collect the tables and goals of all benchmarks.
+
+    Args:
+        results: The results of all benchmarks.
+
+    Returns:
+        The tables, those of the same title merged, and the goals.
+    """
     tables = merged(table for result in results for table in result.tables)
     return tables, [goal for result in results for goal in result.goals]
 

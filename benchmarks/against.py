@@ -1,7 +1,8 @@
-"""Two checkouts in turns: the rate of recipe deam here and in another working tree, on one server.
+"""Compare the editing speed of two checkouts: ``python -m benchmarks.against ../other --server embedded``.
 
-``python -m benchmarks.against ../other --server embedded``: each tree loads the corpus into a server of its
-own, then they edit it in turns, so that what else the machine does weighs on both alike.
+Each checkout starts a worker with a server of its own and loads the corpus into it. The workers then run the
+recipe `deam` alternately, with the same seeds, so that other load on the machine affects both alike. The
+output is the rate of each run, and the median ratio of the rates with its range.
 """
 
 from __future__ import annotations
@@ -34,10 +35,14 @@ with tempfile.TemporaryDirectory() as folder:
         print(editor.run(recipe, int(line), Cache(instance.store)).rate, flush=True)
     host.close()
 """
+"""The program of a worker. It reads seeds from standard input and prints one rate per seed.
+
+The names of the cache and the recipe are looked up, because the other checkout may be an older version.
+"""
 
 
 def main() -> None:
-    """The command line."""
+    """Start both workers, run them alternately and print the ratio of their rates."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
     parser.add_argument("other", type=Path, help="the other working tree")
     parser.add_argument("--server", choices=("embedded", "neo4j"), default="embedded")
@@ -56,6 +61,7 @@ def main() -> None:
             cast("IO[str]", process.stdin).write(f"{seed}\n")
             cast("IO[str]", process.stdin).flush()
             rate = float(_line(process))
+            # The first two rounds warm up the servers and do not count.
             rates[name] += [rate] if seed > 1 else []
             print(f"{options.server} {name} seed {seed}: {rate:,.0f} dialogues/s", flush=True)
     for process in running.values():

@@ -1,9 +1,9 @@
-"""What a cluster adds: writers at once on one Neo4j, actors on cores and beside a slow server, what Ray costs
-beside one process, memory of a large corpus.
+"""Measure what clusters change: concurrent writers, actors on cores, the overhead of Ray, and memory.
 
-``python -m benchmarks.cluster [PART...] [--quick] [--out DATA]`` measures all parts or some, and keeps each
-in the data of the docs as soon as it is measured. ``... load TARGET FILE`` is one of the writers: it loads
-when its standard input ends. ``... sort SIZE`` sorts so many dialogues into blocks, and merges these.
+``python -m benchmarks.cluster [PART...] [--quick] [--out DATA]`` runs all parts or the named ones. Each part
+is merged into the data of the documentation as soon as it is measured. The parts start this module again as
+child processes: ``... load TARGET FILE`` loads a file when its standard input is closed, and ``... sort
+SIZE`` sorts SIZE dialogues into blocks and merges the blocks.
 """
 
 from __future__ import annotations
@@ -41,18 +41,31 @@ from graphneg.store.opening import open_store
 from tests.stub_model import answered, stub_model
 
 WRITERS = 4
+"""Number of concurrent writers."""
 BLOCKS = 8
+"""Number of blocks of a pipeline."""
 SORTED = 100
+"""Number of blocks for the measurement of memory."""
 SECONDS = 0.01
+"""Seconds that the stub of a served model takes per answer."""
 SATURATED = 0.8
-"""With so large a share of the cores busy on average, there are moments when all are: no more is asked."""
+"""Mean share of busy cores at or above which the machine counts as saturated; no goal is set then."""
 LEAST_RATE, LEAST_EFFICIENCY, MOST_OVERHEAD, MOST_MEMORY = 1.5, 0.9, 0.15, 1.15
+"""Goals: minimum speed-up of writers and efficiency of actors, maximum overhead and growth of memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """How much is measured: ``dialogues`` of each writer; ``contexts`` of a slow server; ``parsed`` and
-    ``edited`` dialogues in blocks on cores; by so many ``actors``; memory of two ``sizes`` in dialogues."""
+    """The amounts to measure.
+
+    Attributes:
+        dialogues: Number of dialogues per writer.
+        contexts: Number of contexts for the slow server.
+        parsed: Number of dialogues to parse in blocks.
+        edited: Number of dialogues to edit in blocks.
+        actors: Numbers of actors to compare, 1 first.
+        sizes: Two numbers of dialogues for the measurement of memory, the smaller one first.
+    """
 
     dialogues: int = 1_000
     contexts: int = 3_840
@@ -66,7 +79,14 @@ QUICK = Amounts(dialogues=40, contexts=96, parsed=80, edited=80, actors=(1, 2), 
 
 
 def writers(amounts: Amounts) -> Result:
-    """Four corpora loaded into one Neo4j, one after another and at once."""
+    """Load four corpora into one Neo4j, one after the other and concurrently.
+
+    Args:
+        amounts: The amounts to measure.
+
+    Returns:
+        A table, a goal for the speed-up, and a goal that all dialogues are stored.
+    """
     dialogues = amounts.dialogues
     with tempfile.TemporaryDirectory() as folder:
         host = Host("neo4j", Path(folder))
@@ -107,7 +127,7 @@ def _most(what: str, measured: float, most: float) -> Goal:
 
 
 def _loads(host: Host, folder: Path, dialogues: int, at_once: bool) -> tuple[float, float, int]:
-    """Seconds that the loads take together, cores busy meanwhile, and how many dialogues are there then."""
+    """Return the seconds of all loads, the mean number of busy cores, and the number of stored dialogues."""
     instance, corpus = host.fresh(), bundled()
     files = [
         write_jsonl(corpus.several(dialogues, f"writer{n}-"), folder / f"{n}.jsonl") for n in range(WRITERS)
@@ -135,15 +155,27 @@ def _writer(instance: Instance, file: Path) -> subprocess.Popen[bytes]:
 
 
 def load(target: str, file: str) -> None:
-    """What a writer does."""
+    """Load a file as one of the writers, when standard input is closed.
+
+    Args:
+        target: Address of the store.
+        file: JSON Lines file of dialogues.
+    """
     with DialogueGraph(open_store(target)) as graph:
+        # All writers open the store first and then wait, so that their start is not measured.
         print("ready", flush=True)
         sys.stdin.read()
         graph.load("dialogues", file)
 
 
 class _Look(NamedTuple):
-    """When it was, how much was done, and for how long all cores together had been idle, in seconds."""
+    """An observation of a running pipeline.
+
+    Attributes:
+        at: Time in seconds, by the monotonic clock.
+        amount: Number of finished items.
+        idle: Idle time of all cores together since the system started, in seconds.
+    """
 
     at: float
     amount: int
@@ -151,19 +183,29 @@ class _Look(NamedTuple):
 
 
 class _Watch(Thread):
-    """How much is done, from time to time."""
+    """A thread that counts finished items every 50 ms."""
 
     def __init__(self, count: Callable[[], int]) -> None:
+        """Create a thread that calls a function to count the finished items."""
         super().__init__(daemon=True)
         self.seen: list[_Look] = []
         self._count, self._over = count, Event()
 
     def run(self) -> None:
+        """Record observations until the context ends."""
         while not self._over.wait(0.05):
             self.seen.append(_Look(time.monotonic(), self._count(), psutil.cpu_times().idle))
 
     def rate(self, first: int, last: int) -> tuple[float, float]:
-        """So much a second, and cores busy, from when ``first`` are done until ``last``, or all seen, are."""
+        """Return the rate between two numbers of finished items, and the mean number of busy cores.
+
+        Args:
+            first: Number of items at which the measurement starts.
+            last: Number of items at which it ends; the highest observed number if that is lower.
+
+        Returns:
+            Items per second, and busy cores.
+        """
         most = min(last, max(look.amount for look in self.seen))
         began = next(look for look in self.seen if look.amount >= first)
         ended = next(look for look in self.seen if look.amount >= most)
@@ -172,17 +214,27 @@ class _Watch(Thread):
         return (ended.amount - began.amount) / seconds, busy
 
     def __enter__(self) -> Self:
+        """Start the thread."""
         self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Stop the thread."""
         self._over.set()
         self.join()
 
 
 def servers(amounts: Amounts) -> Result:
-    """`pneg` of a served model that answers in 10 ms, one question of each actor at a time: this process, and
-    actors on a cluster of this machine."""
+    """Run `pneg` with a served model that takes 10 ms per answer, in this process and with actors.
+
+    Each actor sends one request at a time, so the rate should grow linearly with the number of actors.
+
+    Args:
+        amounts: The amounts to measure.
+
+    Returns:
+        A table, and a goal for each number of actors that does not saturate the machine.
+    """
     from graphneg.ray import run_on
     from tests.ray_cluster import cluster_of
 
@@ -194,10 +246,13 @@ def servers(amounts: Amounts) -> Result:
         with cluster_of(0, num_cpus=max(amounts.actors)):
             for amount in amounts.actors:
                 rate, busy, ids = _answers(Path(folder), chats, amount, f"by{amount}", run_on)
+                # The efficiency is relative to one actor, not to this process: one actor has the overhead of
+                # Ray, too.
                 first = first if amount > 1 else rate
                 share, alike = rate / (first * amount), "yes" if ids == expected else "no"
                 name = "1 actor" if amount == 1 else f"{amount} actors"
                 rows.append((name, f"{rate:.1f}", f"{rate / alone:.2f}", f"{busy:.2f}", alike))
+                # On a saturated machine the cores limit the rate, not the actors.
                 if amount > 1 and busy < SATURATED * (os.cpu_count() or 1):
                     goals.append(
                         _least(f"{amount} actors beside a slow server, of linear", share, LEAST_EFFICIENCY)
@@ -219,8 +274,7 @@ def _chats(path: Path, amount: int) -> Path:
 def _answers(
     folder: Path, chats: Path, amount: int, name: str, run: Callable[..., object]
 ) -> tuple[float, float, list[str]]:
-    """Answers a second and cores busy in the middle half of all, when each actor is at work, and the ids of
-    what was made; a stub gives no text twice, and has some thousands."""
+    """Return the answers per second, the busy cores, and the ids of the negatives."""
     with stub_model(stub := folder / f"{name}-stub", seconds=SECONDS) as url:
         served = {"base_url": url, "concurrency": 1, "cache": str(folder / f"{name}.answers")}
         pipeline = Pipeline(
@@ -235,11 +289,19 @@ def _answers(
             run(pipeline)
         total = len(answered(stub))
     lines = Path(pipeline.write).read_text().splitlines()
+    # In the middle half of the answers, all actors have started and none has finished.
     return *watch.rate(total // 4, 3 * total // 4), sorted(json.loads(line)["id"] for line in lines)
 
 
 def cores(amounts: Amounts) -> Result:
-    """Dialogues parsed and edited by actors on the cores of this machine."""
+    """Parse and edit dialogues with actors on the cores of this machine.
+
+    Args:
+        amounts: The amounts to measure.
+
+    Returns:
+        A table with a row for each number of actors.
+    """
     from graphneg.ray import run_on
     from tests.ray_cluster import cluster_of
 
@@ -263,7 +325,14 @@ def cores(amounts: Amounts) -> Result:
 
 
 def overhead(amounts: Amounts) -> Result:
-    """What Ray costs beside one process: graphs that are there are edited, by one actor."""
+    """Measure the overhead of Ray: edit stored graphs with one actor and in one process.
+
+    Args:
+        amounts: The amounts to measure.
+
+    Returns:
+        A table, and a goal for the ratio of the times.
+    """
     from graphneg.ray import run_on
     from tests.ray_cluster import cluster_of
 
@@ -283,7 +352,14 @@ def overhead(amounts: Amounts) -> Result:
 
 
 class _Ran(NamedTuple):
-    """Seconds in all; dialogues a second and cores busy from the first blocks on; what was written."""
+    """The measurements of one pipeline.
+
+    Attributes:
+        seconds: Seconds in all.
+        rate: Dialogues per second after the first blocks.
+        busy: Mean number of busy cores after the first blocks.
+        content: The bytes of the output.
+    """
 
     seconds: float
     rate: float
@@ -294,8 +370,7 @@ class _Ran(NamedTuple):
 def _blocks(
     folder: Path, given: Path, name: str, run: Callable[..., object], actors: int, **more: Any
 ) -> _Ran:
-    """A pipeline in blocks with stores of their own. The rate is that from the first block of each actor on:
-    before, actors are made."""
+    """Run a pipeline in blocks, each with a store of its own."""
     pipeline = Pipeline(
         write=str(folder / f"{name}.jsonl"),
         load=(Load("dialogues", (str(given),)),),
@@ -309,6 +384,7 @@ def _blocks(
     seconds = time.monotonic() - began
     with open(given, "rb") as file:
         dialogues = sum(1 for _ in file)
+    # The start of the actors is not measured: the rate counts from the first block of each actor.
     rate, busy = watch.rate(actors, BLOCKS)
     return _Ran(seconds, rate * dialogues / BLOCKS, busy, Path(pipeline.write).read_bytes())
 
@@ -318,8 +394,14 @@ def _refuse(one: Rejected) -> None:
 
 
 def memory(amounts: Amounts) -> Result:
-    """The largest resident set of a process that reads so many dialogues, sorts them into blocks, and
-    merges as many negatives in files of blocks."""
+    """Measure the peak memory of a process that sorts dialogues into blocks and merges negatives.
+
+    Args:
+        amounts: The amounts to measure.
+
+    Returns:
+        A table, and a goal: the memory must not grow with the number of dialogues.
+    """
     rows = tuple((f"{size:,}", *_sorted(size)) for size in amounts.sizes)
     about = f"A corpus sorted into {SORTED} blocks, and negatives of as many merged, by a process of its own."
     table = Table("Memory of a pipeline", about, ("dialogues", "peak MB", "seconds"), rows)
@@ -334,7 +416,11 @@ def _sorted(size: int) -> Iterator[str]:
 
 
 def sort(size: str) -> None:
-    """What that process does: prints megabytes and seconds."""
+    """Sort dialogues into blocks, merge as many negatives, and print megabytes and seconds.
+
+    Args:
+        size: Number of dialogues.
+    """
     with tempfile.TemporaryDirectory() as folder:
         chats, out = _chats(Path(folder) / "chats.jsonl", int(size)), Path(folder) / "negatives.jsonl"
         began = time.monotonic()
@@ -346,7 +432,7 @@ def sort(size: str) -> None:
 
 
 def _made(shard: Shard, records: Path, out: Path) -> Path:
-    """The file of a block: of each dialogue its last turn, as if that were a wrong response."""
+    """Write a block of negatives: for each dialogue, its last turn as the response."""
     dialogues = (one for one in block_records(records, shard) if isinstance(one, Dialogue))
     items = ((natural_order(one.id), to_record(_as_negative(one))) for one in dialogues)
     with open_shard(out, Header(str(shard), RECORDS, {}, ""), "") as writer:
@@ -375,7 +461,7 @@ CHILDREN: Mapping[str, Callable[..., None]] = {"load": load, "sort": sort}
 
 
 def main() -> None:
-    """Measure what was asked for."""
+    """Run the parts that the command line names, or a child process."""
     if sys.argv[1:2] and sys.argv[1] in CHILDREN:
         CHILDREN[sys.argv[1]](*sys.argv[2:])
         return

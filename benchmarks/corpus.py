@@ -1,7 +1,8 @@
-"""The dialogues that are measured: gold AMR graphs in their order, eight to a dialogue, in copies.
+"""Provide the dialogues of the benchmarks: AMR graphs in the order of their file, eight per dialogue.
 
-The graphs are those of The Little Prince (training part) where its file is found, with ConceptNet's
-opposites and PropBank's frames; else the bundled corpus.
+The graphs are the training part of The Little Prince if its file is found, with the opposites of ConceptNet
+and the frames of PropBank. Otherwise they come from the bundled corpus. Larger corpora are made by copying
+the dialogues under other names: the copies ``copy0`` and ``copy1`` have the same texts and different ids.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from graphneg.model import Dialogue, Frame, GraphText, Opposite, Record, Utteran
 from graphneg.store.connection import Store
 
 TURNS = 8
+"""Number of turns per dialogue."""
 SHORT_TURNS = 2
+"""Number of turns of a short dialogue."""
 SPEAKERS = ("A", "B")
 LITTLE_PRINCE = "amr_little_prince/lpp-train.txt"
 OPPOSITES = "conceptnet/assertions-en-opposites.csv.gz"
@@ -28,9 +31,13 @@ FRAMES = "propbank/propbank-frames-3.4.tar.gz"
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Graphs with their texts, and the opposites and frames that transforms look up.
+    """Graphs with their texts, and the opposites and frames that transforms need.
 
-    ``data`` is the folder of corpora, where there is one.
+    Attributes:
+        description: Source and amounts, for the tables.
+        texts: The graphs with their texts.
+        resources: The opposites and frames.
+        data: Folder of corpora; None if the bundled corpus is used.
     """
 
     description: str
@@ -40,27 +47,59 @@ class Corpus:
 
     @property
     def dialogues(self) -> int:
-        """How many dialogues one copy has."""
+        """The number of dialogues per copy."""
         return -(-len(self.texts) // TURNS)
 
     def copies(self, first: int, last: int, name: str = "copy") -> Iterator[Dialogue]:
-        """Dialogues of the copies numbered ``first`` to ``last - 1``, each a corpus of its own name."""
+        """Yield the dialogues of some copies.
+
+        Args:
+            first: Number of the first copy.
+            last: Number after the last copy.
+            name: Prefix of the corpora's names; each copy is a corpus of its own.
+
+        Yields:
+            The dialogues, copy by copy.
+        """
         for copy in range(first, last):
             yield from _dialogues(self.texts, f"{name}{copy}", TURNS)
 
     def several(self, amount: int, name: str) -> Iterator[Dialogue]:
-        """The first ``amount`` dialogues of as many copies as that takes."""
+        """Return a number of dialogues, from as many copies as necessary.
+
+        Args:
+            amount: Number of dialogues.
+            name: Prefix of the corpora's names.
+
+        Returns:
+            An iterator over the dialogues.
+        """
         return islice(self.copies(0, -(-amount // self.dialogues), name), amount)
 
     def short(self, amount: int, name: str) -> Iterator[Dialogue]:
-        """So many dialogues of two turns, of the smaller half of the graphs, in copies."""
+        """Return dialogues of two turns with small graphs, from as many copies as necessary.
+
+        Args:
+            amount: Number of dialogues.
+            name: Prefix of the corpora's names.
+
+        Returns:
+            An iterator over the dialogues, made of the smaller half of the graphs.
+        """
         texts = sorted(self.texts, key=lambda one: len(one.penman))[: len(self.texts) // 2]
         copies = (_dialogues(texts, f"{name}{copy}", SHORT_TURNS) for copy in count())
         return islice(chain.from_iterable(copies), amount)
 
 
 def little_prince(data: Path) -> Corpus:
-    """The Little Prince from a folder of corpora, or the bundled corpus where it is not there."""
+    """Return The Little Prince, or the bundled corpus if the book is not found.
+
+    Args:
+        data: Folder of corpora.
+
+    Returns:
+        The corpus with its resources.
+    """
     book = data / LITTLE_PRINCE
     if not book.exists():
         return bundled()
@@ -70,6 +109,7 @@ def little_prince(data: Path) -> Corpus:
 
 
 def bundled() -> Corpus:
+    """Return the corpus that ships with graphneg."""
     records = list(_records("everyday"))
     graphs = [record for record in records if isinstance(record, GraphText)]
     resources = [record for record in records if isinstance(record, Opposite | Frame)]
@@ -77,11 +117,28 @@ def bundled() -> Corpus:
 
 
 def store_records(store: Store, records: Iterator[Record] | Sequence[Record]) -> LoadReport:
+    """Write records to a store.
+
+    Args:
+        store: The store to write to.
+        records: Dialogues, opposites, frames or other records.
+
+    Returns:
+        The counts of what was written.
+    """
     return write_records(store, records, LoadReport("benchmarks"), Grouping("benchmarks", "train", TURNS))
 
 
 def write_jsonl(dialogues: Iterator[Dialogue], path: Path) -> Path:
-    """Dialogues as the loader ``dialogues`` reads them."""
+    """Write dialogues as JSON Lines for the loader ``dialogues``.
+
+    Args:
+        dialogues: The dialogues to write.
+        path: The file to write.
+
+    Returns:
+        The path of the file.
+    """
     with path.open("w", encoding="utf-8") as out:
         for one in dialogues:
             turns = [{"speaker": u.speaker, "text": u.text, "amr": u.amr} for u in one.utterances]

@@ -1,8 +1,10 @@
-"""A crowd: four processes that write and four that read share a store for an hour.
+"""Test concurrent use: four processes write to one store and four read from it, for an hour.
 
-Nothing may be lost, no error come that trying again would have taken, and memory stay flat.
+No acknowledged write may be lost, no error may occur that a retry would have avoided, and memory must not
+grow.
 
-``python -m benchmarks.crowd NUMBER KIND TARGET FILE SECONDS`` is one of the processes: it prints what it did.
+``python -m benchmarks.crowd NUMBER KIND TARGET FILE SECONDS`` is one of the processes. It prints its rounds,
+errors, losses and memory as JSON.
 """
 
 from __future__ import annotations
@@ -31,16 +33,31 @@ from tests.shift_samples import Letters
 from tests.toy_parser import ToyParser
 
 WRITERS = READERS = 4
+"""Numbers of processes."""
 DIALOGUES = 40
+"""Number of dialogues that a writer loads per round."""
 LOOK = "MATCH (d:Dialogue {corpus: $corpus}) RETURN count(d) AS amount"
+"""Count the dialogues of a corpus."""
 GRAPHS = (
     "MATCH (d:Dialogue {corpus: $corpus})-[:HAS_TURN]->()-[:MEANS]->(a:Amr) "
     "WHERE EXISTS { (a)-[:TOP]->() } RETURN count(a) AS amount"
 )
+"""Count the graphs of a corpus that have a top node."""
 TRACES = "MATCH (v:Variant)-[:VARIANT_OF]->(:Dialogue {id: $dialogue}) RETURN count(v) AS amount"
+"""Count the stored variants of a dialogue."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Run the processes and check their reports.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     instance = host.fresh()
     file = write_jsonl(corpus.several(DIALOGUES, "copy"), host.directory / "crowd.jsonl")
     began = [
@@ -103,7 +120,15 @@ def _begun(instance: Instance, number: int, kind: str, file: Path, seconds: floa
 
 
 def main(number: str, kind: str, target: str, file: str, seconds: str) -> None:
-    """Work until the time is over; print the rounds, the errors, what is lost, and the memory."""
+    """Work until the time is over, then print the report of this process.
+
+    Args:
+        number: Number of the process among those of its kind.
+        kind: ``write`` or ``read``.
+        target: Address of the store.
+        file: JSON Lines file of the dialogues to load.
+        seconds: Seconds to work.
+    """
     began, own = time.monotonic(), psutil.Process()
     done, errors, early = 0, list[str](), 0.0
     with graphneg.open(target) as graph:
@@ -114,6 +139,7 @@ def main(number: str, kind: str, target: str, file: str, seconds: str) -> None:
                 done += 1
             except GraphnegError as error:
                 errors.append(f"{kind}: {str(error)[:300]}")
+            # After a fifth of the time, caches are full: further growth counts as a leak.
             if passed < float(seconds) / 5 or not early:
                 early = own.memory_info().rss / 2**20
         lost = worker.lost()
@@ -122,22 +148,28 @@ def main(number: str, kind: str, target: str, file: str, seconds: str) -> None:
 
 
 class Writer:
-    """Loads a corpus a round, parses it, makes negatives of it and adds it to the shift graph."""
+    """A process that writes: each round loads, parses and edits a corpus and adds it to the shift graph."""
 
     def __init__(self, graph: DialogueGraph, number: int, file: Path) -> None:
+        """Initialize a writer with the dialogues of a file."""
         self._graph, self._number = graph, number
         self._text = file.read_text(encoding="utf-8")
         self._file = file.with_name(f"crowd{number}.jsonl")
         self._acknowledged: list[tuple[str, Mapping[str, Any], int]] = []
 
     def round(self, number: int) -> None:
-        """One round; what is acknowledged is noted at once."""
+        """Run one round and remember what the store acknowledged.
+
+        Args:
+            number: Number of the round. It is part of the ids, so that each round writes new dialogues.
+        """
         corpora = sorted({json.loads(line)["corpus"] for line in self._text.splitlines()})
         own = {corpus: f"w{self._number}-{number}-{corpus}" for corpus in corpora}
         dialogues = [json.loads(line) for line in self._text.splitlines()]
         for dialogue in dialogues:
             dialogue["id"] = dialogue["id"].replace(dialogue["corpus"], own[dialogue["corpus"]], 1)
             dialogue["corpus"] = own[dialogue["corpus"]]
+        # Every second dialogue has no graphs, so that the round has something to parse.
         for turn in (turn for dialogue in dialogues[::2] for turn in dialogue["turns"]):
             turn["amr"] = None
         self._file.write_text("".join(json.dumps(one) + "\n" for one in dialogues), encoding="utf-8")
@@ -154,15 +186,16 @@ class Writer:
             self._graph.shift(Letters(), keywords="rake", corpora=[corpus])
 
     def lost(self) -> int:
-        """How much of what was acknowledged is not there."""
+        """Return how many acknowledged writes are missing."""
         asked = ((self._graph.cypher(query, **of), least) for query, of, least in self._acknowledged)
         return sum(next(iter(rows))["amount"] < least for rows, least in asked)
 
 
 class Reader:
-    """Asks what people ask."""
+    """A process that reads: it runs typical queries in turn."""
 
     def __init__(self, graph: DialogueGraph, number: int) -> None:
+        """Initialize a reader; its number decides which query comes first."""
         asks: tuple[Callable[[], Any], ...] = (
             graph.info,
             lambda: list(graph.cypher("MATCH (d:Dialogue)-[:HAS_TURN]->(u) RETURN d.id, u.text LIMIT 2000")),
@@ -172,9 +205,15 @@ class Reader:
         self._asks = asks[number % len(asks) :] + asks[: number % len(asks)]
 
     def round(self, number: int) -> None:
+        """Run one query.
+
+        Args:
+            number: Number of the round.
+        """
         self._asks[number % len(self._asks)]()
 
     def lost(self) -> int:
+        """Return 0, because a reader writes nothing."""
         return 0
 
 

@@ -1,9 +1,9 @@
-"""Texts of graphs by a small language model: ``python -m benchmarks.decoder``.
+"""Measure a small language model that writes texts from graphs: ``python -m benchmarks.decoder``.
 
-SmolLM2-135M learns gold graphs of The Little Prince, silver ones of SICK and parsed turns of DailyDialog.
-It is measured on texts that were held out; and, beside ``surface`` and the rescorer, on edits whose result is
-the graph of another sentence of SICK, so that there is a text by people to compare with. What was made and
-trained is kept in a folder, so that a stopped run goes on.
+SmolLM2-135M is trained on gold graphs of The Little Prince, silver graphs of SICK and parsed turns of
+DailyDialog. The first test is on held-out texts. The second test compares it with ``surface`` and
+``rescored`` on edits whose result is the graph of another sentence of SICK, so that a human reference text
+exists. Models and texts are kept in a folder, so that an interrupted run can be continued.
 """
 
 from __future__ import annotations
@@ -50,13 +50,26 @@ SOURCES = {
     "sick": "SICK (silver)",
     "dailydialog": "DailyDialog (parsed)",
 }
+"""Names of the corpora in the tables."""
 KINDS = {"negate": "negated", "affirm": "affirmed", "word": "another word"}
+"""Names of the kinds of edits in the tables."""
 THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """``pairs`` are learned, a third of each corpus; all but the upper ``layers`` are frozen."""
+    """The settings of the training and the tests.
+
+    Attributes:
+        pairs: Number of pairs of graph and text to train on, a third of each corpus.
+        held_out: Number of held-out texts.
+        changes: Number of edits per kind.
+        layers: Number of upper layers to train; the others are frozen.
+        epochs: Number of epochs.
+        batch: Number of pairs per step.
+        rate: Learning rate.
+        max_tokens: Maximum number of tokens of a pair.
+    """
 
     pairs: int = 4000
     held_out: int = 150
@@ -70,7 +83,13 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An edit whose result is the graph of other sentences, ``texts``; ``kind`` is a key of `KINDS`."""
+    """An edit whose result is the graph of other sentences.
+
+    Attributes:
+        kind: Kind of the edit, a key of `KINDS`.
+        edited: The sentence with its graph before and after the edit.
+        texts: The sentences that have the edited graph.
+    """
 
     kind: str
     edited: EditedUtterance
@@ -78,7 +97,11 @@ class Change:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, measure and print; what was done before an interruption is not done again."""
+    """Train, measure and print, without repeating what an earlier run has done.
+
+    Args:
+        arguments: The command line; None for the process's own.
+    """
     import torch
 
     asked = _parser().parse_args(arguments)
@@ -120,7 +143,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def trained_model(data: Path, work: Path, setting: Setting, tested: set[str]) -> tuple[Path, str]:
-    """The folder of the trained model, and how it was trained; no text that is ``tested`` is learned."""
+    """Train the model, or find the one of an earlier run.
+
+    Args:
+        data: Folder of corpora.
+        work: Folder of results.
+        setting: The settings of the training.
+        tested: Keys of the test texts, which are excluded from the training data.
+
+    Returns:
+        The folder of the model, and a description of its training.
+    """
     out, note = work / "model", work / "trained.json"
     if not note.exists():
         began = time.monotonic()
@@ -142,7 +175,16 @@ def trained_model(data: Path, work: Path, setting: Setting, tested: set[str]) ->
 
 
 def corpus(data: Path, work: Path, setting: Setting) -> list[Meaning]:
-    """Graphs and texts, as many of each corpus as there are of the smallest share; read from a store."""
+    """Collect graphs with their texts, about as many of each corpus.
+
+    Args:
+        data: Folder of corpora.
+        work: Folder of results, where the store is.
+        setting: The settings of the training.
+
+    Returns:
+        The graphs and texts to train on and to hold out.
+    """
     files = {"prince": data / PRINCE, "sick": work / "sick.amr"}
     texts = list(islice(sick(data, "train").items(), setting.pairs))
     files["sick"].write_text("\n".join(_block(at, text, graph) for at, (text, graph) in enumerate(texts)))
@@ -153,6 +195,7 @@ def corpus(data: Path, work: Path, setting: Setting) -> list[Meaning]:
         graph.load("dailydialog", data / DAILYDIALOG)
         graph.parse(corpora=["dailydialog"], limit=setting.pairs // 15)
         for at, name in enumerate(SOURCES):
+            # If a corpus is too small for its share, the remaining corpora fill the gap.
             share = (setting.pairs + setting.held_out - len(found)) // (len(SOURCES) - at)
             some = list(meanings_of(graph.store, Selection((name,))))
             found += shuffled(some, 0, "share")[:share]
@@ -166,19 +209,36 @@ def _block(at: int, text: str, graph: AmrGraph) -> str:
 
 
 def sick(data: Path, part: str) -> dict[str, AmrGraph]:
-    """Each sentence of a part of SICK once, with its silver graph."""
+    """Read a part of SICK.
+
+    Args:
+        data: Folder of corpora.
+        part: ``train`` or ``test``.
+
+    Returns:
+        The silver graph of each sentence.
+    """
     found: dict[str, AmrGraph] = {}
     for side in ("src", "tgt"):
         file = data / SICK / f"{side}.{part}.amr"
         for line, block in iter_blocks(file.read_text(encoding="utf-8")):
             graph = parse_graph(block, first_line=line)
             text = metadata(graph.metadata)["snt"]
+            # Sentences occur in several pairs of SICK. The first graph counts.
             found.setdefault(text, replace(graph, id=f"sick/{part}/{len(found)}"))
     return found
 
 
 def changes(sentences: dict[str, AmrGraph], amount: int) -> Iterator[Change]:
-    """Edits of sentences whose result is what others mean: ``amount`` of a kind, one of it a sentence."""
+    """Find edits of sentences whose result is the graph of other sentences.
+
+    Args:
+        sentences: Sentences with their graphs.
+        amount: Maximum number of edits per kind.
+
+    Yields:
+        The edits, at most one of each kind per sentence.
+    """
     meant: defaultdict[str, list[str]] = defaultdict(list)
     shapes: defaultdict[str, set[str]] = defaultdict(set)
     for text, graph in sentences.items():
@@ -206,7 +266,7 @@ def changes(sentences: dict[str, AmrGraph], amount: int) -> Iterator[Change]:
 
 
 def _edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, Edit]]:
-    """The edits of one node that may give another sentence's graph."""
+    """Yield the edits of one node that may result in another sentence's graph."""
     edit = Edit("change", "", "0", "set", graph.id, 0)
     for node in graph.nodes:
         if node.role == "polarity" and node.value == "-":
@@ -219,9 +279,20 @@ def _edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, 
 
 
 def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
-    """The graph without variables' names and branches' order; the label of one node may be ``hidden``."""
+    """Return a canonical text of a graph, without variable names and the order of branches.
+
+    The label of one node may be hidden, so that graphs compare equal that differ in that node only.
+
+    Args:
+        graph: The graph.
+        hidden: Index of the node whose label is replaced by ``?``; -1 for none.
+
+    Returns:
+        The text.
+    """
 
     def label(k: int) -> str:
+        # A second mention is written as its label, because the names of variables do not matter.
         return "?" if k == hidden else graph.nodes[k].label
 
     written: dict[int, str] = {}
@@ -233,7 +304,16 @@ def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
 
 
 def held_out_rows(model: Path, trip: RoundTrip, bars: Bars) -> list[tuple[str, ...]]:
-    """Of each corpus, what the model writes of held-out graphs, and what people wrote."""
+    """Score the model on the held-out texts of each corpus, next to the human texts.
+
+    Args:
+        model: Folder of the model.
+        trip: The parser that reads texts back.
+        bars: The progress display.
+
+    Returns:
+        The rows of the table.
+    """
     pairs, rows = read_pairs(model / HELD_OUT), list[tuple[str, ...]]()
     decoder = T5Decoder(model, device="cpu", batch_size=16)
     for name, told in SOURCES.items():
@@ -247,7 +327,16 @@ def held_out_rows(model: Path, trip: RoundTrip, bars: Bars) -> list[tuple[str, .
 
 
 def change_rows(every: Sequence[Change], model: Path, trip: RoundTrip) -> list[tuple[str, ...]]:
-    """Of each kind of edit, what each decoder makes of the same ones."""
+    """Score each decoder on the edits of each kind.
+
+    Args:
+        every: The edits.
+        model: Folder of the model.
+        trip: The parser that reads texts back.
+
+    Returns:
+        The rows of the table.
+    """
     decoders: dict[str, Decoder] = {
         "`surface`": get_decoder("surface"),
         "SmolLM2": get_decoder("t5", model=model, device="cpu", batch_size=16),

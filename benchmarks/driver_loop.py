@@ -1,4 +1,7 @@
-"""The yardstick: a bare loop over the official driver, batches of 5,000 rows, nothing else."""
+"""Provide the yardstick for write speeds: a bare loop over the official Neo4j driver.
+
+The loop creates AMR nodes in batches of 5,000 rows and does nothing else.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,22 @@ from graphneg.amr.penman import parse_graph
 from graphneg.ingest.rows import GraphRows, Row
 
 BATCH = 5_000
+"""Number of rows per transaction."""
 CREATE = "UNWIND $rows AS row CREATE (n:AmrNode) SET n = row"
 REMOVE = "UNWIND $graphs AS amr MATCH (n:AmrNode {amr: amr}) DETACH DELETE n"
 
 
 def node_rows(corpus: Corpus, amount: int, name: str = "bare") -> list[Row]:
-    """Rows of the corpus's nodes, from as many copies as it takes."""
+    """Return rows of AMR nodes, from as many copies of the corpus as necessary.
+
+    Args:
+        corpus: The corpus to copy.
+        amount: Number of rows.
+        name: Prefix of the copies' names.
+
+    Returns:
+        The rows.
+    """
     rows: list[Row] = []
     for dialogue in corpus.copies(0, amount, name):
         for utterance in dialogue.utterances:
@@ -33,7 +46,15 @@ def node_rows(corpus: Corpus, amount: int, name: str = "bare") -> list[Row]:
 
 
 def nodes_per_second(instance: Instance, rows: Sequence[Row]) -> float:
-    """Create the nodes, timed, and remove them again."""
+    """Create nodes, measure the rate, and delete the nodes.
+
+    Args:
+        instance: The server.
+        rows: Rows of AMR nodes.
+
+    Returns:
+        The number of nodes created per second.
+    """
     with instance.driver.session(database=instance.database) as session:
         began = time.perf_counter()
         for batch in batches(rows):
@@ -45,6 +66,15 @@ def nodes_per_second(instance: Instance, rows: Sequence[Row]) -> float:
 
 
 def batches(rows: Sequence[Any], size: int = BATCH) -> Iterator[Sequence[Any]]:
+    """Split rows into batches.
+
+    Args:
+        rows: The rows.
+        size: Maximum number of rows per batch.
+
+    Yields:
+        The batches in order.
+    """
     for at in range(0, len(rows), size):
         yield rows[at : at + size]
 

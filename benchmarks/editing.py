@@ -1,4 +1,4 @@
-"""Editing: the recipe `deam` over all dialogues, warm, from proposals to PENMAN."""
+"""Measure the speed of editing: the recipe `deam` over all dialogues, from proposals to PENMAN."""
 
 from __future__ import annotations
 
@@ -14,11 +14,24 @@ from graphneg.editing.recipes import get_recipe
 from graphneg.store.dialogues import GraphCache
 
 WARM_UP = 1_000
+"""First seed of the passes that warm up; the measured passes use small seeds."""
 WANTED = {"Neo4j": 500, "embedded": 400}
+"""Goals: minimum number of dialogues per second."""
 LOOP = 25_000
+"""Nodes per second of the bare loop below which the machine counts as too slow for the goals."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Run passes that read the original graphs anew, then passes that reuse them.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     instance = host.loaded(corpus, sizes.copies)
     loop_rows = node_rows(corpus, sizes.loop_nodes)
     nodes_per_second(instance, loop_rows)
@@ -29,6 +42,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     anew: list[Pass] = []
     loops: list[float] = []
     for seed in range(sizes.anew):
+        # The bare loop runs between the passes: it shows how fast the machine is at that time.
         loops.append(nodes_per_second(instance, loop_rows))
         graph_cache = GraphCache(instance.store)
         anew.append(editor.run(recipe, seed, graph_cache))
@@ -91,7 +105,7 @@ def _rates(
 
 
 def _queries(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass]) -> Table:
-    """Where the time of proposals goes, transform by transform."""
+    """Return a table of the share of time that each transform's query takes."""
     passes = [*anew, *kept]
     total = sum(one.total for one in passes)
     rows = [

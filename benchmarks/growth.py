@@ -1,4 +1,4 @@
-"""Growth: ten times the dialogues, and what that does to the time of editing them."""
+"""Measure how the time of editing grows with the number of dialogues."""
 
 from __future__ import annotations
 
@@ -11,10 +11,22 @@ from graphneg.editing.recipes import get_recipe
 from graphneg.store.dialogues import GraphCache, Selection
 
 WARM_UP = 2_000
+"""First seed of the passes that warm up."""
 SLACK = 1.1
+"""Factor by which the time may grow faster than the number of dialogues."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Edit a small store, then a larger store, wholly and as many dialogues as the small one has.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     recipe = get_recipe("deam")
     instance = host.loaded(corpus, sizes.copies)
     store = instance.store

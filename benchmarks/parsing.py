@@ -1,4 +1,4 @@
-"""The `dependency` parser: how good its graphs are, and how many it makes a second."""
+"""Measure the parser `dependency`: the quality of its graphs (Smatch) and its speed."""
 
 from __future__ import annotations
 
@@ -27,21 +27,35 @@ PARSER = "dependency"
 BOOK = "amr_little_prince/lpp-dev.txt"
 SICK = "sick_silver_amr/main"
 SICK_PARTS = ("src", "tgt")
+"""Sides of the sentence pairs of SICK."""
 HEADERS = frozenset({"sentence_a", "sentence_b"})
+"""Column names that appear as sentences in the files."""
 CHATS = "dailydialog/dialogues_validation.txt"
 CHUNK = 100
+"""Number of sentences per batch."""
 PROCESSES = 2
+"""Number of parser processes."""
 LENGTHS = (100, 1_000, 10_000, 100_000)
+"""Lengths of the long sentences, in characters."""
 WANTED_RATE, WANTED_SECONDS, WANTED_TOKEN_MS = 250, 120, 50
+"""Goals: minimum sentences per second, maximum seconds for 1,000 dialogues, maximum ms per token."""
 WANTED_SMATCH = {"The Little Prince, development part": 0.74, "SICK, sentences in no training split": 0.85}
+"""Goals: minimum Smatch F1 by corpus."""
 WANTED_NEGATION = 0.80
+"""Goal: minimum F1 of the sub-score of negation."""
 
 Texts = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class GoldSet:
-    """Gold graphs as PENMAN blocks, and their sentences."""
+    """A corpus of gold graphs.
+
+    Attributes:
+        name: Name of the corpus.
+        blocks: The graphs as PENMAN texts.
+        texts: Their sentences.
+    """
 
     name: str
     blocks: tuple[str, ...]
@@ -49,6 +63,16 @@ class GoldSet:
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Measure speed, quality, long sentences, and a corpus of plain dialogues.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     with open_pool(PARSER, processes=PROCESSES) as pool:
         speed = _speed(pool, corpus, sizes)
         quality = [_quality(pool, gold, host.directory, sizes) for gold in gold_sets(corpus, sizes)]
@@ -61,7 +85,15 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def gold_sets(corpus: Corpus, sizes: Sizes) -> Iterator[GoldSet]:
-    """The development part of the book, and unseen sentences of SICK; the bundled graphs without them."""
+    """Yield the test corpora.
+
+    Args:
+        corpus: The corpus of the run. Without a folder of corpora, its own graphs are the only set.
+        sizes: The amounts of the run.
+
+    Yields:
+        The development part of The Little Prince, and the sentences of SICK that are in no training split.
+    """
     book, sick = WANTED_SMATCH
     if corpus.data is None:
         texts = [one for one in corpus.texts if one.text][: sizes.sentences]
@@ -81,7 +113,14 @@ def gold_sets(corpus: Corpus, sizes: Sizes) -> Iterator[GoldSet]:
 
 
 def blocks(file: Path) -> list[tuple[str, str]]:
-    """Each graph of a PENMAN file with its sentence, comments but the sentence left out."""
+    """Read a PENMAN file.
+
+    Args:
+        file: The file.
+
+    Returns:
+        The sentence of each graph, and the graph without comment lines.
+    """
     found: list[tuple[str, str]] = []
     for _, block in iter_blocks(file.read_text(encoding="utf-8")):
         lines = block.splitlines()
@@ -91,7 +130,11 @@ def blocks(file: Path) -> list[tuple[str, str]]:
 
 
 def spacy_alone() -> Callable[[Texts], int]:
-    """What a worker does that runs spaCy and nothing else."""
+    """Return the work of a process that runs spaCy and nothing else.
+
+    Returns:
+        A function that returns the number of tokens of some texts.
+    """
     from graphneg.parsers.dependency.text import load_model
 
     nlp = load_model(None)
@@ -145,6 +188,7 @@ def _quality(pool: ParserPool, gold: GoldSet, folder: Path, sizes: Sizes) -> Res
     files[0].write_text("\n\n".join(gold.blocks), encoding="utf-8")
     files[1].write_text("\n\n".join(one.penman or "()" for one in parsed), encoding="utf-8")
     found = evaluate_smatch(*files, processes=PROCESSES)
+    # A sentence without a graph counts as ill formed.
     whole = sum(one.penman is not None and not check(parse_graph(one.penman)) for one in parsed)
     return Result((_quality_table(gold, found),), tuple(_quality_goals(gold, found, whole)))
 
@@ -183,7 +227,7 @@ def _quality_goals(gold: GoldSet, found: Evaluation, whole: int) -> Iterator[Goa
 
 
 def _lengths(sizes: Sizes) -> Result:
-    """Cost by length, in this process."""
+    """Measure the time per token of very long sentences, in this process."""
     parser = get_parser(PARSER)
     words = "I told her that she should not buy the small red car which we saw on Monday , and "
     parser.parse_batch([words])
@@ -215,7 +259,7 @@ def _lengths(sizes: Sizes) -> Result:
 
 
 def _chats(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """A corpus of plain dialogues, from the store and back."""
+    """Parse a corpus of plain dialogues in a store."""
     instance = host.fresh()
     dialogues = DialogueGraph(instance.store)
     limit = sizes.few

@@ -1,4 +1,4 @@
-"""One pass over all dialogues of a store: propose, pick, apply, overlay; each stage on the clock."""
+"""Run one pass of edits over all dialogues of a store, with a clock on each stage."""
 
 from __future__ import annotations
 
@@ -23,12 +23,26 @@ from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dial
 from graphneg.workers import ahead, fewer_collections
 
 BATCH = 200
+"""Number of dialogues per batch."""
 STAGES = ("dialogues", "propose", "pick", "apply", "read", "write PENMAN")
+"""Names of the stages, in order."""
 
 
 @dataclass(slots=True)
 class Pass:
-    """What one pass took, by stage, and what it made."""
+    """The times and results of one pass.
+
+    Attributes:
+        seconds: Seconds of work by stage.
+        asked: Seconds of the queries by transform.
+        wall: Seconds by the clock.
+        dialogues: Number of dialogues.
+        proposals: Number of proposed edits.
+        variants: Number of edited dialogues.
+        graphs: Number of edited graphs.
+        ill_formed: Counts of ill-formed graphs by reason.
+        counting: Lock for the other attributes.
+    """
 
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     asked: dict[str, float] = field(default_factory=dict[str, float])
@@ -42,32 +56,52 @@ class Pass:
 
     @property
     def total(self) -> float:
-        """Seconds of work; more than passed, since batches are at work side by side."""
+        """The seconds of work, more than the clock shows because batches run concurrently."""
         return sum(self.seconds.values())
 
     @property
     def rate(self) -> float:
-        """Dialogues a second of the time that passed."""
+        """The number of dialogues per second by the clock."""
         return self.dialogues / self.wall
 
     def share(self, *stages: str) -> float:
+        """Return the share of some stages in the work.
+
+        Args:
+            *stages: Names of stages.
+
+        Returns:
+            The share, from 0 to 1.
+        """
         return sum(self.seconds[stage] for stage in stages) / self.total
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
+        """Measure a stage while the context is open.
+
+        Args:
+            name: Name of the stage.
+        """
         began = time.perf_counter()
         yield
         self.spent(name, time.perf_counter() - began)
 
     def spent(self, stage: str, seconds: float) -> None:
+        """Add seconds to a stage.
+
+        Args:
+            stage: Name of the stage.
+            seconds: Seconds of work.
+        """
         with self.counting:
             self.seconds[stage] += seconds
 
 
 class Editor:
-    """The way of an edit without a decoder, in the product's own functions."""
+    """An editor without a decoder, made of the functions that the package itself uses."""
 
     def __init__(self, store: Store) -> None:
+        """Initialize an editor for a store, with all transforms."""
         self._store = store
         self._transforms = load_transforms()
         self._writing = Lock()
@@ -75,7 +109,17 @@ class Editor:
     def run(
         self, recipe: Recipe, seed: int, graph_cache: GraphCache, selection: Selection | None = None
     ) -> Pass:
-        """One negative of each dialogue, as PENMAN; what comes out is checked off the clock."""
+        """Make one negative per dialogue, as PENMAN.
+
+        Args:
+            recipe: The recipe.
+            seed: Seed of the choice of edits.
+            graph_cache: Cache of the original graphs.
+            selection: The dialogues to edit; None for all.
+
+        Returns:
+            The times and results.
+        """
         plan, done = EditSettings(recipe, "dialogue", seed), Pass()
         ids = dialogue_ids(self._store, selection or Selection())
         batches = iter(lambda: list(islice(ids, BATCH)), [])
@@ -84,6 +128,7 @@ class Editor:
         with fewer_collections():
             for some in ahead(lambda batch: self._batch(plan, batch, graph_cache, done), batches):
                 texts += some
+        # The check of the graphs is not part of the product's work and is not measured.
         done.wall = time.perf_counter() - began
         done.graphs = len(texts)
         done.ill_formed.update(filter(None, map(fault_of, texts)))
@@ -109,7 +154,8 @@ class Editor:
         return texts
 
     def _picked(self, plan: EditSettings, dialogues: Sequence[StoredDialogue], done: Pass) -> list[EditPlan]:
-        """Picking asks for proposals on its way; that time is theirs."""
+        """Plan the edits of some dialogues."""
+        # Planning calls `ask` for proposals. That time belongs to another stage.
         asking = 0.0
 
         def ask(name: str, some: Sequence[StoredDialogue]) -> Proposals:
@@ -131,7 +177,14 @@ class Editor:
 
 
 def fault_of(text: str) -> str | None:
-    """Why a PENMAN text is not well formed, read anew; none where it is."""
+    """Return why a PENMAN text is not well formed.
+
+    Args:
+        text: The text, which is parsed again.
+
+    Returns:
+        The code of the first fault, or None for a well-formed graph.
+    """
     try:
         defects = check(parse_graph(text))
     except PenmanError as error:

@@ -1,9 +1,10 @@
-"""How negatives differ from people's: ``python -m benchmarks.people hard.jsonl --human dev.json``.
+"""Compare negatives with people's wrong responses: ``python -m benchmarks.people``.
 
-In: files of negatives, and contexts in the shape of DailyDialog++ that they were made for. Out: by source how
-well words alone tell negatives from people's, what they share with their contexts, whether they are set in
-the context's own scene, and what they are like. Contexts of the test part alone are compared (`read_data`
-splits): on the others features may have been counted.
+The arguments ``hard.jsonl --human dev.json`` name a file of negatives and its contexts in the format of
+DailyDialog++. The table shows, for each file, how well a classifier of words tells the negatives from
+people's responses, how many words they share with their contexts, whether they are set in the scene of the
+context, and several features of style. Only contexts of the test part (see `read_data`) are compared, because
+features may have been counted on the others.
 """
 
 from __future__ import annotations
@@ -25,17 +26,23 @@ from graphneg.nn.embedders import BUNDLED, Embedder, get_embedder
 from graphneg.records.files import read_negatives
 
 EACH = 3
-"""Responses of one context that are compared, at most."""
+"""Maximum number of compared responses per context."""
 FOLDS = 5
+"""Number of folds of the cross-validation."""
 PEOPLES_OWN = 0.88
-"""Of people's responses so many are farther from the context than what counts as its own scene."""
+"""Share of people's responses that lie below the border of the context's own scene."""
 MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
+"""Goals: maximum AUC, minimum shares with two shared words and in another scene, maximum uses of a text."""
 PEOPLE = "people"
 Texts = Sequence[tuple[Choices, str]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Compare, and print."""
+    """Compare the files and print the table.
+
+    Args:
+        arguments: The command line; None for the process's own.
+    """
     parser = argparse.ArgumentParser(prog="python -m benchmarks.people", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="NEGATIVES")
     parser.add_argument("--human", type=Path, required=True, help="contexts in the shape of DailyDialog++")
@@ -68,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _of(path: Path, test: Mapping[tuple[str, ...], Choices]) -> Texts:
-    """The first negatives of each context of the test part."""
+    """Return the first negatives of each context of the test part."""
     found: list[tuple[Choices, str]] = []
     taken: Counter[str] = Counter()
     for negative in read_negatives(path):
@@ -80,16 +87,30 @@ def _of(path: Path, test: Mapping[tuple[str, ...], Choices]) -> Texts:
 
 
 class Closeness:
-    """How close a response is to its context once the words in common are left out."""
+    """A measure of how close a response is to its context when the shared words are removed.
+
+    Attributes:
+        border: Cosine above which a response is set in the scene of its context.
+    """
 
     def __init__(self, embedder: Embedder, people: Texts) -> None:
+        """Initialize the measure; the border is a quantile of people's responses."""
         self._embedder = embedder
+        # Embeddings share a large common component. Without it, cosines differ more between close and distant
+        # texts.
         self._centre = embedder.embed([text for pair in people for text in _apart(*pair)]).mean(axis=0)
         ranked = sorted(self.of(people))
         self.border = ranked[int(PEOPLES_OWN * len(ranked))]
 
     def of(self, texts: Texts) -> list[float]:
-        """A cosine for each text."""
+        """Return the closeness of some responses.
+
+        Args:
+            texts: Contexts with a response each.
+
+        Returns:
+            A cosine per response.
+        """
         import numpy as np
 
         pairs = [_apart(*pair) for pair in texts]
@@ -98,18 +119,34 @@ class Closeness:
         return (one * other).sum(axis=1).tolist()
 
     def own(self, texts: Texts) -> float:
-        """The share of texts that are set in their context's own scene."""
+        """Return the share of responses that are set in the scene of their context.
+
+        Args:
+            texts: Contexts with a response each.
+
+        Returns:
+            The share, from 0 to 1.
+        """
         return sum(cosine > self.border for cosine in self.of(texts)) / len(texts)
 
 
 def _apart(context: Choices, text: str) -> tuple[str, str]:
-    """The terms of the context, and those of the response that are none of these."""
+    """Return the content words of a context, and those of the response that are not among them."""
     said = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
     return " ".join(said), " ".join(term for term in content_lemmas(text) if term not in said)
 
 
 def auc(texts: Texts, people: Texts) -> float:
-    """How well words tell texts from people's: the area under the ROC curve, contexts held out."""
+    """Return how well words tell texts from people's responses.
+
+    Args:
+        texts: Contexts with a response each.
+        people: Contexts with people's responses.
+
+    Returns:
+        The area under the ROC curve of a logistic regression, cross-validated with disjoint contexts; 0.5 is
+        chance.
+    """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
@@ -131,13 +168,28 @@ def auc(texts: Texts, people: Texts) -> float:
 
 
 def shared(context: Choices, text: str) -> int:
-    """How many content words a response has in common with its context."""
+    """Count the content words that a response shares with its context.
+
+    Args:
+        context: The context.
+        text: The response.
+
+    Returns:
+        The number of different words.
+    """
     said = {term for turn in context.turns for term in content_lemmas(turn)}
     return len(said & set(content_lemmas(text)))
 
 
 def most_uses(texts: Texts) -> int:
-    """How often one text comes."""
+    """Return how often the most frequent text occurs.
+
+    Args:
+        texts: Contexts with a response each.
+
+    Returns:
+        The count, by the words of the texts.
+    """
     return max(Counter(words_key(text) for _, text in texts).values())
 
 
@@ -158,10 +210,20 @@ LIKE: Mapping[str, Callable[[str], bool]] = {
     "digits": lambda text: any(map(str.isdigit, text)),
     "odd spacing": lambda text: closed_up(text) != text,
 }
+"""Features of style, by the name of their column."""
 
 
 def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
-    """The columns of one source."""
+    """Return the figures of one source.
+
+    Args:
+        texts: Contexts with a response each.
+        people: Contexts with people's responses.
+        scenes: The measure of closeness.
+
+    Returns:
+        The cells of the row, by column.
+    """
     amounts = [shared(*pair) for pair in texts]
     own = {} if texts is people else {"AUC": f"{auc(texts, people):.3f}"}
     return {

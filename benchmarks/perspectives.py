@@ -1,4 +1,9 @@
-"""Substitute perspectives: how many perspectives of other references are found, by each predictor."""
+"""Measure the prediction of substitute perspectives: the recall of other references' perspectives.
+
+DailyDialog++ has several references per context. The first one is observed, and its perspective is excluded.
+A predictor ranks candidates from the shift graph, and the perspectives of the other references are the
+correct ones.
+"""
 
 from __future__ import annotations
 
@@ -31,20 +36,29 @@ from graphneg.store.connection import Store
 
 TRAINING, UNSEEN = "dailydialog_pp/data_positives.json", "dailydialog_pp/dev.json"
 DEPTHS = (10, 50)
+"""Ranks at which recall is measured."""
 WANTED_RATIO = 1.3
+"""Goal: minimum recall at 50, relative to the most frequent perspectives."""
 WHOLE = 10_000
-"""So many contexts or more are all of them; of fewer no goal can be judged."""
+"""Number of contexts from which on a run counts as complete; smaller runs have no goals."""
 MODEL_CONTEXTS = 100
-"""So many contexts at most for language models, which take their time on a processor."""
+"""Maximum number of contexts for language models, which are slow on a CPU."""
 STEPS, BATCH = 400, 32
+"""Number of steps, and number of pairs per step."""
 PRIORS = (0.0, 1.0)
+"""Weights of the prior of the perspective to compare."""
 FEWER = Reach(most=50)
-"""What language models choose from."""
+"""Candidates of language models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A context with one reference, and the perspectives of the others, which are looked for."""
+    """A context with one observed reference.
+
+    Attributes:
+        reply: The context and its observed reference.
+        others: The perspectives of the other references.
+    """
 
     reply: Reply
     others: frozenset[str]
@@ -52,7 +66,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found of all others at each of `DEPTHS`."""
+    """The result of one predictor.
+
+    Attributes:
+        name: Name of the predictor.
+        questions: Number of contexts.
+        looked_for: Number of perspectives to find.
+        found: Number of perspectives found at each of `DEPTHS`.
+        seconds: Seconds of the prediction.
+    """
 
     name: str
     questions: int
@@ -61,6 +83,14 @@ class Answer:
     seconds: float
 
     def recall(self, depth: int) -> float:
+        """Return the recall at a rank.
+
+        Args:
+            depth: One of `DEPTHS`.
+
+        Returns:
+            The recall, from 0 to 1.
+        """
         return self.found[DEPTHS.index(depth)] / self.looked_for if self.looked_for else 0.0
 
 
@@ -68,6 +98,18 @@ Ranking = Callable[[Sequence[Reply]], list[list[str]]]
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Measure predictors that count and predictors that are language models.
+
+    Without DailyDialog++ or the word vectors, nothing is measured.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     vectors = part(*VECTORS)
     files = [corpus.data / name for name in (TRAINING, UNSEEN)] if corpus.data is not None else []
     if vectors is None or not files or not all(file.exists() for file in files):
@@ -99,6 +141,16 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def by_counts(shifts: Shifts, asked: Sequence[Question], embedder: Embedder) -> Iterator[Answer]:
+    """Measure the predictors that need no training.
+
+    Args:
+        shifts: The shift graph.
+        asked: The contexts.
+        embedder: The word vectors.
+
+    Yields:
+        The results; the first one is that without a graph.
+    """
     yield without_graph(shifts, asked)
     yield answered("frequency, CAPT's reach", asked, ranking(shifts, "frequency", Reach.paper()))
     yield answered("frequency", asked, ranking(shifts, "frequency"))
@@ -111,6 +163,18 @@ def by_counts(shifts: Shifts, asked: Sequence[Question], embedder: Embedder) -> 
 def by_language_models(
     store: Store, shifts: Shifts, asked: Sequence[Question], folder: Path, sizes: Sizes
 ) -> Iterator[Answer]:
+    """Measure a trained BART.
+
+    Args:
+        store: The store of the training pairs.
+        shifts: The shift graph.
+        asked: The contexts.
+        folder: Folder of the model.
+        sizes: The amounts of the run.
+
+    Yields:
+        The results; the first one is that without a graph.
+    """
     yield without_graph(shifts, asked)
     yield answered("frequency", asked, ranking(shifts, "frequency", FEWER))
     model = trained_bart(store, folder / "bart", STEPS if sizes.sentences >= STEPS else 1)
@@ -120,6 +184,15 @@ def by_language_models(
 
 
 def dialogues(file: Path, most: int) -> Iterator[Dialogue]:
+    """Read dialogues with their correct responses.
+
+    Args:
+        file: File of DailyDialog++.
+        most: Maximum number of dialogues.
+
+    Yields:
+        The dialogues.
+    """
     records = get_loader("dailydialog_pp").read([file], LoadOptions())
     for record in islice(records, most):
         if isinstance(record, Dialogue):
@@ -128,7 +201,15 @@ def dialogues(file: Path, most: int) -> Iterator[Dialogue]:
 
 
 def questions(unseen: Iterator[Dialogue], embedder: Embedder) -> Iterator[Question]:
-    """Contexts whose references have at least two perspectives; the first reference is observed."""
+    """Yield the contexts whose references have at least two perspectives.
+
+    Args:
+        unseen: Dialogues that the shift graph does not contain.
+        embedder: The word vectors, which determine focus and perspective.
+
+    Yields:
+        The contexts with the first reference observed.
+    """
     extractor = get_extractor("yake")
     for dialogue in unseen:
         turns = [utterance.text for utterance in dialogue.utterances]
@@ -143,6 +224,7 @@ def questions(unseen: Iterator[Dialogue], embedder: Embedder) -> Iterator[Questi
         if not exchanges:
             continue
         first, *rest = shifts_of(exchanges, embedder)
+        # The observed perspective is no substitute, even if another reference has it, too.
         others = frozenset(one.perspective for one in rest) - {first.perspective}
         if others:
             keywords = tuple(map(_scores, before))
@@ -153,12 +235,31 @@ def questions(unseen: Iterator[Dialogue], embedder: Embedder) -> Iterator[Questi
 
 
 def most_frequent(shifts: Shifts, replies: Sequence[Reply]) -> list[list[str]]:
-    """The corpus's most frequent perspectives, but for the observed one: the same for every context."""
+    """Return the most frequent perspectives of the corpus, the same for every context.
+
+    Args:
+        shifts: The shift graph.
+        replies: The contexts with their observed references.
+
+    Returns:
+        The perspectives of each context, without the observed one.
+    """
     frequent = list(islice(shifts.prior, max(DEPTHS) + 1))
     return [[text for text in frequent if text != reply.perspective] for reply in replies]
 
 
 def ranking(shifts: Shifts, name: str, reach: Reach | None = None, **options: Any) -> Ranking:
+    """Return a function that ranks substitutes with a predictor.
+
+    Args:
+        shifts: The shift graph.
+        name: Name of the predictor.
+        reach: The candidates to rank; None for the default.
+        **options: Options of the predictor.
+
+    Returns:
+        A function from replies to ranked substitutes.
+    """
     how = Prediction(get_predictor(name, **options), reach or Reach())
 
     def ranked(replies: Sequence[Reply]) -> list[list[str]]:
@@ -168,10 +269,29 @@ def ranking(shifts: Shifts, name: str, reach: Reach | None = None, **options: An
 
 
 def without_graph(shifts: Shifts, asked: Sequence[Question]) -> Answer:
+    """Measure the baseline without a graph.
+
+    Args:
+        shifts: The shift graph, of which only the counts of perspectives are used.
+        asked: The contexts.
+
+    Returns:
+        The result.
+    """
     return answered("most frequent, no graph", asked, lambda replies: most_frequent(shifts, replies))
 
 
 def answered(name: str, asked: Sequence[Question], ranked: Ranking) -> Answer:
+    """Rank substitutes for all contexts and count the hits.
+
+    Args:
+        name: Name of the predictor.
+        asked: The contexts.
+        ranked: The function that ranks.
+
+    Returns:
+        The result.
+    """
     began = time.monotonic()
     lists = ranked([question.reply for question in asked])
     seconds = time.monotonic() - began
@@ -184,7 +304,16 @@ def answered(name: str, asked: Sequence[Question], ranked: Ranking) -> Answer:
 
 
 def trained_bart(store: Store, folder: Path, steps: int) -> Path:
-    """A small BART, trained from scratch on the store's pairs."""
+    """Train a small BART from scratch on the pairs of a store.
+
+    Args:
+        store: The store.
+        folder: Folder of the model.
+        steps: Number of steps.
+
+    Returns:
+        The folder of the trained model.
+    """
     made, out = folder / "made", folder / "trained"
     examples = examples_of(store, reach=Reach(), limit=steps * BATCH)
     small_bart(made, [example.source for example in examples])
@@ -200,6 +329,16 @@ def trained_bart(store: Store, folder: Path, steps: int) -> Path:
 
 
 def table(title: str, about: str, answers: Sequence[Answer]) -> Table:
+    """Make a table of results.
+
+    Args:
+        title: Title of the table.
+        about: Description of the table.
+        answers: The results, that without a graph first.
+
+    Returns:
+        The table.
+    """
     base = answers[0].recall(DEPTHS[-1])
     rows = [
         (
@@ -217,6 +356,14 @@ def table(title: str, about: str, answers: Sequence[Answer]) -> Table:
 
 
 def goals(answers: Sequence[Answer]) -> Iterator[Goal]:
+    """Yield a goal for each predictor, except for CAPT's own candidates.
+
+    Args:
+        answers: The results, that without a graph first.
+
+    Yields:
+        The goals.
+    """
     base = answers[0].recall(50)
     for one in answers[1:]:
         if base and "CAPT" not in one.name:

@@ -1,4 +1,4 @@
-"""One piece of work in a process of its own, with its peak memory: ``python -m benchmarks.process``."""
+"""Do one piece of work and print its peak memory: ``python -m benchmarks.process WORK TARGET FILE``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ STATUS = Path("/proc/self/status")
 
 
 EVERY = 0.5
-"""Seconds between two looks at the memory."""
+"""Seconds between two observations of the memory."""
 
 
 def main(work: str, target: str, path: str) -> None:
-    """Do the work and print its seconds, its peak, and its peak within the first tenth of that time."""
+    """Do the work and print its seconds, its peak memory, and the peak in the first tenth of the time.
+
+    Args:
+        work: ``load``, ``pairs`` or ``negatives``.
+        target: Address of the store.
+        path: The file to read or write.
+    """
     began = time.perf_counter()
     seen: list[tuple[float, float]] = []
     Thread(target=_watch, args=(began, seen), daemon=True).start()
@@ -43,15 +49,14 @@ def _watch(began: float, seen: list[tuple[float, float]]) -> None:
 
 
 def peak_megabytes() -> float:
-    """The peak resident set since the program began.
-
-    Linux: from ``/proc``, because ``getrusage`` counts the parent's memory at the fork as well.
-    """
+    """Return the peak resident set of this process since its start, in MB."""
+    # On Linux, `getrusage` also counts the parent's memory at the time of the fork.
     if STATUS.exists():
         for line in STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) / 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # macOS reports bytes, other systems report kilobytes.
     return peak / (2**20 if sys.platform == "darwin" else 1024)
 
 

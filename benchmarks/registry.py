@@ -1,4 +1,4 @@
-"""All benchmarks, by name, in the order in which they run."""
+"""List all benchmarks by name, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ from benchmarks.sizes import Sizes
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """``run`` measures on one server; where the server does not matter, ``once`` is set."""
+    """A benchmark.
+
+    Attributes:
+        run: Function that measures on one kind of server.
+        once: Whether the result does not depend on the server, so that the first one suffices.
+    """
 
     run: Callable[[Host, Corpus, Sizes], Result]
     once: bool = False

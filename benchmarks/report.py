@@ -1,10 +1,9 @@
-"""Figures are data, pages are made of them: ``python -m benchmarks.report`` writes the pages anew.
+"""Write the pages of figures from their data: ``python -m benchmarks.report`` writes all pages again.
 
-In: ``docs/data/NAME.json``, an object of ``title``, ``about``, ``goals`` (rows: what, server, measured,
-wanted, verdict) and ``sections``. A section has ``title``, ``about``, ``measured`` (when, on what machine),
-``columns``, ``rows`` (lists of texts) and ``note``. Out: ``docs/NAME.md``. `keep` merges the results of a
-benchmark into the data: a table takes the place of the one of its title, or of the rows of the same servers
-or sources.
+``docs/data/NAME.json`` is the data of ``docs/NAME.md``. It has ``title``, ``about``, ``goals`` (rows of what,
+server, measured, wanted, verdict) and ``sections``. A section has ``title``, ``about``, ``measured`` (date
+and machine), ``columns``, ``rows`` (lists of texts) and ``note``. `keep` merges the results of a benchmark
+into the data: a table replaces the one of the same title, or its rows of the same servers or sources.
 """
 
 from __future__ import annotations
@@ -22,13 +21,19 @@ from benchmarks.results import Goal, Table, goals_text, grid
 DOCS = Path(__file__).parent.parent / "docs"
 DATA = DOCS / "data"
 KEYS = ("server", "source", "learned from")
-"""Columns by whose values rows are replaced: a run on one server leaves the rows of the other one."""
+"""Columns whose values identify rows: a run on one server does not change the rows of the other server."""
 
 Section = dict[str, Any]
 
 
 def add_places(parser: argparse.ArgumentParser, data: Path, work: Path) -> None:
-    """The options of a benchmark that trains models: where corpora are, and where results go."""
+    """Add the options for the folders of a benchmark that trains models.
+
+    Args:
+        parser: The parser to extend.
+        data: Default folder of corpora.
+        work: Default folder of results.
+    """
     parser.add_argument("--data", type=Path, default=data, help="folder of corpora")
     parser.add_argument("--work", type=Path, default=work, help="where results are kept")
     parser.add_argument(
@@ -43,16 +48,38 @@ def main() -> None:
 
 
 def page_of(data: Path) -> Path:
-    """The page that is made of a data file: ``docs/data/NAME.json`` becomes ``docs/NAME.md``."""
+    """Return the page that is made of a data file.
+
+    Args:
+        data: For example ``docs/data/quality.json``.
+
+    Returns:
+        For example ``docs/quality.md``.
+    """
     return data.parent.parent / f"{data.stem}.md"
 
 
 def read(data: Path) -> Mapping[str, Any]:
+    """Read a data file.
+
+    Args:
+        data: The file.
+
+    Returns:
+        Its content.
+    """
     return json.loads(data.read_text(encoding="utf-8"))
 
 
 def page(content: Mapping[str, Any]) -> str:
-    """The whole page, as Markdown."""
+    """Return a page as Markdown.
+
+    Args:
+        content: The content of a data file.
+
+    Returns:
+        The page with its goals and sections.
+    """
     goals = [Goal(*row) for row in content.get("goals", ())]
     parts = [
         f"# {content['title']}\n",
@@ -64,7 +91,14 @@ def page(content: Mapping[str, Any]) -> str:
 
 
 def keep(data: Path, tables: Iterable[Table], goals: Iterable[Goal], servers: str = "") -> None:
-    """Merge what was measured into a data file, and write its page anew."""
+    """Merge results into a data file and write its page.
+
+    Args:
+        data: The data file; it is created if it is missing.
+        tables: The tables to merge.
+        goals: The goals to merge.
+        servers: Names and versions of the servers.
+    """
     content = read(data) if data.exists() else {"title": "Benchmarks", "sections": []}
     sections = {section["title"]: section for section in content["sections"]}
     measured = _machine(servers)
@@ -77,12 +111,19 @@ def keep(data: Path, tables: Iterable[Table], goals: Iterable[Goal], servers: st
 
 
 def write(data: Path, content: Mapping[str, Any]) -> None:
-    """Write the data; a row of a table is a line, so that a changed figure is one changed line."""
+    """Write a data file.
+
+    Args:
+        data: The file.
+        content: Its content. Each row of a table becomes one line, so that a changed figure is one changed
+            line.
+    """
     rows: list[str] = []
 
     def marked(some: Iterable[Sequence[str]]) -> list[str]:
         first = len(rows)
         rows.extend(json.dumps(list(row), ensure_ascii=False) for row in some)
+        # `json.dumps` would break rows over many lines. A mark takes their place until the text is written.
         return [f"@row {at}" for at in range(first, len(rows))]
 
     sections = [{**section, "rows": marked(section.get("rows", ()))} for section in content["sections"]]
@@ -98,6 +139,7 @@ def _merged(before: Section | None, table: Table, measured: str) -> Section:
     if before and key and before["columns"] == list(table.columns):
         at = table.columns.index(key)
         new = {row[at] for row in rows}
+        # Rows of other servers or sources stay.
         rows = [row for row in before["rows"] if row[at] not in new] + rows
     return {
         "title": table.title,

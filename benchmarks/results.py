@@ -1,4 +1,12 @@
-"""What a benchmark returns: tables, and goals with whether they are met; written as Markdown."""
+"""Define the results of a benchmark, tables and goals, and write them as Markdown.
+
+Example:
+    >>> print(grid(("server", "pass", "seconds"), [("Neo4j", "first", "1.20"), ("Neo4j", "second", "0.9")]))
+    | server | pass   | seconds |
+    | ------ | ------ | ------: |
+    | Neo4j  | first  |    1.20 |
+    | Neo4j  | second |     0.9 |
+"""
 
 from __future__ import annotations
 
@@ -9,7 +17,15 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One thing that should hold, as it was measured."""
+    """A condition that a figure should meet.
+
+    Attributes:
+        what: The measured quantity.
+        server: Name of the server, or ``-``.
+        measured: The figure with its unit.
+        wanted: The bound, for example ``>= 500``.
+        verdict: ``met`` or ``missed``.
+    """
 
     what: str
     server: str
@@ -20,7 +36,14 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of one kind. Tables of the same title, one from each server, become one."""
+    """A table of figures. Tables of the same title from several servers are merged.
+
+    Attributes:
+        title: The title.
+        about: A description of the figures.
+        columns: The headings.
+        rows: The cells as texts.
+    """
 
     title: str
     about: str
@@ -30,7 +53,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One benchmark on one server."""
+    """The result of one benchmark on one server.
+
+    Attributes:
+        tables: The tables.
+        goals: The goals.
+    """
 
     tables: tuple[Table, ...]
     goals: tuple[Goal, ...] = ()
@@ -38,16 +66,28 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Repeated measurements of one quantity."""
+    """Repeated measurements of one quantity.
+
+    Attributes:
+        values: The measurements, at least one.
+    """
 
     values: tuple[float, ...]
 
     @property
     def median(self) -> float:
+        """The median of the measurements."""
         return median(self.values)
 
     def shown(self, digits: int = 0) -> str:
-        """The median, and the range where there are several: ``512 (498-530)``."""
+        """Return the median, with the range if there are several measurements.
+
+        Args:
+            digits: Number of decimal places.
+
+        Returns:
+            The text, for example ``512 (498-530)``.
+        """
         low, high = min(self.values), max(self.values)
         if len(self.values) == 1:
             return f"{self.median:,.{digits}f}"
@@ -55,19 +95,52 @@ class Sample:
 
 
 def sample(values: Iterable[float]) -> Sample:
+    """Return measurements as a sample.
+
+    Args:
+        values: The measurements, at least one.
+
+    Returns:
+        The sample.
+    """
     return Sample(tuple(values))
 
 
 def percent(part: float, whole: float, digits: int = 0) -> str:
+    """Return a share in percent.
+
+    Args:
+        part: The part.
+        whole: The whole.
+        digits: Number of decimal places.
+
+    Returns:
+        The text, for example ``12%``; ``-`` if the whole is 0.
+    """
     return f"{100 * part / whole:.{digits}f}%" if whole else "-"
 
 
 def verdict(holds: bool) -> str:
+    """Return ``met`` or ``missed``.
+
+    Args:
+        holds: Whether the goal is met.
+
+    Returns:
+        The word.
+    """
     return "met" if holds else "missed"
 
 
 def merged(tables: Iterable[Table]) -> list[Table]:
-    """Tables of one title as one table, in the order of their first."""
+    """Merge tables of the same title.
+
+    Args:
+        tables: The tables.
+
+    Returns:
+        One table per title, in the order of their first occurrence.
+    """
     found: dict[str, Table] = {}
     for table in tables:
         before = found.get(table.title)
@@ -77,17 +150,40 @@ def merged(tables: Iterable[Table]) -> list[Table]:
 
 
 def table_text(table: Table) -> str:
-    """A table with its title, as Markdown."""
+    """Return a table with its title as Markdown.
+
+    Args:
+        table: The table.
+
+    Returns:
+        The text.
+    """
     return f"## {table.title}\n\n{table.about}\n\n{grid(table.columns, table.rows)}\n"
 
 
 def goals_text(goals: Sequence[Goal]) -> str:
+    """Return goals as a section of Markdown.
+
+    Args:
+        goals: The goals.
+
+    Returns:
+        The text.
+    """
     rows = [(goal.what, goal.server, goal.measured, goal.wanted, goal.verdict) for goal in goals]
     return f"## Goals\n\n{grid(('goal', 'server', 'measured', 'wanted', 'verdict'), rows)}\n"
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Aligned Markdown columns; all but the first two to the right."""
+    """Return aligned columns as a table of Markdown.
+
+    Args:
+        columns: The headings.
+        rows: The cells. The first two columns are aligned left, the others right.
+
+    Returns:
+        The text.
+    """
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:

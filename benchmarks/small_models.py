@@ -1,4 +1,4 @@
-"""Language models that are made here, small enough to be trained from scratch on a processor."""
+"""Make language models that are small enough to train from scratch on a CPU."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 WIDTH, LAYERS, HEADS, WORDS, LONGEST = 96, 2, 4, 6_000, 256
+"""Hidden size, layers, attention heads, size of the vocabulary, and maximum number of tokens."""
 
 
 def small_bart(folder: Path, texts: Sequence[str]) -> None:
-    """A BART with random weights in ``folder``, and a tokenizer of the words of these texts."""
+    """Make a BART with random weights, and a tokenizer trained on some texts.
+
+    Args:
+        folder: The folder to write both to.
+        texts: Texts to train the tokenizer on.
+    """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import (
         BartConfig,

@@ -1,4 +1,4 @@
-"""The `surface` decoder: edits a second on one core, and how many it realises, by transform."""
+"""Measure the decoder `surface`: edits per second on one core, and the share of edits that it realises."""
 
 from __future__ import annotations
 
@@ -23,12 +23,21 @@ from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dial
 
 SEED = 0
 WANTED_RATE = 1_000
+"""Goal: minimum number of edits per second."""
 WANTED_SHARE = 0.9
+"""Goal: minimum share of realised edits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """One pass of a new decoder over edits."""
+    """One pass of a new decoder over edits.
+
+    Attributes:
+        edits: Number of edits.
+        realised: Number of edits with a text.
+        processor_seconds: Seconds of processor time.
+        reasons: Counts of the refused edits by reason.
+    """
 
     edits: int
     realised: int
@@ -37,11 +46,21 @@ class Decoding:
 
     @property
     def rate(self) -> float:
-        """Decoded edits a second of one core: those realised and those refused."""
+        """The number of edits per second of one core, refused ones included."""
         return self.edits / self.processor_seconds
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Decode the edits of each transform, of the recipe `deam`, and of all transforms together.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     store = host.fresh().store
     store_records(store, corpus.resources)
     store_records(store, corpus.copies(0, 1))
@@ -61,7 +80,16 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def edited(store: Store, recipe: Recipe, slots: int) -> list[EditedUtterance]:
-    """Edited utterances of all dialogues, at most ``slots`` negatives of each."""
+    """Edit all dialogues of a store.
+
+    Args:
+        store: The store.
+        recipe: The recipe.
+        slots: Maximum number of negatives per dialogue.
+
+    Returns:
+        The edited utterances, each once.
+    """
     transforms = load_transforms()
 
     def ask(name: str, some: Sequence[StoredDialogue]) -> Proposals:
@@ -82,10 +110,11 @@ def edited(store: Store, recipe: Recipe, slots: int) -> list[EditedUtterance]:
 
 
 def _decoded(edits: Sequence[EditedUtterance], repeats: int) -> list[Decoding]:
-    """Each repeat with a decoder that has seen no utterance yet, so alignment is on the clock."""
+    """Decode some edits several times."""
     get_decoder("surface").decode(edits[:5])
     done: list[Decoding] = []
     for _ in range(repeats):
+        # A new decoder has aligned no utterance yet, so the alignment is measured, too.
         decoder = get_decoder("surface")
         began = time.process_time()
         answers = decoder.decode(edits)

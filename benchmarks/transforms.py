@@ -1,4 +1,4 @@
-"""Each transform alone: one edit of each dialogue, over the same dialogues."""
+"""Measure each transform alone: one edit per dialogue, over the same dialogues."""
 
 from __future__ import annotations
 
@@ -12,9 +12,20 @@ from graphneg.editing.transforms import load_transforms
 from graphneg.store.dialogues import GraphCache
 
 WARM_UP = 1_000
+"""Seed of the pass that warms up."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+    """Run each transform over all dialogues with several seeds.
+
+    Args:
+        host: The host that starts servers of one kind.
+        corpus: The dialogues to measure with.
+        sizes: The amounts of the run.
+
+    Returns:
+        The tables and goals of this server.
+    """
     instance = host.loaded(corpus, sizes.copies)
     editor, graph_cache = Editor(instance.store), GraphCache(instance.store)
     rows: list[tuple[str, ...]] = []

@@ -1,8 +1,9 @@
-"""What writers cost beside the models that they have write.
+"""Measure the overhead of writers over the models that they use.
 
-A served model that answers in 10 ms, one answer at a time, is asked by ``pneg`` for 2,000 contexts: how much
-longer than the model's own time that takes. A model of this machine writes for prompts by `LocalWriter`, and
-by transformers' ``generate`` in the same batches, sorted by length: tokens a second, side by side."""
+``pneg`` sends the prompts of 2,000 contexts to a served model that takes 10 ms per answer and gives one
+answer at a time. The overhead is the additional time, relative to the model's own time. Then `LocalWriter` is
+compared with ``generate`` of transformers on the same batches, sorted by length, in tokens per second.
+"""
 
 from __future__ import annotations
 
@@ -27,28 +28,43 @@ from tests.stub_model import busy_seconds, stub_model
 
 CONTEXTS = 2_000
 SECONDS = 0.01
+"""Seconds that the stub of a served model takes per answer."""
 AT_ONCE = 16
+"""Number of concurrent prompts."""
 BATCH = 100
+"""Number of contexts per batch."""
 MOST_OVERHEAD = 0.05
+"""Goal: maximum overhead of the served writer."""
 LEAST_RATE = 0.9
+"""Goal: minimum speed of the local writer, relative to ``generate``."""
 PROMPTS = 32
+"""Number of prompts of the local writer."""
 TOKENS = 24
+"""Maximum number of new tokens per prompt."""
 ROUNDS = 3
-"""Rounds of both ways in turn; the median ratio counts."""
+"""Number of rounds in which all ways run alternately; the median ratio counts."""
 
 
 def run() -> Result:
-    """Both comparisons."""
+    """Run both comparisons, or only that of the served writer if SmolLM2 is not installed."""
     found = [overhead(), *([] if SMOL is None else [local()])]
     return Result(tuple(table for table, _ in found), tuple(goal for _, goal in found))
 
 
 def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
-    """``pneg`` for so many contexts, beside the time that the stub itself takes for its answers."""
+    """Measure ``pneg`` with a served model.
+
+    Args:
+        amount: Number of contexts.
+
+    Returns:
+        The table and the goal.
+    """
     with tempfile.TemporaryDirectory() as folder:
         stub = Path(folder) / "stub"
         with stub_model(stub, seconds=SECONDS, serial=True) as url:
             writer = ServedWriter("stub", Serving(url, AT_ONCE, cache=Path(folder) / "answers"))
+            # The first request opens the connection and does not count.
             writer.complete([Prompt("Are you there?")])
             warm = busy_seconds(stub)
             generator = PnegGenerator(PnegOptions(), read_examples(), writer, None)
@@ -79,7 +95,11 @@ def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
 
 
 def local() -> tuple[Table, Goal]:
-    """Tokens a second of greedy search by SmolLM2, as the writer and as ``generate`` give them."""
+    """Compare the speed of greedy search by `LocalWriter` and by ``generate``.
+
+    Returns:
+        The table and the goal.
+    """
     assert SMOL is not None
     model = load_causal(SMOL, device="cpu")
     prompts = [
@@ -97,6 +117,7 @@ def local() -> tuple[Table, Goal]:
                 sources[first : first + model.batch_size], model.tokenizer.pad_token_id, "left", "cpu"
             )
             sequences = model.model.generate(**rows, max_new_tokens=TOKENS, do_sample=False)
+            # Rows are padded after their end token; the padding is not counted.
             written += sum(_length(row[rows["input_ids"].shape[1] :].tolist(), ends) for row in sequences)
         return written
 

@@ -31,6 +31,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.generators import generator_names
 from graphneg.store.queries import named_queries
 from tests.servers import Neo4jServer, wipe
+from tools import prose
 from tools.docs_pages import commands_page, pages
 from tools.docstrings import markdown
 
@@ -196,3 +197,43 @@ def test_docstrings_become_markdown() -> None:
     assert markdown(text) == (
         "Adds `one`.\n\n| | |\n|---|---|\n| a | what it is |\n\n```pycon\n>>> add(1)\n[[2]]\n```\n\nAnd more."
     )
+
+
+def test_an_indented_doctest_is_fenced_in_its_section() -> None:
+    text = "Add.\n\nExample:\n    >>> add(\n    ...     1)\n    2\n\n    A sum.\n\nRaises:\n    E: why"
+    assert markdown(text) == (
+        "Add.\n\nExamples:\n    ```pycon\n    >>> add(\n    ...     1)\n    2\n    ```\n\n    A sum."
+        "\n\nRaises:\n    E: why"
+    )
+
+
+def test_the_lines_of_a_result_stay_one_item() -> None:
+    assert markdown("Add.\n\nReturns:\n    The sum\n    of all.") == (
+        "Add.\n\nReturns:\n    The sum\n        of all."
+    )
+
+
+def test_attributes_of_options_are_rows_of_a_table() -> None:
+    page = MADE["generator_options.md"]
+    assert "| `least_words` | 8 | Minimum number of words. |" in page
+    assert not re.search(r"^(Args|Attributes|Raises):", page, re.M)
+
+
+@pytest.mark.parametrize("decorator", ["property", "cached_property", "functools.cached_property"])
+def test_a_property_may_open_with_a_noun(
+    decorator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(
+        f'class A:\n    @{decorator}\n    def a(self): "The a."\n    def b(self, c): "Return it."\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(prose, "source_files", lambda: [file])
+    assert prose.measures()["docstrings that open without a verb, %"] == 0
+
+
+def test_a_function_may_not_open_with_a_noun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "module.py"
+    file.write_text('def a(b): "The a."\n', encoding="utf-8")
+    monkeypatch.setattr(prose, "source_files", lambda: [file])
+    assert prose.measures()["docstrings that open without a verb, %"] == 100

@@ -1,8 +1,9 @@
-"""Which features people's wrong responses have more often than pools: ``python -m tools.anecdotes``.
+"""Learn which features people's wrong responses have more often than a pool: ``python -m tools.anecdotes``.
 
-In: a store with a pool, and contexts in the shape of DailyDialog++. People's responses to the contexts of the
-training part alone are read (`read_data` splits). Out: ``anecdotes.tsv``, a weight for each feature, those of
-a logistic regression that tells people's responses from what can be a response of the pool.
+The input is a store with a pool of sentences, and contexts in the format of DailyDialog++, of which only the
+training part is read (see `read_data`). A logistic regression separates people's responses from sentences of
+the pool. Its weights are written to ``anecdotes.tsv``: a positive weight means that the feature is more
+frequent in people's responses.
 """
 
 from __future__ import annotations
@@ -24,16 +25,23 @@ HEAD = (
     "# dialogues of DailyDialog, DailyDialog++, PersonaChat and Topical-Chat, and PropBank's examples.\n"
 )
 LEAST = 0.05
+"""Minimum absolute weight of a feature in the table."""
 POOL = 25_000
+"""Maximum number of sentences of the pool to learn from."""
 POOLED = """
 MATCH (s:Sentence)
 WHERE s.finite AND s.plain AND s.words >= $least AND s.words <= $most AND s.content >= $content
 RETURN s.text AS text
 """
+"""Query for the sentences that can be a response."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Count, and write the table."""
+    """Fit the regression and write the table.
+
+    Args:
+        arguments: The command line; None for the process's own.
+    """
     parser = argparse.ArgumentParser(prog="python -m tools.anecdotes", description=__doc__)
     parser.add_argument("contexts", type=Path)
     parser.add_argument("--store", type=Path, required=True)
@@ -45,13 +53,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     known = {str(index): float(weight) for index, weight in _rows(asked.out)} if asked.made else {}
     others = _made(asked.made, train) if asked.made else _pool(asked.store)
     found = weights(people, others)
+    # With --made, the weights that separate these negatives are added to those of the table.
     summed = {name: known.get(name, 0.0) + found.get(name, 0.0) for name in {*known, *found}}
     lines = [f"{name}\t{summed[name]:.2f}" for name in sorted(summed) if abs(summed[name]) >= LEAST]
     asked.out.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def weights(people: Sequence[str], others: Sequence[str]) -> dict[str, float]:
-    """The weight of each feature."""
+    """Fit a logistic regression that separates people's responses from other texts.
+
+    Args:
+        people: People's responses.
+        others: Sentences of the pool, or generated negatives.
+
+    Returns:
+        The weight of each feature.
+    """
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
 
@@ -70,11 +87,12 @@ def _pool(store: Path) -> list[str]:
     bounds = {"least": SETTINGS["least_words"], "most": SETTINGS["most_words"]}
     with graphneg.open(store) as graph:
         texts = [row["text"] for row in graph.cypher(POOLED, **bounds, content=SETTINGS["least_content"])]
+    # The order by hash samples the pool evenly and does not depend on the server.
     return sorted(set(texts), key=lambda text: number(0, "pool", text))[:POOL]
 
 
 def _made(path: Path, train: Sequence[object]) -> list[str]:
-    """Negatives of training contexts alone."""
+    """Return the responses of a file of negatives whose contexts are in the training part."""
     ids = {context.id.split("/", 2)[2] for context in train}  # pyright: ignore
     return [one.response for one in read_jsonl(path) if one.dialogue.rsplit("/", 1)[-1] in ids]
 

@@ -1,7 +1,8 @@
-"""Names of the package that nothing uses: vulture over all code, but for entry points and a few exceptions.
+"""Find names of the package that nothing uses: ``python -m tools.dead_code``.
 
-``python -m tools.dead_code`` prints what nothing in the package, its tests, tools and benchmarks names, and
-ends with 1 where there is any. Attributes that are set on objects of other libraries are not looked at.
+The tool runs vulture over the package, its tests, tools and benchmarks. It prints a line for each unused name
+and ends with code 1 if there is any. Entry points and a few exceptions count as used. Attributes are not
+checked, because some are set on objects of other libraries.
 """
 
 from __future__ import annotations
@@ -19,23 +20,25 @@ SHIPPED = ("graphneg", "loaders")
 CALLED_BY_OTHERS = frozenset(
     {"__dir__", "__getattr__", "on_step_end", "on_train_begin", "on_train_end", "to_networkx", "SaidPair"}
 )
-"""Called by Python, by transformers, or by users."""
+"""Names that Python, transformers or users call."""
 NAMED_IN_STRINGS = frozenset({"SpeakerAwareBert", "parser_worker", "serve"})
+"""Names that the code refers to by strings only."""
 PARAMETERS = frozenset({"args", "declaration", "kwargs", "model_name_or_path", "tokenizer_class", "trace"})
-"""Parameters of signatures that are not ours."""
+"""Parameters of signatures that other libraries define."""
 
 
 def entry_points() -> frozenset[str]:
-    """Names that pyproject.toml's entry points load."""
+    """Return the names that the entry points of pyproject.toml load."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = (*project["entry-points"].values(), project["scripts"])
     return frozenset(target.partition(":")[2] for group in groups for target in group.values())
 
 
 def unused() -> Iterator[str]:
-    """A line for each name that nothing uses."""
+    """Yield a line for each unused name of the package."""
     vulture = Vulture(ignore_names=[*CALLED_BY_OTHERS, *NAMED_IN_STRINGS, *PARAMETERS, *entry_points()])
-    links = [str(ROOT / "graphneg" / name / "*") for name in ("loaders", "cypher")]  # of an editable install
+    # In an editable install, the package contains links to these folders; their files are not read twice.
+    links = [str(ROOT / "graphneg" / name / "*") for name in ("loaders", "cypher")]
     vulture.scavenge([str(ROOT / path) for path in PATHS], exclude=links)
     for item in vulture.get_unused_code(min_confidence=60):
         place = Path(item.filename).resolve().relative_to(ROOT.resolve())

@@ -1,8 +1,8 @@
-"""Pages of the site that are made from the program when it is built; mkdocs calls `on_files`.
+"""Generate the pages of the site that are made from the program.
 
-In: the commands of ``graphneg.cli``, the generators that ship, the headers of ``cypher/explore/``, the
-packages named in ``API``. Out: ``commands.md``, ``generator_options.md``, ``queries.md``, ``reasons.md``,
-``sizes.md`` and ``api/PACKAGE.md``.
+mkdocs calls `on_files` when it builds the site. The input is the commands of ``graphneg.cli``, the generators
+that ship, the headers of ``cypher/explore/``, and the packages in `API`. The output is ``commands.md``,
+``generator_options.md``, ``queries.md``, ``reasons.md``, ``sizes.md`` and ``api/PACKAGE.md``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import importlib
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.docstrings import markdown
+from tools.docstrings import attributes, markdown
 
 ROOT = Path(__file__).parent.parent
 QUERIES = ROOT / "docs" / "data" / "queries.txt"
@@ -39,13 +39,23 @@ API = (
     "graphneg.evaluation",
     "graphneg.nn",
 )
+"""Packages of the API reference."""
 STORE = ("store", "username", "password", "database", "keep_warm")
-"""Options that nearly all commands have: said once, in docs/cli.md."""
+"""Options that nearly all commands have, which docs/cli.md describes once."""
 MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)?\]")
+"""Marks of style in help texts."""
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """mkdocs' hook: adds the pages to those in ``docs/``."""
+    """Add the generated pages to those in ``docs/``, as a hook of mkdocs.
+
+    Args:
+        files: The files of the site.
+        config: The configuration of mkdocs.
+
+    Returns:
+        The files with the generated ones.
+    """
     from mkdocs.structure.files import File
 
     for name, text in pages().items():
@@ -54,7 +64,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def pages() -> Mapping[str, str]:
-    """File names and texts."""
+    """Return the names and texts of all generated pages."""
     api = {f"api/{name}.md": api_page(name) for name in API}
     return {
         "commands.md": commands_page(),
@@ -67,7 +77,15 @@ def pages() -> Mapping[str, str]:
 
 
 def api_page(package: str) -> str:
-    """What a package exports; of one that exports nothing, what its modules hold. mkdocstrings fills in."""
+    """Return the reference page of a package, which mkdocstrings fills in.
+
+    Args:
+        package: Full name of the package.
+
+    Returns:
+        Markdown with the exports of the package. A package without ``__all__`` gets a section for each
+        module.
+    """
     parts = [f"# {package}", f"::: {package}"]
     module = importlib.import_module(package)
     if hasattr(module, "__path__") and not getattr(module, "__all__", ()):
@@ -78,7 +96,7 @@ def api_page(package: str) -> str:
 
 
 def commands_page() -> str:
-    """Every command with its options, as ``--help`` has them."""
+    """Return the page of all commands with their options, as ``--help`` shows them."""
     import typer
 
     from graphneg.cli.app import app
@@ -90,7 +108,7 @@ def commands_page() -> str:
 
 
 def generator_options_page() -> str:
-    """What each generator takes, with its defaults; what its docstring says of it."""
+    """Return the page of the options of each generator, with their defaults and descriptions."""
     from graphneg.generators.base import PLUGINS
 
     parts = [
@@ -103,7 +121,7 @@ def generator_options_page() -> str:
 
 
 def queries_page() -> str:
-    """The named queries: what each finds, its parameters and columns, and an example."""
+    """Return the page of the named queries, with their parameters, columns and examples."""
     from graphneg.store.queries import named_query
 
     def documented(match: re.Match[str]) -> str:
@@ -123,7 +141,7 @@ def queries_page() -> str:
 
 
 def reasons_page() -> str:
-    """Why negatives are missing: the codes of ``graphneg/records/reasons.tsv``."""
+    """Return the page of the reasons for missing negatives, from ``graphneg/records/reasons.tsv``."""
     from graphneg.records.summary import reasons
 
     rows = [f"| `{code}` | {source} | {meaning} |" for code, source, meaning in reasons()]
@@ -140,13 +158,14 @@ def sizes_page() -> str:
 
 
 def _default(parameter: Any) -> str:
+    """Return the default of a query's parameter as a remark."""
     if parameter.required:
         return ""
     return " (may be left out)" if parameter.default is None else f" ({parameter.default})"
 
 
 def _shared_options() -> Iterator[tuple[str, Any]]:
-    """Options that several generators take, as dataclasses."""
+    """Yield titles and dataclasses of options that several generators take."""
     from graphneg.generators.counterfactual import CounterfactualOptions
     from graphneg.generators.infilling.generator import MaskAndFillOptions
     from graphneg.generators.keywords.generator import KeywordOptions
@@ -161,14 +180,37 @@ def _shared_options() -> Iterator[tuple[str, Any]]:
 
 
 def _options_text(title: str, factory: Any) -> str:
-    """A section with the docstring and the defaults of what a class or function takes."""
+    """Return a section with the summary of a class or function and a table of its options."""
     skipped = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     taken = [one for one in inspect.signature(factory).parameters.values() if one.kind not in skipped]
-    defaults = [f"`{one.name}`: {_default_text(one.default)}" for one in taken if one.name != "store"]
+    options = [one for one in taken if one.name != "store"]
     text = markdown(_without_sections(inspect.getdoc(factory) or ""))
-    return "\n".join(
-        [f"## {title}", "", text, "", *([f"Defaults: {', '.join(defaults)}.", ""] if defaults else [])]
-    )
+    return "\n".join([f"## {title}", "", text, "", *_options_table(options, _meanings(factory))])
+
+
+def _meanings(factory: Any) -> Mapping[str, str]:
+    """Return the descriptions of options by name, those of base classes included."""
+    classes = inspect.getmro(factory) if inspect.isclass(factory) else (factory,)
+    found: dict[str, str] = {}
+    for one in reversed(classes):
+        # `getdoc` would return the docstring of a base class for a class without one.
+        found |= attributes(inspect.cleandoc(one.__doc__ or ""))
+    return {name: markdown(text) for name, text in found.items()}
+
+
+def _options_table(options: Sequence[inspect.Parameter], meanings: Mapping[str, str]) -> list[str]:
+    """Return the lines of a table of options, or of a list of defaults if no option is described."""
+    if not options:
+        return []
+    if not any(one.name in meanings for one in options):
+        # The docstring describes these options in sentences.
+        defaults = ", ".join(f"`{one.name}`: {_default_text(one.default)}" for one in options)
+        return [f"Defaults: {defaults}.", ""]
+    rows = [
+        (f"`{one.name}`", _default_text(one.default), meanings.get(one.name, "").replace("|", "\\|"))
+        for one in options
+    ]
+    return ["| option | default | |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
 def _default_text(value: Any) -> str:
@@ -176,16 +218,20 @@ def _default_text(value: Any) -> str:
         return "required"
     if isinstance(value, tuple | frozenset | list) and len(value) > 8:
         return f"{len(value)} words"
+    if isinstance(value, float):
+        return f"{value:.3g}"
     return "none" if value is None or value == () else str(value)
 
 
 def _without_sections(docstring: str) -> str:
-    """A docstring up to ``Raises:`` and the like."""
-    return re.split(r"^(?:Raises|Args|Returns|Yields):$", docstring, maxsplit=1, flags=re.M)[0].strip()
+    """Return a docstring up to its first section."""
+    return re.split(
+        r"^(?:Args|Attributes|Returns|Yields|Raises|Examples?):$", docstring, maxsplit=1, flags=re.M
+    )[0].strip()
 
 
 def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """The commands under a group, each with its full name."""
+    """Yield the commands of a group, each with its full name."""
     inside = getattr(command, "commands", None)
     if inside is None:
         yield name, command
@@ -195,6 +241,7 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _command_text(named: tuple[str, Any]) -> str:
+    """Return the section of a command: usage, options and examples."""
     name, command = named
     usage = [name, *(_argument(one) for one in command.params if not _is_option(one))]
     rows = [
@@ -234,7 +281,7 @@ def _default_value(default: Any) -> str:
 
 
 def _value(parameter: Any) -> str:
-    """What stands for the option's value: ``FILE``, or the words to choose from."""
+    """Return the placeholder of an option's value: ``FILE``, or the words to choose from."""
     if getattr(parameter, "is_flag", False):
         return ""
     if parameter.metavar:

@@ -1,45 +1,113 @@
-"""Docstrings as the site shows them: an extension of Griffe, which reads the code for mkdocstrings.
+r"""Convert docstrings to Markdown for the documentation site.
 
-In: a docstring as it is written, with doctests, tables of reStructuredText and double code marks. Out:
-Markdown.
+The docstrings of the package follow the Google style, with doctests, simple tables of reStructuredText and
+double code marks. mkdocstrings reads the code with Griffe and expects Markdown. `Docstrings` is an
+extension of Griffe that converts each docstring as it is read. The pages that ``tools.docs_pages`` writes
+use `markdown` and `attributes`, too.
+
+Example:
+    Griffe knows the section ``Examples``, but not ``Example``:
+
+    >>> markdown("Example:\n    A table ``t``::\n\n        1 2")
+    'Examples:\n    A table `t`:\n\n        1 2'
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import griffe
 
-DOCTEST = re.compile(r"^>>> .*\n(?:.+\n?)*", re.M)
-TABLE = re.compile(r"^(=+) =+\n(.*?)\n=+ =+$", re.M | re.S)
+# A doctest ends at a blank line, or where a line is indented less than its first line.
+DOCTEST = re.compile(r"^(?P<indent> *)>>> .*\n?(?:(?P=indent)[^\n]*\S[^\n]*\n?)*", re.M)
+# A mark may go on in the next line, but not in the next paragraph. Three marks are a fence.
+CODE = re.compile(r"(?<!`)``(?!`)((?:[^\n]|\n(?!\n))+?)(?<!`)``(?!`)")
+TABLE = re.compile(r"^(?P<indent> *)(?P<rule>=+) =+\n(?P<rows>.*?)\n(?P=indent)=+ =+$", re.M | re.S)
+SECTION = re.compile(r"^(\w+):\n((?:[ \t]+\S.*\n?|\s*\n)+)", re.M)
+RESULT = re.compile(r"^((?:Returns|Yields):\n +\S.*\n)((?: +\S.*\n?|\n(?= ))+)", re.M)
+ENTRY = re.compile(r"^(\w+)(?: \([^)]*\))?: (.*)$")
 
 
 class Docstrings(griffe.Extension):
-    """Rewrites each docstring when its object has been read."""
+    """Rewrite each docstring when Griffe has read its object."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Replace the docstring of an object by its Markdown.
+
+        Args:
+            obj: The module, class, function or attribute that was read.
+            **_: The other arguments of Griffe's hook.
+        """
         if obj.docstring:
             obj.docstring.value = markdown(obj.docstring.value)
 
 
 def markdown(docstring: str) -> str:
-    """A docstring as Markdown: doctests fenced, tables with bars, one code mark in place of two."""
-    prose = re.sub(r"``(.+?)``", r"`\1`", TABLE.sub(_table, docstring))
+    """Return a docstring as Markdown.
+
+    Doctests are fenced, tables get bars, double code marks become single ones, and ``::`` before a block of
+    code becomes a colon. The section ``Example`` is named ``Examples``, because Griffe knows that name only.
+    The description of a result stays one item, even if it has several lines.
+
+    Args:
+        docstring: The docstring without its common indentation (`inspect.cleandoc`).
+
+    Returns:
+        The docstring with its sections and their indentation.
+    """
+    prose = CODE.sub(r"`\1`", TABLE.sub(_table, docstring))
+    prose = re.sub(r"^Example:$", "Examples:", prose, flags=re.M)
+    prose = re.sub(r"(?<=\S)::$", ":", prose, flags=re.M)
+    # Griffe takes each line of such a section for a value of its own, unless it is indented further.
+    prose = RESULT.sub(lambda match: match[1] + re.sub(r"^(?= )", "    ", match[2], flags=re.M), prose)
     return DOCTEST.sub(_fenced, prose).rstrip()
 
 
+def attributes(docstring: str) -> Mapping[str, str]:
+    r"""Return the descriptions in the sections ``Args`` and ``Attributes``.
+
+    Args:
+        docstring: The docstring without its common indentation.
+
+    Returns:
+        The descriptions by name, in their order, each on one line.
+
+    Example:
+        >>> attributes("Options.\n\nAttributes:\n    most: Maximum number\n        of words.")
+        {'most': 'Maximum number of words.'}
+    """
+    found: dict[str, str] = {}
+    for title, body in SECTION.findall(docstring):
+        if title not in ("Args", "Attributes"):
+            continue
+        name = ""
+        for line in body.splitlines():
+            entry = ENTRY.match(line.removeprefix("    "))
+            if entry:
+                name = entry[1]
+                found[name] = entry[2]
+            elif name and line.strip():
+                found[name] += f" {line.strip()}"
+    return found
+
+
 def _fenced(match: re.Match[str]) -> str:
-    return f"```pycon\n{match[0].rstrip()}\n```\n"
+    indent = match["indent"]
+    return f"{indent}```pycon\n{match[0].rstrip()}\n{indent}```\n"
 
 
 def _table(match: re.Match[str]) -> str:
-    width = len(match[1])
+    indent, width = match["indent"], len(match["rule"])
     rows: list[list[str]] = []
-    for line in match[2].splitlines():
-        left, right = line[:width].strip(), line[width:].strip()
+    for line in match["rows"].splitlines():
+        text = line.removeprefix(indent)
+        left, right = text[:width].strip(), text[width:].strip()
+        # A line without a first cell continues the second cell of the row above.
         if left or not rows:
             rows.append([left, right])
         else:
             rows[-1][1] += f" {right}"
-    return "\n".join(["| | |", "|---|---|", *(f"| {left} | {right} |" for left, right in rows)])
+    lines = ["| | |", "|---|---|", *(f"| {left} | {right} |" for left, right in rows)]
+    return "\n".join(f"{indent}{line}" for line in lines)

@@ -1,9 +1,9 @@
-"""Makes ``nouns.tsv`` of WordNet's files: ``python -m tools.noun_kinds DICT``.
+"""Make ``nouns.tsv`` from the files of WordNet: ``python -m tools.noun_kinds DICT``.
 
-``DICT`` holds ``data.noun``, ``index.noun`` and ``index.sense``. A noun's kind is that of its commonest
-sense: the first of the groups below that the sense is under, else its lexicographer's file. Words that
-are more often a verb, an adjective or an adverb are left out, and so is what the bundled vectors do not
-know, which is rare.
+``DICT`` is the folder of ``data.noun``, ``index.noun`` and ``index.sense``. The kind of a noun is that of its
+most frequent sense: the first group in `GROUPS` with a hypernym of the sense, otherwise the kind of its
+lexicographer file. For example, *uncle* is a person. Words that are more often a verb, an adjective or an
+adverb are left out. Rare words, which the bundled vectors do not contain, are left out as well.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ GROUPS: tuple[tuple[str, frozenset[str]], ...] = tuple(
          "geological_formation body_of_water workplace bridge housing"),
     )
 )  # fmt: skip
+"""Kinds, each with the hypernyms that it covers, in order of priority."""
 FILES: Mapping[int, str] = {
     4: "act", 5: "animal", 6: "object", 7: "state", 8: "body", 9: "thought", 10: "message", 11: "act",
     12: "state", 13: "food", 14: "group", 15: "place", 17: "matter", 18: "person", 19: "matter", 20: "plant",
     21: "money", 22: "act", 26: "state", 27: "matter", 28: "time",
 }  # fmt: skip
-"""Kinds by the number of WordNet's lexicographer file; amounts, parts, forms and motives have none."""
+"""Kinds by number of WordNet's lexicographer file; amounts, parts, shapes and motives have none."""
 
 OUT = Path(__file__).parents[1] / "graphneg" / "english" / "nouns.tsv"
 _CLASSES = {"1": "noun", "2": "verb", "3": "adjective", "4": "adverb", "5": "adjective"}
@@ -51,7 +52,13 @@ _CLASSES = {"1": "noun", "2": "verb", "3": "adjective", "4": "adverb", "5": "adj
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """A noun's sense: the number of its file, its words, the senses right above it."""
+    """A sense of a noun.
+
+    Attributes:
+        file: Number of the lexicographer file.
+        words: The words of the synset.
+        above: Ids of the direct hypernyms.
+    """
 
     file: int
     words: tuple[str, ...]
@@ -59,7 +66,7 @@ class Sense:
 
 
 def main() -> None:
-    """The command line."""
+    """Write the table."""
     parser = argparse.ArgumentParser(prog="python -m tools.noun_kinds", description=__doc__)
     parser.add_argument("dict", type=Path, help="the folder of WordNet's files")
     parser.add_argument("--out", type=Path, default=OUT)
@@ -74,7 +81,15 @@ def main() -> None:
 
 
 def noun_kinds(folder: Path, words: Iterable[str]) -> dict[str, str]:
-    """The kind of each of the words that is mostly a noun."""
+    """Return the kinds of words that are mostly nouns.
+
+    Args:
+        folder: Folder of WordNet's files.
+        words: The words to look up.
+
+    Returns:
+        The kind of each noun that has one.
+    """
     senses = dict(_senses(folder / "data.noun"))
     first = dict(_first_senses(folder / "index.noun"))
     uses = _uses(folder / "index.sense")
@@ -85,6 +100,7 @@ def noun_kinds(folder: Path, words: Iterable[str]) -> dict[str, str]:
         if not _is_mostly_noun(word, uses[word]):
             continue
         sense = senses[first[word]]
+        # Proper names, such as "Paris", are written with a capital in the synset.
         if all(one[:1].isupper() for one in sense.words if one.lower() == word):
             continue
         kind = _kind(sense, senses)
@@ -94,14 +110,17 @@ def noun_kinds(folder: Path, words: Iterable[str]) -> dict[str, str]:
 
 
 def _kind(sense: Sense, senses: Mapping[str, Sense]) -> str | None:
+    """Return the kind of a sense, or None."""
     above = _words_above(sense, senses)
     grouped = next((kind for kind, names in GROUPS if not names.isdisjoint(above)), None)
+    # Groups are more precise than files: a car and a hat are both in the file of artifacts.
     return grouped or FILES.get(sense.file)
 
 
 def _words_above(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
-    """The words of the sense and of all that it is a kind of."""
+    """Return the words of a sense and of all its hypernyms."""
     words: set[str] = set()
+    # A sense can have several hypernyms, and the paths to the root can meet.
     pending, met = [sense], {sense}
     while pending:
         one = pending.pop()
@@ -113,7 +132,8 @@ def _words_above(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
 
 
 def _is_mostly_noun(word: str, uses: Counter[str]) -> bool:
-    """Whether the annotated texts have it as a noun as often as anything else."""
+    """Return whether the annotated texts of WordNet use a word at least as often as a noun as otherwise."""
+    # "Swimming" is mostly a verb form, even if no annotated text has it.
     if word.endswith("ing") and uses["noun"] < 2:
         return False
     return uses["noun"] >= max(uses["verb"], uses["adjective"], uses["adverb"])
@@ -130,13 +150,15 @@ def _senses(path: Path) -> Iterator[tuple[str, Sense]]:
     for fields in _lines(path):
         end = 4 + 2 * int(fields[3], 16)
         pointers = [fields[at : at + 3] for at in range(end + 1, end + 1 + 4 * int(fields[end]), 4)]
+        # "@" is a hypernym, "@i" is the class of an instance.
         above = tuple(target for symbol, target, part in pointers if symbol in ("@", "@i") and part == "n")
         yield fields[0], Sense(int(fields[1]), tuple(fields[4:end:2]), above)
 
 
 def _first_senses(path: Path) -> Iterator[tuple[str, str]]:
-    """Words and their commonest sense: the index has senses by how often they were annotated."""
+    """Yield words with their most frequent sense."""
     for fields in _lines(path):
+        # The index lists senses by their frequency in annotated texts.
         yield fields[0], fields[-int(fields[2])]
 
 

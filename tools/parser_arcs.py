@@ -1,5 +1,8 @@
-"""Trains the arc scorer of the dependency parser (the role between two nodes, or none, and which node is the
-top), and where the polarity of *no* stands: on the noun, or on what the noun does.
+"""Train two parts of the dependency parser: the arc scorer, and the place of negation by *no*.
+
+The arc scorer gives a role, or none, to each pair of nodes and chooses the top node. The second part is a
+logistic regression for sentences such as "No man is running": it decides whether the polarity belongs to the
+noun or to the verb.
 """
 
 from __future__ import annotations
@@ -22,17 +25,34 @@ from tools.parser_networks import Bags, descend, stored, summed, vocabulary
 Array = Any
 Tensor = Any
 AT_LEAST, ROLE_AT_LEAST = 5, 4
+"""Minimum counts of a feature and of a role to be learned."""
 START, BIAS_START = 0.005, 0.1
-"""Features begin near nothing, so that rare ones are no noise; biases are spread, so that all units learn."""
+"""Standard deviations of the initial weights of features and of biases.
+
+Features start near 0, so that rare ones add little noise. Biases are spread, so that hidden units differ.
+"""
 DROPPED, RATE, DECAY, BATCH = 0.3, 3e-3, 1e-3, 64
+"""Dropout, learning rate, weight decay, and number of sentences per batch."""
 DOUBT = 0.3
-"""How often a pair is learned without the rules: they were written with these sentences at hand."""
+"""Probability of hiding the features of the rules from a pair.
+
+The rules were written with the training sentences at hand, so they are less reliable on other sentences.
+"""
 _OF_RULES = ("R=", "B=", "RR=", "RK=", "RH=", "RD=", "BH=", "O=", "W=", "WH=", "PR=", "PK=")
+"""Prefixes of the features that come from the rules' draft."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Some sentences: rows of nodes and pairs in the data, and each pair's ends among these nodes."""
+    """A batch of sentences.
+
+    Attributes:
+        sentences: The sentences.
+        nodes: Rows of their nodes in the data.
+        pairs: Rows of their pairs in the data.
+        heads: Index of each pair's head among the nodes of the batch.
+        deps: Index of each pair's argument among the nodes of the batch.
+    """
 
     sentences: list[PairSentence]
     nodes: Array
@@ -45,6 +65,7 @@ class _Data:
     """All sentences as arrays."""
 
     def __init__(self, data: list[PairSentence]) -> None:
+        """Number the features and roles of all sentences."""
         self.sentences = data
         self.of_nodes = vocabulary((bag for one in data for bag in one.nodes), AT_LEAST)
         self.of_pairs = vocabulary((bag for one in data for bag in one.pairs), AT_LEAST)
@@ -59,6 +80,7 @@ class _Data:
         self.weight = np.concatenate([np.full(len(one.pairs), one.weight, np.float32) for one in data])
 
     def batch(self, rows: Array) -> _Batch:
+        """Return some sentences as a batch."""
         sentences = [self.sentences[row] for row in rows]
         begins = np.cumsum([0] + [len(one.nodes) for one in sentences])
         heads = [np.array(one.heads, np.int64) + n for one, n in zip(sentences, begins, strict=False)]
@@ -73,18 +95,37 @@ class _Data:
 
 
 def train_arcs(sentences: list[PairSentence], size: int, epochs: int, seeds: Sequence[int]) -> Model:
-    """Fits ``W·relu(head(a) + argument(b) + pair(a, b))``, the softmax over roles and none.
+    """Train the arc scorer.
 
-    A node's state is ``relu(sum of its features)``; the top is the softmax of a product with the states.
-    One network is fitted for each seed; they are joined to one that gives the mean of their scores.
+    The score of a pair is ``W·relu(head(a) + argument(b) + pair(a, b))``, with a softmax over the roles and
+    none. The state of a node is ``relu(sum of its features)``. The top node is chosen by a softmax of a
+    product with the states. One network is trained per seed. The networks are joined to one that returns the
+    mean of their scores.
+
+    Args:
+        sentences: The training sentences.
+        size: Number of hidden units per network.
+        epochs: Number of epochs.
+        seeds: A seed per network.
+
+    Returns:
+        The model, with rounded weights as in its file.
     """
     data = _Data(sentences)
+    # An ensemble: the scores of the joined network are the mean of those of all networks.
     arrays = joined([_fitted(data, size, epochs, seed) for seed in seeds])
     return stored(Model({"node": data.of_nodes, "pair": data.of_pairs}, arrays, data.roles))
 
 
 def joined(networks: Sequence[dict[str, Array]]) -> dict[str, Array]:
-    """One network with the hidden units of all, whose scores are the mean of theirs."""
+    """Join networks to one with the hidden units of all.
+
+    Args:
+        networks: Weights of networks with the same features and roles.
+
+    Returns:
+        The weights of a network whose scores are the mean of theirs.
+    """
     found = {
         name: np.concatenate([one[name] for one in networks], axis=-1)
         for name in ("node", "pair", "bias", "node_bias")
@@ -145,7 +186,7 @@ def _weights(nodes: int, pairs: int, roles: int, size: int) -> dict[str, Tensor]
 
 
 def _loss(weights: dict[str, Tensor], data: _Data, batch: _Batch, rng: Any) -> Tensor:
-    """Of the pairs' roles and of the tops, by sentence."""
+    """Return the loss of the roles and of the top nodes, per sentence."""
     import torch
     from torch.nn import functional
 
@@ -165,47 +206,74 @@ def _loss(weights: dict[str, Tensor], data: _Data, batch: _Batch, rng: Any) -> T
 
 
 def _top_loss(scores: Tensor, sentences: list[PairSentence]) -> Tensor:
-    """The softmax over each sentence's nodes, of those sentences whose top is among them."""
+    """Return the cross-entropy of the top nodes, of sentences whose top is among the draft's nodes."""
     import torch
 
     total = scores.new_zeros(())
     begin = 0
     for one in sentences:
         end = begin + len(one.nodes)
+        # The draft may lack the top node of the gold graph. Such sentences teach no top.
         if one.top >= 0:
             total = total + one.weight * (torch.logsumexp(scores[begin:end], 0) - scores[begin + one.top])
         begin = end
     return total
 
 
-# Trains where the polarity of *no* stands: on the noun, or on what the noun does.
+# The place of the polarity of *no*: on the noun or on the verb.
 
 
 STEPS, PENALTY, LEAST = 12, 1.5, 1e-4
+"""Number of Newton steps, L2 penalty, minimum variance of an example."""
 _NO = re.compile(r"\bno\b", re.IGNORECASE)
 
 
 def has_no(text: str) -> bool:
-    """Whether a sentence has the word *no*."""
+    """Return whether a sentence contains the word *no*.
+
+    Args:
+        text: The sentence.
+
+    Returns:
+        True for "There is no time."
+    """
     return _NO.search(text) is not None
 
 
 def lessons(draft: GraphDraft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
-    """Each *no* that stands beside a subject: its features, and whether the verb is denied."""
+    """Yield the training examples of a sentence for the place of negation.
+
+    Args:
+        draft: The rules' draft.
+        gold: The gold graph.
+
+    Yields:
+        The features of each *no* beside a subject, and whether the polarity belongs to the verb.
+    """
     denied = {gold.nodes[head].token for head, role, _ in gold.arcs if role == "polarity"}
     for found in denials(draft.words):
+        # If the gold graph negates both or neither, the example shows nothing.
         if (found.verb.i in denied) != (found.noun.i in denied):
             yield denial_features(found), found.verb.i in denied
 
 
 def train_denial(drafts: Sequence[GraphDraft], golds: Sequence[GoldGraph]) -> Model:
-    """Fits a logistic regression with an L2 penalty, by Newton's steps on the weights of the lessons."""
+    """Fit a logistic regression for the place of negation.
+
+    Args:
+        drafts: The rules' drafts.
+        golds: The gold graphs of the same sentences.
+
+    Returns:
+        The model.
+    """
     found = [one for draft, gold in zip(drafts, golds, strict=True) for one in lessons(draft, gold)]
     known = vocabulary((bag for bag, _ in found), 1)
     rows = np.zeros((len(found), len(known)), np.float64)
     for row, (bag, _) in enumerate(found):
         rows[row, [known[feature] for feature in bag]] = 1
     right = np.array([verb for _, verb in found], np.float64)
+    # Newton's steps in the dual form, with one unknown per example instead of one per feature.
     alike = rows @ rows.T
     shares = np.zeros(len(found))
     for _ in range(STEPS if len(found) else 0):

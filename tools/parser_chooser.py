@@ -1,4 +1,9 @@
-"""Trains the chooser of the dependency parser: which fragment a word stands for, among its candidates."""
+"""Train the chooser of the dependency parser, which selects a fragment of AMR for each word.
+
+A fragment is the part of a graph that one word stands for: *teacher* stands for ``person`` and ``teach-01``
+with the role ``ARG0`` between them. The candidates of a word come from annotated graphs, PropBank and the
+rules.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +37,26 @@ from tools.parser_lessons import GoldGraph
 from tools.parser_networks import Bags, descend, stored, summed, vocabulary
 
 AT_LEAST = 2
+"""Minimum count of a feature to be learned."""
 FREQUENT, SELDOM = 12, 0.15
+"""Minimum count of a frequent word, and maximum share of a fragment that may be an alignment error."""
 START, BIAS_START = 0.005, 0.1
+"""Standard deviations of initial weights of features and biases."""
 BAG_DROPPED, DROPPED, RATE, DECAY, BATCH = 0.15, 0.2, 4e-3, 1e-3, 512
+"""Dropout of features and of hidden units, learning rate, weight decay, and words per batch."""
 
 
 @dataclass(slots=True)
 class Choice:
-    """One word: its context, its candidates, and the number of the right one."""
+    """A word to choose a fragment for.
+
+    Attributes:
+        context: Features of the context.
+        found: The candidates.
+        right: Index of the best candidate.
+        weight: Weight of the example.
+        sentence: Number of the fold or sentence; -1 if unknown.
+    """
 
     context: list[str]
     found: list[FragmentOption]
@@ -49,7 +66,14 @@ class Choice:
 
 
 def gold_fragments(gold: GoldGraph) -> dict[int, str]:
-    """The fragment of each word that has nodes."""
+    """Return the fragments of a gold graph.
+
+    Args:
+        gold: The graph.
+
+    Returns:
+        The fragment of each aligned word, by index of the word.
+    """
     members: defaultdict[int, list[int]] = defaultdict(list)
     for i, node in enumerate(gold.nodes):
         if node.token is not None:
@@ -69,7 +93,16 @@ def build_meanings(
     rolesets: Sequence[Roleset],
     clusters: Mapping[str, tuple[int, int]],
 ) -> Meanings:
-    """What the words of each corpus stood for, with PropBank's senses by alias."""
+    """Count the fragments of all words and collect PropBank's senses by alias.
+
+    Args:
+        corpora: The gold corpus and the silver corpus.
+        rolesets: PropBank's rolesets.
+        clusters: Coarse and fine class of each word.
+
+    Returns:
+        The tables.
+    """
     counts: defaultdict[str, dict[str, list[int]]] = defaultdict(dict)
     for which, corpus in enumerate(corpora):
         for gold, words in corpus:
@@ -96,8 +129,9 @@ def build_meanings(
 
 
 def _is_slip(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
-    """Whether a frequent word stood for what is not called like it, and seldom: an aligner's error."""
+    """Return whether a fragment of a frequent word is probably an alignment error."""
     labels = read_fragment(text).labels
+    # A concept that begins like the word is no error: "teacher" and teach-01.
     if not labels or any(label.lstrip("=").startswith(key[:3]) for label in labels):
         return False
     total, mine = sum(map(sum, found.values())), sum(found[text])
@@ -108,7 +142,16 @@ def _is_slip(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
 def sentence_counts(
     gold: GoldGraph, words: Sequence[Word], which: int
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    """What one sentence added to the meanings."""
+    """Return the counts that one sentence contributed to the meanings.
+
+    Args:
+        gold: The gold graph.
+        words: The words.
+        which: Number of the corpus: 0 for gold, 1 for silver.
+
+    Returns:
+        Counts per corpus, by word and fragment. A sentence subtracts them to be treated as unseen.
+    """
     fragments = gold_fragments(gold)
     counts: Counter[tuple[str, str]] = Counter((word_key(word), fragments.get(word.i, "")) for word in words)
     found: defaultdict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
@@ -120,7 +163,19 @@ def sentence_counts(
 def choices(
     meanings: Meanings, draft: GraphDraft, gold: GoldGraph, which: int, weight: float, sentence: int
 ) -> list[Choice]:
-    """The choices that a sentence teaches."""
+    """Return the training examples of a sentence.
+
+    Args:
+        meanings: The tables of all sentences.
+        draft: The rules' draft.
+        gold: The gold graph.
+        which: Number of the corpus: 0 for gold, 1 for silver.
+        weight: Weight of the examples.
+        sentence: Number to store with the examples.
+
+    Returns:
+        An example for each word with several candidates, one of which fits the gold graph.
+    """
     right = gold_fragments(gold)
     own = sentence_counts(gold, draft.words, which)
     found: list[Choice] = []
@@ -135,7 +190,7 @@ def choices(
 
 
 def _fit(text: str, right: str) -> float:
-    """How well a fragment matches: 1 for the same text, else the F1 of the labels, below 1."""
+    """Return how well a fragment matches: 1 for equal texts, otherwise 0.9 times the F1 of the labels."""
     if text == right:
         return 1.0
     a, b = Counter(read_fragment(text).labels), Counter(read_fragment(right).labels)
@@ -143,9 +198,10 @@ def _fit(text: str, right: str) -> float:
 
 
 class _Data:
-    """All choices as arrays; candidates are numbered through."""
+    """All choices as arrays, with all candidates in one sequence."""
 
     def __init__(self, data: Sequence[Choice]) -> None:
+        """Number the features of all choices."""
         self.of_contexts = vocabulary((one.context for one in data), AT_LEAST)
         self.of_candidates = vocabulary((option.features for one in data for option in one.found), AT_LEAST)
         self.contexts = Bags.of((one.context for one in data), self.of_contexts)
@@ -157,7 +213,20 @@ class _Data:
 
 
 def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> Model:
-    """Fits ``v·relu(context + candidate) + w·candidate`` by the softmax over each word's candidates."""
+    """Train the chooser.
+
+    The score of a candidate is ``v·relu(context + candidate) + w·candidate``, with a softmax over the
+    candidates of a word.
+
+    Args:
+        data: The training examples.
+        size: Number of hidden units.
+        epochs: Number of epochs.
+        seed: Seed of the initial weights, the order and the dropout.
+
+    Returns:
+        The model, with rounded weights as in its file.
+    """
     import torch
 
     torch.manual_seed(seed)
@@ -185,7 +254,7 @@ def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> 
 
 
 def _loss(weights: dict[str, Any], known: _Data, rows: Any, rng: Any) -> Any:
-    """The mean loss of some words' choices."""
+    """Return the mean cross-entropy of some words' choices."""
     import torch
     from torch.nn import functional
 
@@ -196,6 +265,7 @@ def _loss(weights: dict[str, Any], known: _Data, rows: Any, rng: Any) -> Any:
     options = summed(weights["candidate"], known.candidates.take(flat), BAG_DROPPED, rng)
     hidden = functional.dropout(torch.relu(around[segment] + options[:, :-1] + weights["bias"]), DROPPED)
     scores = hidden @ weights["out"] + options[:, -1]
+    # The maximum of each word's scores is subtracted before the exponential, against overflow.
     top = torch.full((len(rows),), -1e9).scatter_reduce(0, segment, scores, "amax").detach()
     total = torch.zeros(len(rows)).index_add(0, segment, torch.exp(scores - top[segment]))
     places = torch.from_numpy(np.cumsum(np.concatenate([[0], sizes[:-1]])) + known.right[rows])

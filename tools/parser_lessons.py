@@ -1,4 +1,9 @@
-"""What the learned parts of the dependency parser are taught: gold graphs, annotated examples, pairs."""
+"""Make the training examples of the dependency parser from gold graphs and from PropBank's examples.
+
+Training needs to know which word each node comes from. `Anchoring` aligns the nodes of a corpus with words.
+`match_nodes` finds the nodes of the rules' draft in the gold graph, and `pair_sentence` makes the examples of
+the arc scorer. `example_sentences` makes further examples from annotated sentences of PropBank.
+"""
 
 from __future__ import annotations
 
@@ -32,24 +37,34 @@ from graphneg.parsers.dependency.text import (
 from graphneg.progress import NoProgress
 from tools.parser_tables import phrase_head
 
-# Gold graphs as the trainer sees them: nodes with the words that they come from, arcs from head to argument.
+# Gold graphs: nodes aligned with words, and arcs from head to argument.
 #
-# The aligner of :mod:`graphneg.amr.alignment` gives most nodes their words. What it leaves goes to the word
-# that
-# its label keeps company with over the whole corpus (Brown et al. 1993, model 1, one step), or to a
-# neighbour's word.
+# The aligner of :mod:`graphneg.amr.alignment` aligns most nodes. Each other node goes to the word that its
+# label co-occurs with over the whole corpus (Brown et al. 1993, one step of model 1), or to the word of a
+# neighbouring node.
 
 
 UNWORDED = frozenset({"multi-sentence"})
+"""Concepts that never come from a word."""
 _COMPARED = frozenset({"JJR", "JJS", "RBR", "RBS", "VB"})
+"""Tags that count as keys next to the lemma: comparatives, superlatives and base forms."""
 _WITH_PARENT = frozenset({"more", "most", "you", "amr-unknown", "ever", "so"})
+"""Concepts without a word of their own, which take that of their parent."""
 _BY_PUNCTUATION = frozenset(
     {"and", "amr-unknown", "mode=expressive", "request-confirmation-91", "polarity=amr-unknown"}
 )
+"""Labels that a punctuation mark may stand for."""
 
 
 def copy_words(words: Sequence[Word]) -> list[Word]:
-    """The same words in a tree of their own, which rules may change."""
+    """Copy the words with their tree, so that rules may change it.
+
+    Args:
+        words: The words of one tree.
+
+    Returns:
+        The copies.
+    """
     copies: list[Word] = []
     copies.extend(replace(word, kids=list(word.kids), tree=copies) for word in words)
     return copies
@@ -57,7 +72,13 @@ def copy_words(words: Sequence[Word]) -> list[Word]:
 
 @dataclass(frozen=True, slots=True)
 class GoldNode:
-    """A concept or a constant; ``token`` is the index of its word, ``None`` where it has none."""
+    """A concept or a constant of a gold graph.
+
+    Attributes:
+        concept: The concept; None for a constant.
+        value: The value of a constant; None for a concept.
+        token: Index of its word; None if it has none.
+    """
 
     concept: str | None
     value: str | None
@@ -71,7 +92,16 @@ class GoldNode:
 
 @dataclass(frozen=True, slots=True)
 class GoldGraph:
-    """``arcs`` are (head, role, argument), never inverse; ``domain`` is ``mod`` from the other side."""
+    """A gold graph with aligned nodes.
+
+    Attributes:
+        id: The id of the graph.
+        text: The sentence.
+        nodes: The nodes.
+        arcs: Triples of head, role and argument. Inverse roles are normalized, and ``domain`` is an inverse
+            ``mod``.
+        top: Index of the top node.
+    """
 
     id: str
     text: str
@@ -81,14 +111,29 @@ class GoldGraph:
 
 
 def words_of(nlp: Any, texts: Sequence[str]) -> list[list[Word]]:
-    """The words of each text, as the parser reads them."""
+    """Tag and parse texts, as the parser does.
+
+    Args:
+        nlp: The spaCy model.
+        texts: The texts.
+
+    Returns:
+        The words of each text.
+    """
     cuts = [tightened(readable(text)) for text in texts]
     docs = nlp.pipe((piece for piece, _ in cuts), batch_size=128)
     return [read_words(doc, 0, places) for doc, (_, places) in zip(docs, cuts, strict=True)]
 
 
 def plain_arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
-    """The graph's relations as (head, role, argument); wiki links are left out."""
+    """Yield the relations of a graph without inverse roles and wiki links.
+
+    Args:
+        graph: The graph.
+
+    Yields:
+        Head, role and argument.
+    """
     branches = [(node.up, node.role, node.k) for node in graph.nodes]
     branches += [(mention.up, mention.role, mention.target) for mention in graph.mentions]
     for up, role, down in branches:
@@ -96,13 +141,15 @@ def plain_arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
             continue
         head, dep = (down, up) if is_inverted(role) else (up, down)
         base = role[:-3] if is_inverted(role) else role
+        # AMR defines domain as the inverse of mod: "the boy is small" and "the small boy".
         yield (dep, "mod", head) if base == "domain" else (head, base, dep)
 
 
 class Anchoring:
-    """Gives the nodes of a corpus their words; statistics are taken when it is made."""
+    """An aligner of the nodes of a corpus with words, with co-occurrence counts over the corpus."""
 
     def __init__(self, corpus: Sequence[tuple[AmrGraph, Sequence[Word]]]) -> None:
+        """Count the co-occurrences of words and unaligned labels."""
         self.together: Counter[tuple[str, str]] = Counter()
         self.labels: Counter[str] = Counter()
         self.keys: Counter[str] = Counter()
@@ -116,7 +163,16 @@ class Anchoring:
                 self.together.update((label, key) for key in keys)
 
     def gold(self, graph: AmrGraph, text: str, words: Sequence[Word]) -> GoldGraph:
-        """One graph with its nodes anchored."""
+        """Align the nodes of one graph.
+
+        Args:
+            graph: The graph.
+            text: The sentence.
+            words: The words of the sentence.
+
+        Returns:
+            The graph with its aligned nodes.
+        """
         spans = align(graph, [word.text for word in words])
         anchors = {k: root_of(words, *span) for k, span in spans.items()}
         around = _around(graph)
@@ -129,6 +185,7 @@ class Anchoring:
                 if found is not None:
                     anchors[node.k] = found
         _hold(graph, words, anchors)
+        # Each round reaches nodes one step further from an aligned one.
         for _ in range(4):
             _follow(graph, around, anchors)
         dropped = {node.k for node in graph.nodes if node.role == "wiki"}
@@ -142,16 +199,21 @@ class Anchoring:
         return GoldGraph(graph.id, text, nodes, arcs, 0)
 
     def _companion(self, label: str, words: Sequence[Word], near: Sequence[int]) -> int | None:
+        """Return the word that a label co-occurs with most strongly, near its neighbours."""
         best, place = 1.0, None
         for word in words:
             for key in _keys(word):
                 both = self.together[label, key]
+                # Fewer than three common sentences are chance. A mark may only stand for labels such as
+                # "and".
                 if both < 3 or (not any(one.isalnum() for one in key) and label not in _BY_PUNCTUATION):
                     continue
                 with_key = both / self.keys[key]
                 without = (self.labels[label] - both + 0.5) / (self.sentences - self.keys[key] + 1)
+                # The label must be at least eight times as likely in sentences with the word.
                 if with_key < 8 * without:
                     continue
+                # Among several candidates, the word next to an aligned neighbour of the node is preferred.
                 gap = min((abs(word.i - one) for one in near), default=4) / 4
                 score = math.log(with_key / without) * math.sqrt(both / self.labels[label]) - gap / 2
                 if score > best:
@@ -160,15 +222,17 @@ class Anchoring:
 
 
 def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> None:
-    """What somebody is *without* he does not have; where something *is*, *be* says."""
+    """Align *have* with *without*, and *be-located-at* with *be*."""
     copulas = [word.i for word in words if word.lemma == "be" and word.dep not in {"aux", "auxpass"}]
     for node in graph.nodes:
         if node.k in anchors:
             continue
         below = {child.role: anchors[child.k] for child in graph.children(node.k) if child.k in anchors}
         denied = below.get("polarity")
+        # "A man without a hat" is annotated as a negated have-03.
         if node.concept == "have-03" and denied is not None and words[denied].lower == "without":
             anchors[node.k] = denied
+        # "The cat is in the house": the last copula before the place.
         elif node.concept == "be-located-at-91":
             place = below.get("ARG2", max(below.values(), default=0))
             before = [i for i in copulas if i < place]
@@ -177,8 +241,9 @@ def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> No
 
 
 def _is_exclaimed(graph: AmrGraph, node: AmrNode, words: Sequence[Word], anchors: Mapping[int, int]) -> bool:
-    """Whether it is the mode of an interjection: that comes from the interjection, not from a mark."""
+    """Return whether a node is the mode of an interjection."""
     return (
+        # "Oh, he left!": the mode comes from "Oh", not from the exclamation mark.
         node.value == "expressive"
         and node.up is not None
         and node.up in anchors
@@ -187,7 +252,16 @@ def _is_exclaimed(graph: AmrGraph, node: AmrNode, words: Sequence[Word], anchors
 
 
 def root_of(words: Sequence[Word], start: int, end: int) -> int:
-    """The word of a range that depends on none of the others."""
+    """Return the word of a span whose head is outside.
+
+    Args:
+        words: The words of the sentence.
+        start: Index of the first word.
+        end: Index after the last word.
+
+    Returns:
+        The index of the word.
+    """
     for i in range(start, end):
         head = words[i].head
         if not start <= head < end or head == i:
@@ -214,10 +288,11 @@ def _around(graph: AmrGraph) -> Mapping[int, list[int]]:
 
 
 def _follow(graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[int, int]) -> None:
-    """Nodes without a word take that of the first child that has one, constants that of the node above."""
+    """Align nodes with the word of their first aligned child, and constants with that of their parent."""
     for node in graph.nodes:
         if node.k in anchors or node.concept in UNWORDED:
             continue
+        # "-" of :polarity, without a word such as "not", belongs to the word of its parent: "unhappy".
         if node.concept is None or node.concept in _WITH_PARENT:
             if node.up is not None and node.up in anchors:
                 anchors[node.k] = anchors[node.up]
@@ -229,12 +304,23 @@ def _follow(graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[
                 break
 
 
-# Teaches arcs: which nodes of a draft are which nodes of the gold graph, and what holds between them.
+# Examples of the arc scorer: the nodes of a draft in the gold graph, and the roles between them.
 
 
 @dataclass(slots=True)
 class PairSentence:
-    """A sentence's features: of its nodes, and of its pairs with their roles ("" is none)."""
+    """The training examples of one sentence.
+
+    Attributes:
+        nodes: Features of each node.
+        heads: Index of the head of each pair.
+        deps: Index of the argument of each pair.
+        pairs: Features of each pair.
+        roles: Role of each pair, ``""`` for none.
+        weight: Weight of the sentence.
+        top: Index of the top node; -1 if it is not among the nodes.
+        lost: Number of gold arcs that no pair covers.
+    """
 
     nodes: list[list[str]]
     heads: list[int]
@@ -247,7 +333,18 @@ class PairSentence:
 
 
 def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
-    """Draft nodes to gold nodes: of the same word by label, stem, then any; of other words by label."""
+    """Match the nodes of a draft with those of the gold graph.
+
+    Nodes of the same word are matched first, by label and then by stem. Nodes of different words are matched
+    by label, the closest first. The remaining concepts of the same word are matched in any case.
+
+    Args:
+        draft: The rules' draft.
+        gold: The gold graph.
+
+    Returns:
+        Indices of gold nodes by index of the draft's node.
+    """
     mine: defaultdict[int | None, list[int]] = defaultdict(list)
     theirs: defaultdict[int | None, list[int]] = defaultdict(list)
     for i, node in enumerate(draft.nodes):
@@ -279,6 +376,7 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
         for j in others:
             a, b = draft.nodes[i], gold.nodes[j]
             if a.label == b.label and (a.value is None) == (b.value is None):
+                # The distance of nodes without a word is unknown. It counts as far.
                 gap = 50 if a.token is None or b.token is None else abs(a.token - b.token)
                 far.append((gap, i, j))
     for _, i, j in sorted(far):
@@ -291,7 +389,17 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
 
 
 def pair_sentence(draft: GraphDraft, gold: GoldGraph, meanings: Meanings, weight: float) -> PairSentence:
-    """The features and the right roles of one draft."""
+    """Return the features and correct roles of one draft.
+
+    Args:
+        draft: The rules' draft.
+        gold: The gold graph.
+        meanings: The lexical tables.
+        weight: Weight of the sentence.
+
+    Returns:
+        The training examples.
+    """
     match = match_nodes(draft, gold)
     roles = {(h, d): plain_role(role) for h, role, d in sorted(gold.arcs)}
     seen = DraftFeatures(draft, meanings)
@@ -314,7 +422,15 @@ def pair_sentence(draft: GraphDraft, gold: GoldGraph, meanings: Meanings, weight
 
 
 def all_roles(sentences: list[PairSentence], at_least: int) -> Iterator[str]:
-    """Roles that are frequent enough to be learned, none first."""
+    """Yield the roles that are frequent enough to be learned.
+
+    Args:
+        sentences: The training sentences.
+        at_least: Minimum count of a role.
+
+    Yields:
+        ``""`` for no role, then the roles by falling frequency.
+    """
     counts: defaultdict[str, int] = defaultdict(int)
     for one in sentences:
         for role in one.roles:
@@ -324,7 +440,14 @@ def all_roles(sentences: list[PairSentence], at_least: int) -> Iterator[str]:
 
 
 def read_frames(paths: Sequence[Path]) -> list[Roleset]:
-    """The rolesets of PropBank's tar archives, folders and XML files that AMR names; faults are left out."""
+    """Read rolesets from PropBank's tar archives, folders and XML files.
+
+    Args:
+        paths: The archives, folders or files.
+
+    Returns:
+        The rolesets with an id. Faulty rolesets are skipped.
+    """
 
     def read_file(name: str, data: bytes) -> Iterator[Roleset | Fault]:
         return iter(read_rolesets(data))
@@ -333,13 +456,16 @@ def read_frames(paths: Sequence[Path]) -> list[Roleset]:
     return [part for part in parts if isinstance(part, Roleset) and part.id is not None]
 
 
-# PropBank's annotated examples as lessons for the arc scorer: what a frame's numbered arguments look like.
+# Examples of the arc scorer from PropBank: the numbered arguments of a frame.
 #
-# Only pairs that the example's predicate heads are taught; what stands in its adjuncts is left out.
+# An example annotates only the arguments of its predicate. Pairs with another head, or with a word of an
+# adjunct, are left out, because their roles are unknown.
 
 
 SHORTEST, LONGEST = 3, 25
+"""Minimum and maximum number of words of a sentence."""
 WEIGHT = 0.1
+"""Weight of a sentence of PropBank; a gold sentence has 1."""
 
 
 def example_sentences(
@@ -350,7 +476,19 @@ def example_sentences(
     meanings: Meanings,
     chooser: Model,
 ) -> Iterator[PairSentence]:
-    """A lesson for each example whose predicate the parser takes for the right frame, ``most`` a frame."""
+    """Yield a training example for each sentence in which the parser finds the annotated frame.
+
+    Args:
+        nlp: The spaCy model.
+        rolesets: PropBank's rolesets.
+        most: Maximum number of sentences per frame.
+        lexicon: The tables of the rules.
+        meanings: The tables of the chooser.
+        chooser: The trained chooser.
+
+    Yields:
+        The training examples.
+    """
     examples = [
         (roleset.id, one) for roleset in rolesets if roleset.in_amr for one in _usable(roleset)[:most]
     ]
@@ -360,6 +498,7 @@ def example_sentences(
         entry = lexicon.frames.get(frame)
         if places is None or entry is None:
             continue
+        # The frame's counts include this sentence. They are reduced while its draft is made.
         lexicon.frames[frame] = _without(entry, example, words, places)
         draft = write_draft(text, copy_words(words), lexicon)
         lexicon.frames[frame] = entry
@@ -376,12 +515,13 @@ def _usable(roleset: Roleset) -> list[PropBankExample]:
         if SHORTEST <= len(example.words) <= LONGEST
         and example.arguments
         and example.relation is not None
+        # PropBank marks traces of moved phrases with "*": they are no words.
         and "*" not in example.text
     ]
 
 
 def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None:
-    """The place among ``words`` of each word of the example; ``None`` if they are cut otherwise."""
+    """Return the parser's index of each word of an example, or None if the tokens differ."""
     starts = {word.start: word.i for word in words}
     places: list[int] = []
     at = 0
@@ -396,7 +536,7 @@ def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None
 def _without(
     entry: FrameEntry, example: PropBankExample, words: Sequence[Word], places: Sequence[int]
 ) -> FrameEntry:
-    """The frame as it would be known had this example not been counted."""
+    """Return a frame without the counts of one example."""
     seen = {form: dict(counts) for form, counts in entry.seen.items()}
     for role, start, end in example.arguments:
         head = phrase_head(words, places[start], places[end] + 1)
@@ -418,12 +558,14 @@ def _lesson(
         for i, node in enumerate(draft.nodes)
         if not node.gone and node.concept == frame and node.token == rel
     ]
+    # The parser has chosen another frame, or has the frame twice.
     if len(heads) != 1:
         return None
     roles: dict[int, str] = {}
     unknown: set[int] = set()
     for role, start, end in example.arguments:
         inside = range(places[start], places[end] + 1)
+        # Only numbered roles are roles of the frame. AMR annotates adjuncts (ARGM-TMP) with other roles.
         if role[3:].isdigit():
             head = phrase_head(draft.words, inside.start, inside.stop)
             node = None if head is None else _node_at(draft, head.i, heads[0])
@@ -446,7 +588,7 @@ def _lesson(
 
 
 def _node_at(draft: GraphDraft, token: int, head: int) -> int | None:
-    """The node that stands for a word: the one that hangs on ``head``, else the one that others hang on."""
+    """Return the node of a word: the argument of a head, otherwise the topmost one."""
     mine = [
         i
         for i, node in enumerate(draft.nodes)

@@ -1,7 +1,7 @@
-"""What training the networks of the dependency parser shares: their files, bags of features, the descent.
+"""Provide what the trainings of the parser's networks share: files, bags of features, and gradient descent.
 
-In: a model or meanings, features of nodes and words as strings, weights with a loss. Out: bytes to be
-shipped, arrays, weights that have learned.
+A network reads a bag of features, strings such as ``first:my``, as the sum of their rows in a table. `Bags`
+stores the bags as arrays. `write_model` and `write_meanings` write the files that ship with the package.
 """
 
 from __future__ import annotations
@@ -24,13 +24,22 @@ from graphneg.parsers.dependency.learned.tables import (
 )
 
 LEVELS = 127
+"""Largest value of a weight that is rounded to 8 bits."""
 
 
 def write_model(model: Model) -> bytes:
-    """The model as a compressed ``.npz``; large tables are rounded to 8 bits a weight."""
+    """Serialize a model as a compressed ``.npz`` file, with large tables rounded to 8 bits per weight.
+
+    Args:
+        model: The model.
+
+    Returns:
+        The bytes of the file.
+    """
     files: dict[str, Any] = {}
     for name, array in model.arrays.items():
         if name in TABLES:
+            # One scale per table. A table of zeros must not divide by 0.
             scale = np.float32((np.abs(array).max(initial=0) or 1) / LEVELS)
             files["a." + name] = np.rint(array / scale).astype(np.int8)
             files["s." + name] = scale
@@ -44,20 +53,36 @@ def write_model(model: Model) -> bytes:
 
 
 def write_meanings(meanings: Meanings) -> bytes:
-    """The meanings as gzipped JSON."""
+    """Serialize the tables of the chooser as gzipped JSON.
+
+    Args:
+        meanings: The tables.
+
+    Returns:
+        The bytes of the file.
+    """
     data = {name: getattr(meanings, name) for name in ("senses", "roles", "clusters")}
     data["seen"] = {key: list(fragments.items()) for key, fragments in meanings.seen.items()}
     return gzip.compress(json.dumps(data, separators=(",", ":"), sort_keys=True).encode(), 9, mtime=0)
 
 
-# Bags of features as arrays: the form in which the networks are trained.
+# Bags of features as arrays, the format of the training data.
 
 
 def vocabulary(bags: Iterable[Sequence[str]], at_least: int) -> dict[str, int]:
-    """Numbers for the features that are frequent enough, from 0, the most frequent first."""
+    """Number the features that are frequent enough.
+
+    Args:
+        bags: The bags of features.
+        at_least: Minimum number of bags with a feature.
+
+    Returns:
+        Numbers from 0 by feature, the most frequent first.
+    """
     counts: Counter[str] = Counter()
     for bag in bags:
         counts.update(set(bag))
+    # The features of a model are stored in one text, separated by line feeds.
     frequent = (feature for feature, n in counts.items() if n >= at_least and "\n" not in feature)
     kept = sorted(frequent, key=lambda f: (-counts[f], f))
     return {feature: i for i, feature in enumerate(kept)}
@@ -65,14 +90,27 @@ def vocabulary(bags: Iterable[Sequence[str]], at_least: int) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """``ids[starts[i]:starts[i + 1]]`` are the features of bag ``i``."""
+    """Bags of numbered features; ``ids[starts[i]:starts[i + 1]]`` is bag ``i``.
+
+    Attributes:
+        ids: The features of all bags, one bag after the other.
+        starts: The start of each bag, and the end of the last one.
+    """
 
     ids: Any
     starts: Any
 
     @classmethod
     def of(cls, bags: Iterable[Sequence[str]], known: dict[str, int]) -> Bags:
-        """The bags with their features numbered; unknown features are left out."""
+        """Number the features of bags.
+
+        Args:
+            bags: The bags.
+            known: Numbers of the features. Other features are left out.
+
+        Returns:
+            The bags as arrays.
+        """
         ids: list[int] = []
         starts = [0]
         for bag in bags:
@@ -81,7 +119,14 @@ class Bags:
         return cls(np.array(ids, np.int32), np.array(starts, np.int64))
 
     def take(self, rows: Any) -> tuple[Any, Any]:
-        """The features of some bags, one after the other, and where each bag begins."""
+        """Select some bags.
+
+        Args:
+            rows: Indices of bags.
+
+        Returns:
+            The features of the bags, one bag after the other, and the start of each bag.
+        """
         sizes = self.starts[rows + 1] - self.starts[rows]
         begins = np.zeros(len(rows), np.int64)
         np.cumsum(sizes[:-1], out=begins[1:])
@@ -92,14 +137,24 @@ class Bags:
 def summed(
     table: Any, bags: tuple[Any, Any], dropped: float, rng: Any, doubted: Any = None, doubt: float = 0.0
 ) -> Any:
-    """Sums of a table's rows, one for each bag; each feature is left out with probability ``dropped``.
+    """Sum the rows of a table for each bag, with dropout of features.
 
-    The features that ``doubted`` marks are left out of a bag all at once, with probability ``doubt``.
+    Args:
+        table: The weights, a row per feature.
+        bags: Features and starts, from `Bags.take`.
+        dropped: Probability of leaving out a feature.
+        rng: NumPy's random generator.
+        doubted: Marks of features that are left out together; None for no such features.
+        doubt: Probability of leaving out all marked features of a bag.
+
+    Returns:
+        The sums, a row per bag.
     """
     import torch
     from torch.nn import functional
 
     ids, starts = bags
+    # Kept features are scaled, so that the expected sum stays the same.
     kept = (rng.random(len(ids)) >= dropped).astype(np.float32) / (1 - dropped)
     if doubted is not None:
         sizes = np.diff(np.append(starts, len(ids)))
@@ -115,7 +170,14 @@ def summed(
 
 
 def stored(model: Model) -> Model:
-    """The model as it is when it comes back from its file."""
+    """Return a model as it is after writing and reading its file.
+
+    Args:
+        model: The model.
+
+    Returns:
+        The model with rounded weights.
+    """
     return read_model(write_model(model))
 
 
@@ -129,9 +191,22 @@ def descend(
     rate: float,
     decay: float,
 ) -> dict[str, Any]:
-    """The weights as arrays after AdamW on batches of numbers of items, in another order each epoch.
+    """Train weights with AdamW on batches in random order.
 
-    ``loss_of`` a batch is ``None`` where nothing is to be learned of it. The rate falls to a fiftieth.
+    The learning rate falls linearly to a fiftieth.
+
+    Args:
+        weights: The weights to train.
+        items: Number of items.
+        epochs: Number of epochs.
+        batch: Number of items per batch.
+        rng: NumPy's random generator, for the order.
+        loss_of: Function from the indices of a batch to its loss, or None for a batch without examples.
+        rate: Initial learning rate.
+        decay: Weight decay.
+
+    Returns:
+        The trained weights as arrays.
     """
     import torch
 

@@ -1,4 +1,10 @@
-"""Makes the tables that ship with the dependency parser."""
+"""Make the tables of the dependency parser: ``python -m tools.parser_tables``.
+
+The sources are annotated graphs and PropBank. ``concepts.tsv`` counts the concepts of words: the noun *boy*
+mostly becomes ``boy``. ``roles.tsv`` counts the roles of arguments by their relation to the predicate: the
+``nsubj`` of ``say-01`` is mostly its ``ARG0``. ``frames.tsv`` lists the frames that AMR uses, with their
+aliases and roles.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +32,27 @@ from graphneg.parsers.dependency.text import (
 )
 from graphneg.progress import NoProgress
 
-# Annotated graphs to ``concepts.tsv`` and ``roles.tsv``: what words became, and what roles they took.
+# Counts of concepts and roles in annotated graphs.
 
 
 _INVERSES = {"mod": "domain", "domain": "mod"}
 
 
 _POS = frozenset("vnj")
+"""Parts of speech of aliases: verb, noun, adjective."""
 
 
 def phrase_head(words: Sequence[Word], start: int, end: int) -> Word | None:
-    """The word of ``words[start:end]`` that heads the others; below a preposition, its object."""
+    """Return the head of a span of words; of a prepositional phrase, the object of the preposition.
+
+    Args:
+        words: The words of the sentence.
+        start: Index of the first word.
+        end: Index after the last word.
+
+    Returns:
+        The word, or None for an empty span.
+    """
     for word in words[start:end]:
         if not start <= word.head < end or word.head == word.i:
             if word.dep in {"prep", "agent", "dative"} and word.tag in {"IN", "TO"}:
@@ -47,27 +63,42 @@ def phrase_head(words: Sequence[Word], start: int, end: int) -> Word | None:
 
 @dataclass(slots=True)
 class GraphCounts:
-    """``concepts`` counts ``(lemma, class, concept)``, ``roles`` ``(kind, key, signature, role)``."""
+    """Counts of concepts and roles.
+
+    Attributes:
+        concepts: Counts by lemma, word class and concept.
+        roles: Counts by kind of key, key, signature and role. The kinds are ``F`` (concept of the head),
+            ``S`` (word class of the head) and ``W`` (lemma of the argument).
+    """
 
     concepts: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
     roles: Counter[tuple[str, str, str, str]] = field(default_factory=Counter[tuple[str, str, str, str]])
 
     def add(self, words: Sequence[Word], graph: AmrGraph, weight: int) -> None:
-        """Counts one graph's words and arcs ``weight`` times."""
+        """Count the words and arcs of one graph.
+
+        Args:
+            words: The words of the sentence.
+            graph: The graph.
+            weight: Number of times to count them.
+        """
         spans = _word_spans(words, graph)
         tops: dict[int, int] = {}
         for k, (first, _) in spans.items():
             if graph.nodes[k].concept is not None:
+                # The first aligned node of a word counts as its concept: "person" for "teacher".
                 tops.setdefault(first, k)
         covered = {i for first, behind in spans.values() for i in range(first, behind)}
         for word in words:
             concept = graph.nodes[tops[word.i]].concept if word.i in tops else None
+            # A later word of a multiword span is not deleted: it is part of the concept of the first word.
             if concept is not None or word.i not in covered:
                 self.concepts[word.lemma, class_of(word), concept or DELETED] += weight
         self._add_roles(words, graph, {k: first for k, (first, _) in spans.items()}, weight)
 
     def _add_roles(self, words: Sequence[Word], graph: AmrGraph, places: dict[int, int], weight: int) -> None:
         for up, role, to in arcs(graph):
+            # Two nodes of the same word, as in "teacher", have no syntactic relation.
             if up not in places or to not in places or places[up] == places[to]:
                 continue
             h, d = places[up], places[to]
@@ -81,7 +112,14 @@ class GraphCounts:
 
 
 def arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
-    """The graph's arcs from head to argument, inverse roles turned round."""
+    """Yield the arcs of a graph from head to argument, with inverse roles normalized.
+
+    Args:
+        graph: The graph.
+
+    Yields:
+        Head, role and argument.
+    """
     tree = [(node.up or 0, node.role or "", node.k) for node in graph.nodes[1:]]
     for up, role, to in (*tree, *((one.up, one.role, one.target) for one in graph.mentions)):
         if role == "domain":
@@ -93,7 +131,7 @@ def arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
 
 
 def _word_spans(words: Sequence[Word], graph: AmrGraph) -> dict[int, tuple[int, int]]:
-    """The aligner's spans as ranges over ``words``."""
+    """Return the spans of aligned nodes as ranges of words."""
     text = metadata(graph.metadata).get("snt", "")
     tokens = tokenize(text)
     spans = align(graph, [token.text for token in tokens])
@@ -107,7 +145,15 @@ def _word_spans(words: Sequence[Word], graph: AmrGraph) -> dict[int, tuple[int, 
 
 
 def read_graphs(paths: Iterable[Path], excluded: Collection[str]) -> list[AmrGraph]:
-    """The graphs of PENMAN files whose sentences are not ``excluded`` (compared by their letters)."""
+    """Read the graphs of PENMAN files.
+
+    Args:
+        paths: The files.
+        excluded: Sentences to leave out, as `letters` returns them.
+
+    Returns:
+        The graphs that have a sentence.
+    """
     graphs: list[AmrGraph] = []
     for path in paths:
         for line, block in iter_blocks(path.read_text(encoding="utf-8")):
@@ -119,45 +165,84 @@ def read_graphs(paths: Iterable[Path], excluded: Collection[str]) -> list[AmrGra
 
 
 def sentence(graph: AmrGraph) -> str:
-    """The graph's sentence."""
+    """Return the sentence of a graph.
+
+    Args:
+        graph: The graph.
+
+    Returns:
+        The sentence, or ``""``.
+    """
     return metadata(graph.metadata).get("snt", "")
 
 
 def letters(text: str) -> str:
-    """The text's letters and digits, lower case: equal for sentences that only differ in form."""
+    """Return the letters and digits of a text in lower case, to compare sentences regardless of their form.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The letters and digits.
+
+    Example:
+        >>> letters("Don't go!") == letters("don 't go .")
+        True
+    """
     return "".join(one for one in text.lower() if one.isalnum())
 
 
 def count_graphs(nlp: Any, graphs: Sequence[AmrGraph], weight: int, counts: GraphCounts) -> None:
-    """Counts the graphs into ``counts``."""
+    """Parse the sentences of graphs and count their words and arcs.
+
+    Args:
+        nlp: The spaCy model.
+        graphs: The graphs.
+        weight: Number of times to count each graph.
+        counts: The counts to add to.
+    """
     for graph, doc in zip(graphs, nlp.pipe(readable(sentence(one)) for one in graphs), strict=True):
         counts.add(read_words(doc), graph, weight)
 
 
 def write_counts(counts: GraphCounts, folder: Path) -> None:
-    """Writes ``concepts.tsv`` and ``roles.tsv``, most frequent first."""
+    """Write ``concepts.tsv`` and ``roles.tsv``, the most frequent rows first.
+
+    Args:
+        counts: The counts.
+        folder: Folder of the two files.
+    """
     for name, counter in (("concepts", counts.concepts), ("roles", counts.roles)):
         rows = sorted(counter.items(), key=lambda one: (-one[1], one[0]))
         lines = ["\t".join((*key, str(count))) + "\n" for key, count in rows]
         (folder / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
 
 
-# PropBank's frame files to ``frames.tsv``: aliases, roles, and how annotated examples realise them.
+# Frames from PropBank's frame files: aliases, roles, and their realisation in annotated examples.
 #
 # PropBank frames are licensed CC BY-SA 4.0; see ``graphneg/english/NOTICE``.
 
 
 def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
-    """Writes the table of the frames that AMR uses; returns how many there are.
+    """Write the table of the frames that AMR uses.
 
-    ``sources`` are the release's ``.tar.gz`` and single ``.xml`` files. One row a frame: id, roles
-    as ``number:function``, aliases as ``pos:lemma``, number of examples, ``signature=role:count``.
+    A row has the id, roles as ``number:function``, aliases as ``pos:lemma``, the number of examples, and
+    ``signature=role:count``.
+
+    Args:
+        sources: ``.tar.gz`` files of the release, and ``.xml`` files.
+        nlp: The spaCy model.
+        target: The file to write.
+
+    Returns:
+        The number of frames.
     """
 
     def read_file(name: str, data: bytes) -> Iterator[Roleset]:
         for part in read_rolesets(data):
             if isinstance(part, Fault):
                 print(f"{name}:{part.line}: {part.reason}")
+            # PropBank notes for each roleset which releases of AMR use it.
             elif ("AMR", "2019", "+") in part.usages and part.id is not None:
                 yield part
 
@@ -173,7 +258,7 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
 def _count(
     nlp: Any, examples: Sequence[tuple[int, PropBankExample]]
 ) -> tuple[Counter[int], defaultdict[int, Counter[tuple[str, str]]]]:
-    """How many examples each roleset has that the parser cuts alike, and its roles by signature."""
+    """Count the usable examples of each roleset, and its roles by signature."""
     from spacy.tokens import Doc
 
     used: Counter[int] = Counter()
@@ -200,7 +285,7 @@ def _row(roleset: Roleset, examples: int, seen: Counter[tuple[str, str]]) -> str
     return "\t".join((roleset.id or "", roles, " ".join(aliases), str(examples), cells))
 
 
-# Makes the tables that ship in ``data/`` from PropBank's release and annotated graphs.
+# The command line.
 
 
 PACKAGE = Path(__file__).parent.parent / "graphneg"
@@ -209,7 +294,7 @@ FRAMES = PACKAGE / "english" / "frames.tsv"
 
 
 def main() -> None:
-    """The command line."""
+    """Write the tables that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m tools.parser_tables", description=__doc__)
     parser.add_argument(
         "--propbank", type=Path, nargs="*", default=[], help="PropBank's .tar.gz and .xml files"

@@ -1,4 +1,9 @@
-"""Makes the learned parts' data of the dependency parser."""
+"""Train the learned parts of the dependency parser: ``python -m tools.parser_training --help``.
+
+The parts are the chooser of fragments, the arc scorer and the place of negation. Each one must learn from the
+output of the parts before it on unseen sentences, as in use. So the sentences are divided into folds, and the
+tables and choices for a fold come from the other folds (cross-fitting).
+"""
 
 from __future__ import annotations
 
@@ -38,17 +43,28 @@ from tools.parser_networks import write_meanings, write_model
 from tools.parser_tables import GraphCounts, letters, read_graphs, sentence
 from tools.word_classes import read_classes
 
-# The sentences that the trainer learns from: graphs, words, and drafts that never saw their own graph.
+# Training sentences: graphs, words, and drafts that are made without their own graph.
 
 
 GOLD, SILVER = 0, 1
+"""Numbers of the corpora."""
 _TABLE_WEIGHTS = (3, 1)
+"""Weights of a gold graph and a silver graph in the tables of the rules."""
 _BLOCK = 8
+"""Number of consecutive sentences in the same fold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A sentence: its graph as read, its words, its anchored graph, and the corpus it is of."""
+    """A training sentence.
+
+    Attributes:
+        graph: The graph as read.
+        words: The words.
+        gold: The graph with aligned nodes.
+        corpus: Number of the corpus, `GOLD` or `SILVER`.
+        fold: Number of the fold.
+    """
 
     graph: AmrGraph
     words: Sequence[Word]
@@ -66,15 +82,26 @@ def read_items(
     folds: int,
     condition: Callable[[str], bool] = bool,
 ) -> list[Item]:
-    """Each sentence once, without those of the ``exclude`` files; neighbours fall into the same fold.
+    """Read training sentences, each once.
 
-    Only sentences that fulfil ``condition``; of the silver ones, at most ``most_silver``, spread evenly.
+    Args:
+        nlp: The spaCy model.
+        gold: PENMAN files that people annotated.
+        silver: PENMAN files that a parser wrote.
+        exclude: PENMAN files whose sentences are left out.
+        most_silver: Maximum number of silver sentences, spread evenly over the files.
+        folds: Number of folds. Neighbouring sentences share a fold, because they are similar.
+        condition: Condition on a sentence.
+
+    Returns:
+        The sentences with their graphs.
     """
     excluded = {letters(sentence(graph)) for graph in read_graphs(exclude, ())}
     read: list[tuple[AmrGraph, Sequence[Word], int, int]] = []
     for corpus, paths in ((GOLD, gold), (SILVER, silver)):
         graphs = [one for one in _once(read_graphs(paths, excluded), excluded) if condition(sentence(one))]
         if corpus == SILVER and len(graphs) > most_silver:
+            # The sentences are taken evenly from the whole files.
             graphs = [graphs[n * len(graphs) // most_silver] for n in range(most_silver)]
         for n, (graph, words) in enumerate(
             zip(graphs, words_of(nlp, [sentence(one) for one in graphs]), strict=True)
@@ -88,6 +115,7 @@ def read_items(
 
 
 def _once(graphs: Sequence[AmrGraph], excluded: Collection[str]) -> list[AmrGraph]:
+    # Sentences are compared by their letters, as corpora differ in case and punctuation.
     seen = set(excluded)
     found: list[AmrGraph] = []
     for graph in graphs:
@@ -99,7 +127,14 @@ def _once(graphs: Sequence[AmrGraph], excluded: Collection[str]) -> list[AmrGrap
 
 
 def rule_lexicon(items: Sequence[Item]) -> ParserLexicon:
-    """The rules' tables, with what words and roles were in these items' graphs alone."""
+    """Return the tables of the rules, with counts of some sentences only.
+
+    Args:
+        items: The sentences to count.
+
+    Returns:
+        The tables.
+    """
     counts = GraphCounts()
     for item in items:
         counts.add(item.words, item.graph, _TABLE_WEIGHTS[item.corpus])
@@ -115,22 +150,41 @@ def _frequent(entry: tuple[Any, int]) -> tuple[int, Any]:
 
 
 def draft_of(item: Item, lexicon: ParserLexicon) -> GraphDraft:
-    """The rules' draft, on words of its own (rules may mend them)."""
+    """Return the rules' draft of a sentence.
+
+    Args:
+        item: The sentence. Its words are copied, because rules may change them.
+        lexicon: The tables of the rules.
+
+    Returns:
+        The draft.
+    """
     return write_draft(item.gold.text, copy_words(item.words), lexicon)
 
 
 def crossed_drafts(items: Sequence[Item], folds: int) -> list[GraphDraft]:
-    """A draft for each item, by tables from the other folds only."""
+    """Return drafts that are made with the tables of the other folds.
+
+    Args:
+        items: The sentences.
+        folds: Number of folds.
+
+    Returns:
+        A draft per sentence.
+    """
     lexicons = [rule_lexicon([item for item in items if item.fold != fold]) for fold in range(folds)]
     return [draft_of(item, lexicons[item.fold]) for item in items]
 
 
-# Fits all learned parts, each on what the one before does with sentences that it has not seen.
+# Training of all parts, each on the output of the part before on unseen sentences.
 
 
 WEIGHTS = (1.0, 0.5)
+"""Weights of a gold sentence and a silver sentence."""
 CHOOSER_SIZE, CHOOSER_EPOCHS = 48, 5
+"""Number of hidden units and epochs of the chooser."""
 ARC_SIZE, ARC_EPOCHS, ARC_SEEDS = 96, 10, (0, 1)
+"""Number of hidden units and epochs of the arc scorer, and the seeds of its networks."""
 
 
 def fit(
@@ -141,9 +195,19 @@ def fit(
     say: Callable[[str], None],
     lessons: Callable[[ParserLexicon, Meanings, Model], Iterable[PairSentence]],
 ) -> Parts:
-    """All parts from items of several folds.
+    """Train all parts.
 
-    ``lessons`` makes further sentences for the arc scorer, of the rules' tables, meanings and chooser.
+    Args:
+        items: The sentences.
+        rolesets: PropBank's rolesets.
+        clusters: Coarse and fine class of each word.
+        folds: Number of folds.
+        say: Function that reports progress.
+        lessons: Function that makes further sentences for the arc scorer from tables, meanings and the
+            chooser.
+
+    Returns:
+        The trained parts.
     """
     drafts = crossed_drafts(items, folds)
     say(f"{len(drafts)} drafts")
@@ -175,7 +239,7 @@ def _cross_choose(
     data: Sequence[list[Choice]],
     folds: int,
 ) -> None:
-    """Chooses the concepts of each fold's drafts by what the other folds taught."""
+    """Choose the concepts of each fold's drafts with a chooser that was trained on the other folds."""
     for fold in range(folds):
         others = [one for item, found in zip(items, data, strict=True) if item.fold != fold for one in found]
         model = train_chooser(others, CHOOSER_SIZE, CHOOSER_EPOCHS, fold)
@@ -185,15 +249,16 @@ def _cross_choose(
                 choose_concepts(meanings, model, draft, own, sure=inf)
 
 
-# Makes the learned parts' data: ``python -m tools.parser_training --help``.
+# The command line.
 
 
 DATA = Path(__file__).parents[1] / "graphneg" / "parsers" / "dependency" / "data" / "learned"
 FILES = ("arcs.npz", "chooser.npz", "denial.npz", "meanings.json.gz")
+"""Names of the data files."""
 
 
 def main() -> None:
-    """The command line."""
+    """Train the parts and write their files."""
     parser = argparse.ArgumentParser(prog="python -m tools.parser_training", description=__doc__)
     parser.add_argument(
         "--lpp", type=Path, nargs="+", required=True, help="PENMAN files that people annotated"
@@ -227,6 +292,7 @@ def main() -> None:
 
     import torch
 
+    # The order of sums depends on the number of threads. One thread makes results reproducible.
     torch.set_num_threads(1)
     if options.part == "all":
         _make_all(options, say)
@@ -253,7 +319,7 @@ def _make_all(options: argparse.Namespace, say: Callable[[str], None]) -> None:
 
 
 def _make_denial(options: argparse.Namespace, say: Callable[[str], None]) -> None:
-    """Of all sentences with a *no*, however many others are learned from."""
+    """Train the place of negation on all sentences with *no*, regardless of the limit of the other parts."""
     nlp = load_model(None)
     everything = sys.maxsize
     items = read_items(nlp, options.lpp, options.sick, options.exclude, everything, 1, has_no)
@@ -265,13 +331,18 @@ def _make_denial(options: argparse.Namespace, say: Callable[[str], None]) -> Non
 
 
 def classes_in_use() -> Mapping[str, tuple[int, int]]:
-    """The word classes that the package's data were made with; none where there are no data."""
+    """Return the word classes of the package's data, or none if there are no data."""
     stored = DATA / "meanings.json.gz"
     return read_meanings(stored.read_bytes()).clusters if stored.is_file() else {}
 
 
 def write_parts(parts: Parts, folder: Path) -> None:
-    """Writes the files that :mod:`graphneg.parsers.dependency.learned` reads."""
+    """Write the files that :mod:`graphneg.parsers.dependency.learned` reads, and print their sizes.
+
+    Args:
+        parts: The trained parts.
+        folder: The folder to write to.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     data = {
         "meanings.json.gz": write_meanings(parts.meanings),
@@ -286,7 +357,11 @@ def write_parts(parts: Parts, folder: Path) -> None:
 
 
 def write_version(folder: Path) -> None:
-    """Names the data by their digest."""
+    """Write a version that is derived from the digest of the data files.
+
+    Args:
+        folder: Folder of the data files.
+    """
     digest = hashlib.sha256(b"".join((folder / name).read_bytes() for name in FILES)).hexdigest()
     (folder / "VERSION").write_text(f"learned-{digest[:8]}\n", encoding="utf-8")
 

@@ -1,11 +1,11 @@
-"""Measure how the prose of the package is written, and draw samples of it for readers.
+"""Measure how the text of the package is written, and draw samples of it for readers.
 
-``python -m tools.prose`` prints the measures, which ``make sizes`` prints as well. They are symptoms of prose
+``python -m tools.prose`` prints the measures, which ``make sizes`` prints as well. They are symptoms of text
 that is hard to read: docstrings that open without a verb, public functions whose arguments are not described,
-code without comments. Text that passes can still be hard to read, so people read samples:
+code without comments. Text with good measures can still be hard to read, so people should read samples:
 
-``python -m tools.prose --sample 60 --seed 1`` prints 60 docstrings, comments, help texts and sentences of the
-documentation, each with its place, in random order.
+``python -m tools.prose --sample 60 --seed 1`` prints 60 docstrings, comments, help texts and paragraphs of
+the documentation, each with its place, in random order.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ NOT_A_VERB = frozenset(
 )
 """First words of a summary that is not an imperative sentence."""
 ARGUMENTS = re.compile(r"(?m)^\s*Args:\s*$")
+"""Heading of the section of arguments."""
 SHORTEST = 25
 """Characters of the shortest text in a sample: shorter ones can hardly be misread."""
 
@@ -51,7 +52,8 @@ def measures() -> Mapping[str, float]:
         comments += sum(line.startswith("#") for line in written)
         for function in _functions(ast.parse(text)):
             docstring = ast.get_docstring(function) or ""
-            if first := re.match(r"\W*([A-Za-z']+)", docstring):
+            # A property is described by a noun phrase ("The clauses of the utterance."), like an attribute.
+            if (first := re.match(r"\W*([A-Za-z']+)", docstring)) and not _is_property(function):
                 docstrings += 1
                 without_verb += first[1].lower() in NOT_A_VERB
             if not function.name.startswith("_") and _parameters(function):
@@ -66,6 +68,12 @@ def measures() -> Mapping[str, float]:
 
 def _functions(tree: ast.AST) -> Iterator[Function]:
     return (node for node in ast.walk(tree) if isinstance(node, Function))
+
+
+def _is_property(function: Function) -> bool:
+    """Return whether a function is decorated with ``property`` or ``cached_property``."""
+    names = {ast.unparse(one).rpartition(".")[2] for one in function.decorator_list}
+    return not names.isdisjoint(("property", "cached_property"))
 
 
 def _parameters(function: Function) -> list[str]:

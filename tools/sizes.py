@@ -1,6 +1,6 @@
 """Measure the size of the code: modules, lines, functions, documented names, Cypher, words of docs, tests.
 
-``python -m tools.sizes`` prints one figure a line. The figures show trends; none of them has a bound.
+``python -m tools.sizes`` prints one figure per line. The figures show trends; none of them has a limit.
 """
 
 from __future__ import annotations
@@ -14,22 +14,44 @@ from tools.prose import measures, source_files
 
 ROOT = Path(__file__).parent.parent
 MADE = "by `make pages`"
+"""Note at the top of generated pages."""
 
 
 def lines_of(files: list[Path]) -> list[int]:
-    """How many lines each file has."""
+    """Count the lines of files.
+
+    Args:
+        files: The files.
+
+    Returns:
+        The number of lines of each file.
+    """
     return [len(file.read_text(encoding="utf-8").splitlines()) for file in files]
 
 
 def functions(tree: ast.AST) -> Iterator[int]:
-    """The length in lines of each function and method."""
+    """Measure the functions and methods of a module.
+
+    Args:
+        tree: The syntax tree of the module.
+
+    Yields:
+        The number of lines of each function.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def public(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """Public functions and classes of a module, and the public methods of its public classes."""
+    """Find the public functions and classes of a module, and the public methods of its public classes.
+
+    Args:
+        tree: The syntax tree of the module.
+
+    Yields:
+        Their nodes.
+    """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name[0] != "_":
             yield node
@@ -39,7 +61,7 @@ def public(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef 
 
 
 def queries() -> dict[str, list[str]]:
-    """The lines of each transform's query, its header of comments left out."""
+    """Return the lines of each transform's query, without comments."""
     read = {}
     for file in sorted((ROOT / "cypher" / "transforms").glob("*.cypher")):
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -48,7 +70,7 @@ def queries() -> dict[str, list[str]]:
 
 
 def words_by_hand() -> int:
-    """Words of the pages of docs/ that no command makes."""
+    """Count the words of the pages in docs/ that people wrote."""
     pages = (file.read_text(encoding="utf-8") for file in (ROOT / "docs").rglob("*.md"))
     return sum(len(text.split()) for text in pages if MADE not in text[:800])
 
@@ -76,7 +98,14 @@ def figures() -> Mapping[str, float]:
 
 
 def shown(value: float) -> str:
-    """Return a figure as text: ``1,234`` or ``0.75``."""
+    """Return a figure as text.
+
+    Args:
+        value: The figure.
+
+    Returns:
+        For example ``1,234`` or ``0.75``.
+    """
     return f"{value:,.2f}".removesuffix(".00")
 
 

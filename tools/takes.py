@@ -1,9 +1,10 @@
-"""Makes ``takes.tsv`` of parsed talk and sorts the nouns of ``nouns.tsv``: ``python -m tools.takes FILE...``.
+"""Count what verbs take as subjects and objects, and group similar nouns: ``python -m tools.takes FILE...``.
 
-``FILE`` is read by its loader's name before a colon: ``personachat:valid.json``, ``topical_chat:valid.json``,
-``propbank_examples:frames.tar.gz``. Subjects and objects of verbs are counted, nouns alone: names and
-pronouns say nothing of what a verb takes. Nouns of a kind whose bundled vectors are near are one sort, a row
-of ``nouns.tsv``, named by its commonest word.
+``FILE`` is a path with its loader: ``personachat:valid.json``, ``topical_chat:valid.json``,
+``propbank_examples:frames.tar.gz``. The counts are written to ``takes.tsv``: *abolish* takes the objects
+*rule*, *law* and *trading*. Only nouns are counted, because names and pronouns do not show what a verb takes.
+In ``nouns.tsv``, nouns of the same kind whose vectors are similar form a group. A group is a row that begins
+with its most frequent noun.
 """
 
 from __future__ import annotations
@@ -24,16 +25,24 @@ from graphneg.parsers.dependency.text import load_model
 
 ENGLISH = Path(__file__).parents[1] / "graphneg" / "english"
 ROLES = {"nsubj": "ARG0", "dobj": "ARG1", "nsubjpass": "ARG1"}
+"""Roles by dependency label."""
 NEAR = 0.56
-"""The cosine of two nouns of a kind from which on they are of one sort."""
+"""Minimum mean cosine of a noun and the nouns of its group."""
 LARGEST = 24
-"""Nouns in a sort, at most."""
+"""Maximum number of nouns in a group."""
 
 Counts = dict[tuple[str, str], Counter[str]]
 
 
 def texts(sources: Iterable[str]) -> Iterator[str]:
-    """The utterances and sentences of the files."""
+    """Yield the utterances and sentences of files.
+
+    Args:
+        sources: Paths with their loaders, as ``LOADER:FILE``.
+
+    Yields:
+        The texts.
+    """
     for source in sources:
         name, _, path = source.partition(":")
         for record in get_loader(name).read([Path(path)], LoadOptions()):
@@ -44,7 +53,14 @@ def texts(sources: Iterable[str]) -> Iterator[str]:
 
 
 def counted(sources: Iterable[str]) -> Counts:
-    """By verb and role, how often each noun was seen."""
+    """Count the nouns of each verb and role.
+
+    Args:
+        sources: Paths with their loaders, as ``LOADER:FILE``.
+
+    Returns:
+        Counts of nouns by verb (with its particle) and role.
+    """
     found: Counts = defaultdict(Counter)
     nlp = load_model(None)
     for parsed in nlp.pipe(texts(sources), batch_size=256):
@@ -52,6 +68,7 @@ def counted(sources: Iterable[str]) -> Counts:
             role = ROLES.get(token.dep_)
             if role is None or token.tag_ not in ("NN", "NNS") or not token.head.tag_.startswith("VB"):
                 continue
+            # Words without a kind are not in the table of nouns.
             noun = _lemma(token.text.lower(), "NOUN")
             if kind_of(noun) != OTHER:
                 found[_verb(token.head), role][noun] += 1
@@ -68,8 +85,17 @@ def _lemma(word: str, word_class: str) -> str:
 
 
 def sorts(words: list[str], vectors: StaticVectors) -> list[list[str]]:
-    """The words of one kind in sorts, each with its commonest word first: a word joins the nearest sort
-    whose words it is near to on average, in the order of frequency."""
+    """Group the nouns of one kind by their vectors.
+
+    In the order of frequency, each noun joins the group with the highest mean cosine, or starts a new group.
+
+    Args:
+        words: The nouns.
+        vectors: The word vectors, the most frequent words first.
+
+    Returns:
+        The groups, each with its most frequent noun first. Nouns without a vector are groups of one.
+    """
     import numpy
 
     known = [word for word in vectors.words if word in set(words) and word in vectors]
@@ -95,7 +121,11 @@ def sorts(words: list[str], vectors: StaticVectors) -> list[list[str]]:
 
 
 def write_sorts(path: Path) -> None:
-    """Sort the nouns of the table anew."""
+    """Group the nouns of the table again.
+
+    Args:
+        path: The table, which is overwritten.
+    """
     by_kind: dict[str, list[str]] = {}
     for line in path.read_text("utf-8").splitlines():
         kind, _, words = line.partition("\t")
@@ -106,10 +136,16 @@ def write_sorts(path: Path) -> None:
 
 
 def write_takes(path: Path, found: Counts) -> None:
-    """Write what verbs take, the most often seen noun first."""
+    """Write the nouns of each verb and role, the most frequent first.
+
+    Args:
+        path: The file to write.
+        found: The counts. Verbs and roles with a single count are left out.
+    """
     rows = [
         "\t".join([verb, role, " ".join(f"{noun}:{n}" for noun, n in sorted(nouns.items(), key=_rank))])
         for (verb, role), nouns in sorted(found.items())
+        # A single count can be a parsing error.
         if sum(nouns.values()) > 1
     ]
     path.write_text("".join(f"{row}\n" for row in rows), "utf-8")

@@ -1,7 +1,7 @@
-"""Word classes: words grouped by the directions of their vectors, once coarsely and once finely.
+"""Group words by their vectors, once coarsely and once finely.
 
-``python -m tools.word_classes VECTORS.npy WORDS.txt -o classes.json.gz`` made those of the learned parts from
-GloVe vectors (Pennington et al. 2014; public domain dedication and licence, PDDL 1.0).
+``python -m tools.word_classes VECTORS.npy WORDS.txt -o classes.json.gz`` made the classes of the learned
+parts from GloVe vectors (Pennington et al. 2014; public domain dedication and license, PDDL 1.0).
 """
 
 from __future__ import annotations
@@ -17,18 +17,36 @@ from typing import Any
 import numpy as np
 
 SIZES = (64, 400)
+"""Numbers of coarse and fine classes."""
 _WORD = re.compile(r"[a-z][a-z-]*\Z")
 _CENTRES_FROM, _CHUNK, _ROUNDS = 15_000, 4_000, 12
+"""Number of frequent words to draw centres from, number of rows per step, and number of rounds."""
 
 
 def read_classes(path: Path) -> Mapping[str, tuple[int, int]]:
-    """The classes of each word."""
+    """Read the classes of words.
+
+    Args:
+        path: The file that this module writes.
+
+    Returns:
+        The coarse and the fine class of each word.
+    """
     stored: dict[str, list[int]] = json.loads(gzip.decompress(path.read_bytes()))
     return {word: (one[0], one[1]) for word, one in stored.items()}
 
 
 def grouped(vectors: Any, count: int, seed: int) -> Any:
-    """The group of each row by spherical k-means; centres start from frequent words (the first rows)."""
+    """Group vectors by spherical k-means.
+
+    Args:
+        vectors: Array of shape (words, width), with rows of length 1, the most frequent words first.
+        count: Number of groups.
+        seed: Seed of the choice of the first centres, which are frequent words.
+
+    Returns:
+        Array of shape (words,) with the group of each row.
+    """
     rng = np.random.default_rng(seed)
     centres = vectors[rng.choice(min(_CENTRES_FROM, len(vectors)), count, replace=False)].copy()
     groups = np.zeros(len(vectors), np.int64)
@@ -38,6 +56,7 @@ def grouped(vectors: Any, count: int, seed: int) -> Any:
             groups[begin : begin + _CHUNK] = (part @ centres.T).argmax(1)
         for group in range(count):
             members = vectors[groups == group]
+            # An empty group keeps its centre.
             if len(members):
                 mean = members.mean(0)
                 centres[group] = mean / np.linalg.norm(mean)
@@ -45,7 +64,7 @@ def grouped(vectors: Any, count: int, seed: int) -> Any:
 
 
 def main() -> None:
-    """The command line."""
+    """Group the words of a file and write the classes."""
     parser = argparse.ArgumentParser(prog="python -m tools.word_classes", description=__doc__)
     parser.add_argument("vectors", type=Path, help="float array [words, width], most frequent words first")
     parser.add_argument("words", type=Path, help="the words, one a line")

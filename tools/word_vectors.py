@@ -1,7 +1,7 @@
-"""Word vectors made small: the commonest words, a byte a number.
+"""Reduce word vectors to the most frequent words and one byte per number.
 
-``python -m tools.word_vectors SOURCE OUT.npz`` made the vectors that graphneg comes with
-(``graphneg/data/vectors``) from GloVe's of 6 billion words and 50 dimensions (Pennington et al. 2014).
+``python -m tools.word_vectors SOURCE OUT.npz`` made the vectors that ship with graphneg
+(``graphneg/data/vectors``) from GloVe with 6 billion tokens and 50 dimensions (Pennington et al. 2014).
 """
 
 from __future__ import annotations
@@ -13,19 +13,29 @@ from pathlib import Path
 from graphneg.nn.vectors import StaticVectors
 
 WORDS = 30_000
+"""Number of words to keep."""
 _STEPS = 127
+"""Largest value of a number."""
 _PLAIN = re.compile(r"[a-z]+")
 
 
 def quantize(source: StaticVectors, out: Path, words: int = WORDS) -> int:
-    """Write the first ``words`` words of letters alone as whole numbers of one byte; returns how many.
+    """Write the most frequent words that consist of letters, with vectors of one byte per number.
 
-    One scale serves all numbers, so cosines stay but for rounding; the largest thousandth is cut off.
+    Args:
+        source: The word vectors, the most frequent words first.
+        out: The file to write.
+        words: Maximum number of words.
+
+    Returns:
+        The number of words.
     """
     import numpy
 
     places = [at for at, word in enumerate(source.words) if _PLAIN.fullmatch(word)][:words]
     vectors = numpy.asarray(source.vectors[places], dtype=numpy.float32)
+    # One scale for all numbers keeps cosines apart from rounding. The largest thousandth is clipped, because
+    # few outliers would coarsen all other numbers.
     scale = _STEPS / numpy.quantile(numpy.abs(vectors), 0.999)
     small = numpy.clip(numpy.rint(vectors * scale), -_STEPS, _STEPS).astype(numpy.int8)
     numpy.savez_compressed(out, words=numpy.array([source.words[at] for at in places]), vectors=small)
@@ -33,6 +43,7 @@ def quantize(source: StaticVectors, out: Path, words: int = WORDS) -> int:
 
 
 def main() -> None:
+    """Reduce the vectors that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m tools.word_vectors", description=__doc__)
     parser.add_argument("source", type=Path, help="word vectors by frequency: a file or folder")
     parser.add_argument("out", type=Path, help="the .npz file to write")
