@@ -105,7 +105,8 @@ def writers(amounts: Amounts) -> Result:
         )
         for at_once, (seconds, busy, there) in found.items()
     )
-    about = f"{WRITERS} corpora of {dialogues:,} dialogues with graphs, a process each, into one Neo4j."
+    about = f"{WRITERS} corpora of {dialogues:,} dialogues with graphs are loaded into one Neo4j, "
+    about += "each by one process."
     columns = ("writers", "seconds", "dialogues/s", "times the rate", "cores busy", "there")
     gain = found[False][0] / found[True][0]
     all_there = all(there == WRITERS * dialogues for *_, there in found.values())
@@ -257,7 +258,7 @@ def servers(amounts: Amounts) -> Result:
                     goals.append(
                         _least(f"{amount} actors beside a slow server, of linear", share, LEAST_EFFICIENCY)
                     )
-    about = f"{amounts.contexts:,} contexts in {BLOCKS} blocks, {SECONDS * 1000:.0f} ms an answer."
+    about = f"{amounts.contexts:,} contexts in {BLOCKS} blocks; each answer takes {SECONDS * 1000:.0f} ms."
     columns = ("by", "answers/s", "times this process", "cores busy", "ids alike")
     return Result((Table("Actors beside a slow server", about, columns, tuple(rows)),), tuple(goals))
 
@@ -318,8 +319,8 @@ def cores(amounts: Amounts) -> Result:
                 alike = "yes" if ran.content == expected else "no"
                 times = f"{ran.rate / found[1]:.2f}"
                 rows.append((f"{amount}", f"{ran.rate:.1f}", times, f"{ran.busy:.2f}", alike))
-    about = f"{amounts.parsed:,} dialogues of three turns in {BLOCKS} blocks: so many actors that parse, "
-    about += f"and so many that edit; {os.cpu_count()} cores."
+    about = f"{amounts.parsed:,} dialogues of three turns in {BLOCKS} blocks. "
+    about += f"The same number of actors parse and edit; {os.cpu_count()} cores."
     columns = ("actors of each kind", "dialogues/s", "times one", "cores busy", "bytes alike")
     return Result((Table("Actors on cores", about, columns, tuple(rows)),))
 
@@ -345,7 +346,7 @@ def overhead(amounts: Amounts) -> Result:
         (name, f"{ran.seconds:.1f}", f"{ran.rate:.1f}", "yes" if ran.content == alone.content else "no")
         for name, ran in (("one process", alone), ("Ray, one actor", by_ray))
     )
-    about = f"{amounts.edited:,} dialogues with graphs in {BLOCKS} blocks, each in a store of its own."
+    about = f"{amounts.edited:,} dialogues with graphs in {BLOCKS} blocks, each in a separate store."
     columns = ("by", "seconds", "dialogues/s once begun", "bytes alike")
     goals = (_most("Ray's time to one process's", by_ray.seconds / alone.seconds, 1 + MOST_OVERHEAD),)
     return Result((Table("Ray beside one process", about, columns, rows),), goals)
@@ -403,7 +404,7 @@ def memory(amounts: Amounts) -> Result:
         A table, and a goal: the memory must not grow with the number of dialogues.
     """
     rows = tuple((f"{size:,}", *_sorted(size)) for size in amounts.sizes)
-    about = f"A corpus sorted into {SORTED} blocks, and negatives of as many merged, by a process of its own."
+    about = f"One process sorts a corpus into {SORTED} blocks and merges the negatives of {SORTED} blocks."
     table = Table("Memory of a pipeline", about, ("dialogues", "peak MB", "seconds"), rows)
     few, many = (float(row[1]) for row in rows)
     goal = _most("memory of a pipeline, many dialogues to few", many / few, MOST_MEMORY)

@@ -224,11 +224,11 @@ def told(runs: Sequence[Trained], rated: Sequence[Rated], setting: Setting) -> R
     first = next((one for one in runs if one.source == DEAM), None)
     rows = tuple(_row(one, first, rated) for one in runs)
     about = (
-        f"MiniLM, {setting.dialogues or 'all'} dialogues each of Topical-Chat and PersonaChat, a fifth of "
-        f"them held out, {VERSIONS} edited versions of each, epochs: {setting.epochs}, windows of "
-        f"{setting.max_tokens} tokens. "
-        f"Spearman with people's ratings of {len(rated):,} dialogues of DSTC9's chatbots, in brackets 95% of "
-        "a bootstrap; the last column is a paired bootstrap over the dialogues, of coherent."
+        f"MiniLM, trained for {setting.epochs} epochs on {setting.dialogues or 'all'} dialogues each of "
+        f"Topical-Chat and PersonaChat, with {VERSIONS} edited versions of each and windows of "
+        f"{setting.max_tokens} tokens. A fifth of the dialogues is held out. Values are Spearman "
+        f"correlations with human ratings of {len(rated):,} dialogues of the chatbots of DSTC9, with 95% "
+        "bootstrap intervals. The last column is a paired bootstrap over the dialogues, for `coherent`."
     )
     table = Table(
         "Coherence: sources of incoherent dialogues",
@@ -241,9 +241,9 @@ def told(runs: Sequence[Trained], rated: Sequence[Rated], setting: Setting) -> R
 
 def _told_apart(runs: Sequence[Trained]) -> Table:
     about = (
-        "Share of the edited versions of held-out dialogues that are scored below the dialogue as it is, by "
-        "error category (a version may have several); .5 is chance. Each scorer is asked about edits of the "
-        "source that it learned from."
+        "Share of the edited versions of held-out dialogues that score below the original dialogue, by error "
+        "category. A version may have several categories. Chance is .5. Each scorer is tested on edits of "
+        "the source that it was trained on."
     )
     rows = [
         (one.source, name, f"{amount:,}", f"{share:.3f}")

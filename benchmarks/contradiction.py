@@ -208,13 +208,13 @@ def told(runs: Mapping[TrainingSource, Sequence[CrossValidation]], setting: Sett
     )
     about = (
         f"MiniLM on {len(next(iter(runs.values()))[0].tested)} responses of Sato et al. 2024, half of them "
-        f"contradictory; each generator left out once, contexts disjoint. Graph-made: at most "
-        f"{setting.made:,} responses made of PersonaChat. "
+        f"contradictory. Each generator is left out once, and no context is in both parts. Graph-made: at "
+        f"most {setting.made:,} responses made of PersonaChat. "
     )
     tables = (
         Table(
             "Contradictions: leaving one generator out",
-            f"{about}Means over generators and seeds ({setting.seeds}); in brackets 95% of a bootstrap over "
+            f"{about}Means over generators and seeds ({setting.seeds}), with 95% bootstrap intervals over "
             "responses, of the first seed.",
             columns,
             means,

@@ -82,8 +82,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     table = Table(
         "A crowd on one store",
         f"{WRITERS} processes load dialogues, parse them, make negatives and build the shift graph, "
-        f"{READERS} read, all at once. Lost is what was acknowledged and is not there at the end; memory is "
-        "the largest resident set of such a process, after a fifth of the time and at the end.",
+        f"while {READERS} others read. `lost`: acknowledged work that is missing at the end. Memory is the "
+        "largest resident set of such a process, after a fifth of the time and at the end.",
         ("server", "who", "minutes", "rounds", "errors", "lost", "MB, a fifth", "MB, the end"),
         rows,
     )

@@ -118,21 +118,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         texts = held_out_rows(model, trip, bars)
         edits = change_rows(every, model, trip)
     about = (
-        f"SmolLM2-135M, its upper {setting.layers} of 30 layers trained ({trained}). BLEU and chrF by "
-        "sacrebleu; Smatch: the text's parse by `dependency` against the graph. A text that is missing "
-        "counts as empty."
+        f"SmolLM2-135M. The upper {setting.layers} of its 30 layers were trained ({trained}). BLEU and chrF "
+        "were computed by sacrebleu. Smatch compares the graph with the parse of the text by `dependency`. A "
+        "missing text counts as empty."
     )
     tables = (
         Table(
             "Decoding with a trained model: held-out texts",
-            f"{about} `people`: the texts that people wrote, parsed the same way.",
+            f"{about} `people`: the human texts, parsed in the same way.",
             ("texts of", "by", "texts", "BLEU", "chrF", "Smatch"),
             tuple(texts),
         ),
         Table(
             "Decoding with a trained model: edits",
-            f"{about} Edits of SICK's sentences (test part, never learned) whose result is the graph of "
-            "other sentences of SICK: the references. `exact`: one of these, but for case and punctuation.",
+            f"{about} The edits change sentences of SICK (test part, never trained on). The result of each "
+            "edit is the graph of other sentences of SICK, which serve as references. `exact`: equal to a "
+            "reference, except for case and punctuation.",
             ("edit", "by", "edits", "written", "exact", "BLEU", "chrF", "Smatch"),
             tuple(edits),
         ),

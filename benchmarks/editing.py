@@ -84,12 +84,12 @@ def _rates(
     ]
     return Table(
         "Editing: recipe deam",
-        "From proposals to PENMAN, one negative of each dialogue. "
-        f"{corpus.description}. Rates are medians over seeds, with their range, of the time that "
-        "passed; three batches are at work side by side, and shares are of the work: reading the "
-        "dialogues' turns, asking transforms for proposals, picking, writing variants, "
-        "laying them over the originals (read, overlay, check), and writing PENMAN. Beside them, in the same "
-        "run, what a bare driver loop creates (nodes/s, batches of 5,000).",
+        "The time from proposals to PENMAN, with one negative per dialogue. "
+        f"{corpus.description}. Rates are medians over seeds, with their range, of elapsed time. Three "
+        "batches are edited in parallel. Shares are of the work: reading the turns of the dialogues, asking "
+        "transforms for proposals, picking, writing variants, applying them to the originals (read, apply, "
+        "check), and writing PENMAN. The last column shows how many nodes a bare driver loop creates in the "
+        "same run (nodes/s, batches of 5,000).",
         (
             "server",
             "pass",
@@ -114,7 +114,7 @@ def _queries(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass]) -> 
     ]
     return Table(
         "Editing: share of each transform's query",
-        "Of the work of the warm passes above.",
+        "Share of the work of the warm passes above.",
         ("server", "transform", "share"),
         tuple(rows),
     )

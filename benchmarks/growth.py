@@ -60,8 +60,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     )
     table = Table(
         "Editing: growth with the corpus",
-        "Recipe deam, originals read anew, in seconds. The last row shows what the larger store "
-        "by itself costs, and how steady the machine was.",
+        "Recipe deam; the originals are read again; times in seconds. The last row shows the cost of the "
+        "larger store alone, and the variation of the machine.",
         ("server", "dialogues of", "dialogues", "seconds", "times the first"),
         rows,
     )

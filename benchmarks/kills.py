@@ -107,9 +107,9 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         counts = [_killed(Embedded(folder / "server"), name, each, folder) for name in FORGET]
     table = Table(
         "Kills",
-        f"Kill -9 of a command that works on {DIALOGUES} dialogues, each fifth time of its server, at any "
-        "moment: how often what was acknowledged was lost, something was half there, or the next run came to "
-        "something else than one that nobody disturbs.",
+        f"`kill -9` at random times of a command that works on {DIALOGUES} dialogues, and each fifth time of "
+        "its server. The columns count how often acknowledged work was lost, something was half written, or "
+        "the next run gave another result than an undisturbed run.",
         ("server", "command", "kills", "of the server", "lost", "half there", "other result"),
         tuple(
             (host.name, one.command, *map(str, (one.kills, one.of_server, one.lost, one.half, one.other)))

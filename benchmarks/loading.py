@@ -95,10 +95,10 @@ def _result(
     bare = sample(seconds["bare"]).median
     table = Table(
         "Loading",
-        f"{nodes:,} AMR nodes, {rows:,} nodes and relationships in all, into a store that holds some "
-        "already. The bare loop sends the same rows by the same statements, prepared beforehand, in "
-        f"transactions of up to {BATCH:,} rows; graphneg reads, validates, parses and "
-        "looks up what is there. They take turns; medians, with their range.",
+        f"{nodes:,} AMR nodes, {rows:,} nodes and relationships in all, are loaded into a store that already "
+        "contains some. The bare loop sends the same rows with the same statements, prepared beforehand, in "
+        f"transactions of up to {BATCH:,} rows. graphneg reads, validates and parses them, and looks up what "
+        "exists. The two alternate. Values are medians, with their range.",
         ("server", "from", "seconds", "rows/s", "nodes/s", "rate to the bare loop's"),
         tuple(
             (
@@ -117,7 +117,7 @@ def _result(
     growth = large / file
     larger = Table(
         "Loading: growth with the file",
-        "Ten times the dialogues from a file, against the median above.",
+        "Ten times the dialogues are loaded from a file. The factor is relative to the median above.",
         ("server", "from", "seconds", "times the time"),
         ((instance.name, f"a JSON Lines file of {GROWTH} times the size", f"{large:.2f}", f"{growth:.2f}"),),
     )

@@ -56,9 +56,9 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         out.unlink()
     table = Table(
         "Memory",
-        "Dialogues of two turns with small graphs. A fresh Python process for each row: its peak resident "
-        "set in MB, within the first tenth of its time and in all; `negatives` makes one negative a "
-        "dialogue (recipe deam, decoder surface) into a file, `pairs` streams an epoch of pairs from it. "
+        "Dialogues of two turns with small graphs. Each row is a new Python process with its peak resident "
+        "set in MB, within the first tenth of its time and in all. `negatives` writes one negative per "
+        "dialogue to a file (recipe deam, decoder surface). `pairs` streams one epoch of pairs from it. "
         "Seconds include the start.",
         ("server", "work", "dialogues", "MB, a tenth", "MB, peak", "seconds", "dialogues/s"),
         tuple(rows),

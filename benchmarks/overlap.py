@@ -96,9 +96,10 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     rows = (_row(instance, "first", [cold], filled), _row(instance, "other seeds", warm, filled))
     table = Table(
         "Overlap negatives",
-        f"{PER_CONTEXT} for each context of {filled.contexts}/{filled.split}, from a pool of {filled.about}. "
-        "Contexts a second, from reading them to negatives in Python, without an embedder; medians over "
-        "seeds with their range. The digest is of the first pass (seed 0): the same on every server.",
+        f"{PER_CONTEXT} negatives for each context of {filled.contexts}/{filled.split}, from a pool of "
+        f"{filled.about}. Contexts per second, from reading them to negatives in Python, without an "
+        "embedder; medians over seeds with their range. The digest is that of the first pass (seed 0). It is "
+        "the same on every server.",
         ("server", "pass", "sentences", "loaded in s", "contexts", "negatives", "contexts/s", "digest"),
         rows,
     )

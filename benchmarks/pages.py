@@ -84,15 +84,15 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         views = list(_viewed(served.address, index.total, sizes))
     of_index = Table(
         "Pages: an index of negatives",
-        "It is made once for a file of negatives with their graphs, by one process.",
+        "One process builds the index once for a file of negatives with their graphs.",
         ("negatives", "seconds", "negatives/s", "MB of the file", "MB of the index"),
         ((*figures, *(f"{file.stat().st_size / 1e6:.0f}" for file in files)),),
     )
     of_views = Table(
         "Pages: views",
-        f"Milliseconds, the median of {TIMES} and their range, in headless Chromium on this machine: of a "
-        f"page until it has loaded; of the drawing of {sizes.topics:,} topics until it rests, then between "
-        "two frames while it is moved and zoomed, and for drawing one.",
+        f"Milliseconds, the median of {TIMES} and their range, in headless Chromium on this machine. Pages "
+        f"are timed until they have loaded. The drawing of {sizes.topics:,} topics is timed until it rests, "
+        "then between two frames while it is moved and zoomed, and for drawing one frame.",
         ("what", "ms", "95% of them up to"),
         tuple(row for row, _ in views),
     )

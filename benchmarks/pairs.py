@@ -73,8 +73,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         )
     streaming = Table(
         "Pairs from stored negatives",
-        "A fresh process for each row reads a file of negatives and streams one epoch of pairs, then the "
-        "next one from the same groups; its peak resident set in MB.",
+        "For each row, a new process reads a file of negatives and streams one epoch of pairs, then the next "
+        "epoch from the same groups. Peak MB: peak resident set.",
         ("contexts", "pairs", "file MB", "pairs/s", "next epoch, pairs/s", "peak MB"),
         tuple(rows),
     )
@@ -124,11 +124,10 @@ def training_table(plain: Turns, streamed: Turns) -> tuple[Table, float]:
         _shares(streamed.processor, plain.processor),
     )
     about = (
-        f"MiniLM as a cross-encoder, embeddings frozen, {BATCH} pairs a step: pairs a second of "
-        "transformers' Trainer with binary cross-entropy on a list of the pairs, and of `train_ranker`, "
-        "which streams the same ones in the same order. They take turns "
-        f"{len(plain.clock.values)} times; medians and ranges, of the share that each turn comes to as well, "
-        "by the clock and of processor time."
+        f"MiniLM as a cross-encoder, with frozen embeddings, {BATCH} pairs per step. Rows compare the "
+        "Trainer of transformers with binary cross-entropy on a list of pairs, and `train_ranker`, which "
+        f"streams the same pairs in the same order. The two alternate {len(plain.clock.values)} times. "
+        "Values are medians and ranges, by the clock and by processor time. Shares are computed per turn."
     )
     columns = ("pairs", "pairs/s", "share", "pairs/s of processor time", "share of it")
     rows = (

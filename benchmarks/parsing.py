@@ -158,8 +158,9 @@ def _speed(pool: ParserPool, corpus: Corpus, sizes: Sizes) -> Result:
     rows = [("spaCy alone", f"{alone:,.0f}", "1.00"), (what, f"{whole:,.0f}", f"{whole / alone:.2f}")]
     table = Table(
         "Parsing: speed",
-        f"{len(texts):,} sentences of {corpus.description.partition(':')[0]}, in {PROCESSES} processes of "
-        f"one thread, {cores()} cores; both ways run the same spaCy model on the same batches.",
+        f"{len(texts):,} sentences of {corpus.description.partition(':')[0]} were parsed in {PROCESSES} "
+        f"processes of one thread on {cores()} cores. Both rows run the same spaCy model on the same "
+        "batches.",
         ("parser", "sentences/s", "of spaCy's"),
         tuple(rows),
     )
@@ -207,8 +208,9 @@ def _quality_table(gold: GoldSet, found: Evaluation) -> Table:
     ]
     return Table(
         "Parsing: Smatch",
-        "Precision, recall and F1 over all triples of a corpus, with a 95% bootstrap interval of F1, and the "
-        "mean of F1 over the graphs in which there is anything to find; sub-scores as in amr-evaluation.",
+        "Precision, recall and F1 over all triples of a corpus, with a 95% bootstrap interval of F1. Macro "
+        "F1 is the mean over the graphs that contain the measured part. Sub-scores are defined as in "
+        "amr-evaluation.",
         ("measure", "corpus", "P", "R", "F1", "95%", "macro F1", "graphs"),
         tuple(rows),
     )
@@ -244,7 +246,7 @@ def _lengths(sizes: Sizes) -> Result:
         rows.append((f"{length:,}", f"{tokens:,}", f"{cost:.2f}"))
     table = Table(
         "Parsing: length",
-        "One sentence that does not end, on one core.",
+        "One sentence without an end, on one core.",
         ("characters", "tokens", "ms a token"),
         tuple(rows),
     )
@@ -273,7 +275,7 @@ def _chats(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     amount = min(dialogues.info().counts["Dialogue"], limit)
     table = Table(
         "Parsing: dialogues of a store",
-        "From reading utterances to the last graph written, start of the processes left out.",
+        "The time from reading the utterances to the last written graph, without the start of the processes.",
         ("dialogues", "server", "number", "utterances", "seconds", "sentences/s", "without a graph"),
         (
             (

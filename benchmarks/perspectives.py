@@ -123,13 +123,14 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     counted = list(by_counts(shifts, asked, embedder))
     trained = list(by_language_models(graph.store, shifts, asked[:MODEL_CONTEXTS], host.directory, sizes))
     about = (
-        "The shift graph is that of DailyDialog++'s `data_positives.json` (YAKE, GloVe). Of a context of "
-        "`dev.json` the first reference is observed; looked for are the perspectives of the other ones. "
-        "`ratio`: recall@50 against that of the corpus's most frequent perspectives."
+        "The shift graph is built from `data_positives.json` of DailyDialog++ (YAKE, GloVe). For each "
+        "context of `dev.json`, the first reference is the observed reply. The task is to find the "
+        "perspectives of the other references. `ratio`: recall@50 relative to that of the most frequent "
+        "perspectives of the corpus."
     )
     about_models = (
-        f"The first {MODEL_CONTEXTS} contexts at most. BART has two layers and is trained from scratch in "
-        f"{STEPS} steps of {BATCH} pairs; it takes of {FEWER.most} candidates of a focus at most, as "
+        f"At most the first {MODEL_CONTEXTS} contexts. BART has two layers and is trained from scratch in "
+        f"{STEPS} steps of {BATCH} pairs. It chooses from at most {FEWER.most} candidates per focus, as "
         "`frequency` does here."
     )
     tables = (

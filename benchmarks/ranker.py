@@ -197,11 +197,11 @@ def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
     tables = [
         Table(
             "Rankers: sources of wrong responses",
-            f"MiniLM cross-encoder, {found.train} contexts of DailyDialog++ dev to learn from (2 right, "
-            f"2 random and 3 wrong responses of the source each; 2 epochs), {found.test} others to be tested "
-            "on. R@1: a right response stands over all adversarial ones of its context, five as a rule. "
-            "Gap: how far it comes from random to human. Means over seeds; in brackets 95% of a "
-            "bootstrap over contexts and seeds.",
+            f"A MiniLM cross-encoder was trained on {found.train} contexts of DailyDialog++ dev (2 right, "
+            f"2 random and 3 wrong responses of the source each; 2 epochs) and tested on {found.test} "
+            "others. R@1: share of right responses that score above all adversarial responses of their "
+            "context, usually five. Gap: position between random (0%) and human (100%). Values are means "
+            "over seeds, with 95% bootstrap intervals over contexts and seeds.",
             ("source", "seeds", *(head for head, *_ in (*HEADS, *RANDOM_HEADS)), "gap, R@1", "gap, balanced"),
             tuple(_cells(row) for row in found.rows),
         )

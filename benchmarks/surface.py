@@ -140,8 +140,9 @@ def _row(label: str, passes: Sequence[Decoding]) -> tuple[str, ...]:
 def _table(corpus: Corpus, rows: Sequence[tuple[str, ...]]) -> Table:
     return Table(
         "Decoding with `surface`",
-        f"Edits that the transforms propose on {corpus.description}. Processor time of one process, "
-        "so of one core, alignment included: each repeat's decoder is new. `refused`: the commonest reasons.",
+        f"Edits that the transforms propose on {corpus.description}. Rates are per second of processor time "
+        "of one process on one core, alignment included. Each repetition uses a new decoder. `refused`: the "
+        "most frequent reasons.",
         ("edits by", "edits", "decoded/s", "realised", "refused"),
         tuple(rows),
     )

@@ -49,8 +49,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         )
     table = Table(
         "Each transform alone",
-        "One edit of each dialogue, warm, originals kept: the whole way, and the transform's query by "
-        "itself. `edited` are the dialogues where it finds a site.",
+        "One edit per dialogue, warm, with the originals cached: the complete pass, and the query of the "
+        "transform alone. `edited`: share of dialogues in which the transform finds a site.",
         (
             "server",
             "transform",

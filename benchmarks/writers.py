@@ -85,8 +85,8 @@ def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
     share = seconds / own - 1
     shown = (f"{own:.1f}", f"{seconds:.1f}", percent(share, 1, 1), f"{1000 * cpu / amount:.1f}")
     about = (
-        f"A served model that takes {1000 * SECONDS:.0f} ms for each answer, one after the other; {AT_ONCE} "
-        "prompts at once. `own`: the seconds that the model was at its answers."
+        f"A served model takes {1000 * SECONDS:.0f} ms for each answer, one after the other; {AT_ONCE} "
+        "prompts are sent in parallel. `own`: the seconds that the model needed for its answers."
     )
     columns = ("contexts", "given", "own s", "pneg s", "overhead", "CPU ms each")
     table = Table("Served writer", about, columns, ((f"{amount:,}", f"{given:,}", *shown),))
@@ -144,7 +144,7 @@ def local() -> tuple[Table, Goal]:
     ratios = sorted(a / b for a, b in zip(rates["writer"], rates["generate"], strict=True))
     ratio = ratios[len(ratios) // 2]
     rows = tuple((name, f"{sorted(found)[len(found) // 2]:.0f}") for name, found in rates.items())
-    about = f"SmolLM2-135M on the CPU, {PROMPTS} prompts, {TOKENS} tokens each"
+    about = f"SmolLM2-135M on the CPU, {PROMPTS} prompts, {TOKENS} tokens each."
     table = Table("Local writer", about, ("by", "tokens/s"), rows)
     goal = Goal(
         "local writer beside generate",
