@@ -268,6 +268,12 @@ class TestTheSchemaOfAStore:
         (sent / DATABASE / "schema.json").write_text(text, encoding="utf-8")
         assert "is damaged" in refusal(sent)
 
+    @pytest.mark.parametrize("name", ["new.0.65536.v0.bucket", "txlog_0.wal"])
+    def test_beside_a_file_of_holes_is_refused(self, sent: Path, name: str) -> None:
+        (sent / DATABASE / name).touch()
+        os.truncate(sent / DATABASE / name, 1 << 41)
+        assert "has nearly none on the disk" in refusal(sent)
+
     def test_that_is_huge_is_refused_unread(self, sent: Path) -> None:
         os.truncate(sent / DATABASE / "schema.json", 1 << 40)
         assert "more than" in refusal(sent)
