@@ -319,11 +319,7 @@ def _seal(noted: Mapping[str, Any]) -> str:
 
 
 def read_own_note(path: Path) -> dict[str, Any]:
-    """Return the content of a note; raise `InputError` if something else has its name.
-
-    A note that was changed since it was written has an empty fingerprint and nothing else: with another
-    number of dialogues, for example, a resumed run would leave some out or make them twice.
-    """
+    """Return the content of a note; raise `InputError` if something else has its name."""
     try:
         with open_regular(path) as file:
             noted = parse_json(file.read(_LONGEST_NOTE), str(path))
@@ -336,6 +332,8 @@ def read_own_note(path: Path) -> dict[str, Any]:
         raise foreign(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
+    # A note that was changed since it was written says nothing: with another number of dialogues, for
+    # example, a resumed run would leave some out or make them twice.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 
