@@ -18,7 +18,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,8 @@ from graphneg.records.locks import Held, foreign, locked, open_regular, scratch_
 
 _LONGEST_NOTE = 64 * 2**20
 """Maximum size of a note in bytes. A note may hold the counts of a run."""
+_SEAL = "seal"
+"""The key of a note's digest of its own content."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a disk or a quota without room."""
 
@@ -296,18 +298,24 @@ class RunNote:
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
 
     def write(self, **facts: Any) -> None:
-        """Write the note in one step.
+        """Write the note in one step, with a digest of its own content.
 
         Args:
             **facts: Further facts, as JSON values.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        noted = {"fingerprint": self.fingerprint, **facts}
         with replacing(self.path, self.token) as unfinished:
-            unfinished.write_text(json_line({"fingerprint": self.fingerprint, **facts}), encoding="utf-8")
+            unfinished.write_text(json_line({**noted, _SEAL: _seal(noted)}), encoding="utf-8")
 
     def remove(self) -> None:
         """Remove the note."""
         self.path.unlink(missing_ok=True)
+
+
+def _seal(noted: Mapping[str, Any]) -> str:
+    """Return a digest of the content of a note, which is the same before and after it was read as JSON."""
+    return hashlib.sha256(json_line(noted).encode()).hexdigest()
 
 
 def read_own_note(path: Path) -> dict[str, Any]:
@@ -322,7 +330,11 @@ def read_own_note(path: Path) -> dict[str, Any]:
     # Valid JSON, but not a note of graphneg.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign(path)
-    return cast("dict[str, Any]", noted)
+    facts = cast("dict[str, Any]", noted)
+    seal = facts.pop(_SEAL, None)
+    # A note that was changed since it was written says nothing: with another number of dialogues, for
+    # example, a resumed run would leave some out or make them twice.
+    return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 
 def noted_facts(path: Path) -> dict[str, Any]:

@@ -51,6 +51,7 @@ from graphneg.file_locks import await_lock, lock_exclusively
 from graphneg.private_files import UnsafeFileError, found, own_folder, owner_problem
 from graphneg.store import supervisor
 from graphneg.store.engine_files import check_engine_files, printable, refusal, shown
+from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped
 from graphneg.workers import child_environment
 
 FORMAT = 1
@@ -324,24 +325,6 @@ def trouble(membership: Membership) -> str | None:
     return f"its server has ended{why}: {memory}open the store again and repeat the command; {KEPT}"
 
 
-def is_stopped(process: int) -> bool:
-    """Return whether a process is stopped by a signal (SIGSTOP). Only Linux can tell.
-
-    Args:
-        process: The process id.
-
-    Returns:
-        True if it is stopped and has not been continued.
-    """
-    try:
-        status = Path(f"/proc/{process}/stat").read_bytes()
-    except OSError:
-        return False
-    # /proc/PID/stat is "PID (name) state ...". The name may contain spaces and parentheses, so split at the
-    # last ")".
-    return status.rpartition(b")")[2].split()[:1] == [b"T"]
-
-
 def stopped(process: int, name: str = "Java") -> str:
     """Return a message about a stopped process of a server.
 
@@ -440,8 +423,6 @@ OLDEST_JAVA = 21
 """The oldest major version of Java that runs the engine."""
 POLL_SECONDS = 0.02
 """Seconds between two looks at a server that is starting."""
-SILENT_SECONDS = 10.0
-"""Seconds after which a server that is known to be stopped is given up."""
 HANGING_SECONDS = 30.0
 """Seconds after which a server that runs but does not answer is given up. Its machine may be busy."""
 LOCKED_SECONDS = 40.0

@@ -27,6 +27,8 @@ from graphneg.store import supervisor
 LARGEST_JSON = 64_000_000
 """Maximum size of a JSON file in bytes. The schema of a store with all labels of graphneg has 20,000
 bytes."""
+SMALLEST_HOLLOW = 1_000_000_000
+"""Size in bytes from which a file is refused if it consists of holes."""
 
 # The keys that each level of schema.json may have. These keys are left out on purpose: the "default" of a
 # property is an SQL expression that is evaluated for each new record, its "regexp" may run forever, and
@@ -68,6 +70,12 @@ def check_engine_files(directory: Path) -> None:
         for name in ("schema.json", "schema.prev.json"):
             _check_schema(databases / supervisor.DATABASE / name)
         _check_configuration(databases / supervisor.DATABASE / "configuration.json")
+        for path, status in files_below(databases):
+            if _is_hollow(status):
+                raise StoreError(
+                    f"{printable(path)} claims {status.st_size:,} bytes and has nearly none on the disk: the "
+                    "server would read it for hours; get the store again from its source"
+                )
     except UnsafeFileError as error:
         raise refusal(error) from error
     except OSError as error:
@@ -75,6 +83,14 @@ def check_engine_files(directory: Path) -> None:
             f"{printable(error.filename or databases)} can't be read: {error.strerror}; check its "
             "permissions, or open a copy of the store"
         ) from error
+
+
+def _is_hollow(status: os.stat_result) -> bool:
+    """Return whether a large file consists of holes, such as one that ``truncate -s 2T`` made."""
+    # Windows does not tell the number of blocks, which have 512 bytes each.
+    allocated = getattr(status, "st_blocks", status.st_size) * 512
+    # A disk that compresses its files stores real data in less room, too, but not in a hundredth.
+    return status.st_size > SMALLEST_HOLLOW and allocated * 100 < status.st_size
 
 
 def refusal(error: UnsafeFileError) -> StoreError:

@@ -34,6 +34,7 @@ from graphneg.store.connection import Store, ask, connect, explained, server_age
 from graphneg.store.embedded import reason_of_end
 from graphneg.store.reading import PlanCheck, Reader, leave_to_account, refuse_all
 from graphneg.store.statements import cypher_text, send_text, statements
+from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped, watched
 
 SCHEMA_VERSION = 6
 """Version of the schema that this graphneg writes."""
@@ -369,6 +370,7 @@ def open_embedded(
         membership = embedded.join(directory, is_temporary)
         with ExitStack() as opened:
             opened.callback(membership.leave, keep_warm)
+            opened.enter_context(watched(membership.java, membership.bolt_port))
             uri = f"bolt://127.0.0.1:{membership.bolt_port}"
             driver = opened.enter_context(connect(uri, basic_auth(supervisor.OWNER, membership.password)))
             # This driver connects on its first query, so it costs nothing if no untrusted query is run.
@@ -411,7 +413,7 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
         if not membership.alive():
             return False
         now = time.monotonic()
-        if now - spoke > embedded.SILENT_SECONDS and embedded.is_stopped(membership.java):
+        if now - spoke > SILENT_SECONDS and is_stopped(membership.java):
             raise StoreError(
                 f"the server of {directory} does not answer: {embedded.stopped(membership.java)}"
             )

@@ -165,6 +165,11 @@ def test_a_full_disk_is_told_and_the_run_goes_on_where_there_is_room(tmp_path: P
         ("part", "out.jsonl"),
         ("digest", 7),
         ("more", 1),
+        ("dialogues", 9),
+        ("negatives", 9),
+        ("last", "everyday/test/9"),
+        ("notes", {"negatives": 9}),
+        ("seal", "0" * 64),
     ],
 )
 def test_an_unreadable_state_starts_afresh_and_says_so(tmp_path: Path, field: str, value: Any):
@@ -175,6 +180,15 @@ def test_an_unreadable_state_starts_afresh_and_says_so(tmp_path: Path, field: st
     with ResumableWriter(tmp_path / "out.jsonl", "s") as writer:
         assert writer.resumed.dialogues == 0
         assert "not readable" in (writer.resumed.discarded or "")
+
+
+@pytest.mark.parametrize("field", ["dialogues", "negatives", "digest", "seal"])
+def test_a_finished_file_whose_note_was_changed_is_not_taken_for_complete(tmp_path: Path, field: str):
+    run_dialogues(tmp_path / "out.jsonl", 0)
+    note = tmp_path / ".out.jsonl.run.json"
+    note.write_text(json.dumps({**json.loads(note.read_text()), field: 1}))
+    with pytest.raises(InputError, match="which no run of graphneg left as it is"):
+        run_dialogues(tmp_path / "out.jsonl", 0)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -17,6 +18,7 @@ import pytest
 from graphneg.errors import StoreError
 from graphneg.store import embedded as store_server
 from graphneg.store import supervisor
+from graphneg.store.connection import Store
 from graphneg.store.embedded import MARK, WRITERS, read_endpoint, run_directory
 from graphneg.store.engine_files import check_engine_files
 from graphneg.store.opening import open_store
@@ -266,6 +268,12 @@ class TestTheSchemaOfAStore:
         (sent / DATABASE / "schema.json").write_text(text, encoding="utf-8")
         assert "is damaged" in refusal(sent)
 
+    @pytest.mark.parametrize("name", ["new.0.65536.v0.bucket", "txlog_0.wal"])
+    def test_beside_a_file_of_holes_is_refused(self, sent: Path, name: str) -> None:
+        (sent / DATABASE / name).touch()
+        os.truncate(sent / DATABASE / name, 1 << 41)
+        assert "has nearly none on the disk" in refusal(sent)
+
     def test_that_is_huge_is_refused_unread(self, sent: Path) -> None:
         os.truncate(sent / DATABASE / "schema.json", 1 << 40)
         assert "more than" in refusal(sent)
@@ -308,6 +316,34 @@ def test_a_stopped_server_is_named_soon_and_goes_on_when_it_is_continued(sent: P
             assert time.monotonic() - began < SECONDS
         finally:
             process.resume()
+        assert store.read("RETURN 1 AS one")[0]["one"] == 1
+
+
+WAITING: dict[str, Callable[[Store], object]] = {
+    "reading": lambda store: store.read("UNWIND range(1, 4000000) AS i RETURN count(DISTINCT i % 7) AS n"),
+    "streaming": lambda store: list(store.stream("UNWIND range(1, 300000) AS i RETURN i")),
+    "writing": lambda store: store.query_write("UNWIND range(1, 100000) AS i CREATE (:Term {text: 'x' + i})"),
+    "limited": lambda store: store.query_read(
+        "UNWIND range(1, 9000000) AS i RETURN sum(i) AS n", seconds=300
+    ),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells that a process is stopped")
+@pytest.mark.parametrize("query", WAITING)
+def test_a_query_under_way_ends_when_its_server_is_stopped(sent: Path, query: str) -> None:
+    with open_store(sent) as store, ThreadPoolExecutor(1) as thread:
+        endpoint = read_endpoint(sent)
+        assert endpoint
+        java = psutil.Process(endpoint.java)
+        waiting = thread.submit(WAITING[query], store)
+        time.sleep(0.1)
+        java.suspend()
+        try:
+            with pytest.raises(StoreError, match=rf"is stopped: continue it with `kill -CONT {java.pid}`"):
+                waiting.result(SECONDS)
+        finally:
+            java.resume()
         assert store.read("RETURN 1 AS one")[0]["one"] == 1
 
 
