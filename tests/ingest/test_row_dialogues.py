@@ -226,7 +226,8 @@ def test_the_order_of_rows_changes_nothing(
 class TestSpeakers:
     def test_that_no_column_names_are_assumed_aloud_once(self, tmp_path: Path) -> None:
         rows = "".join(f"{number},Ann,glad,Hi.\n{number},Bo,sad,Ho.\n" for number in range(3))
-        file = written(tmp_path / "t.csv", "dialogue,answerer,mood,text\n" + rows)
+        rows = rows.replace("Hi.\n", "Hi.,all,\n").replace("Ho.\n", "Ho.,all,\n")
+        file = written(tmp_path / "t.csv", "dialogue,answerer,mood,text,split,amr\n" + rows)
         assert texts(file)["0"] == "A: Hi. / B: Ho."
         assert notices(file) == [
             "no speaker column; A and B assumed; columns left: answerer, mood; "
