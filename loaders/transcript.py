@@ -13,24 +13,29 @@ continues the turn before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphneg.ingest.content import Refused
+from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import Item, corpus_of, each_group, text_lines
 from graphneg.ingest.validation import DialogueLoader
-from graphneg.model import Dialogue, Rejected, Utterance
+from graphneg.model import Dialogue, Record, Rejected, Utterance
 from graphneg.progress import Progress
 
 # "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is skipped. A name has at most
 # four words, so that "He said it twice, you know: no" is not a turn by somebody called "He said it twice,
 # you know".
-_TIME = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?[\])]?\s+(?:-\s+)?)?"
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?"
+_TIME = rf"(?:[\[(]?{_CLOCK}[\])]?\s+(?:-\s+)?)?"
+# "Ann (00:05): Hello."
+_TIME_AFTER = rf"(?:\s+[\[(]{_CLOCK}[\])])?"
 _WORD = r"(?:[\w.'’&/#-]+|\([\w .-]*\))"
 # "Ann:", "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
 _TURN = re.compile(
-    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:\s{_WORD}){{0,3}}){_COLON}\s*(?P<text>.*)"
+    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:\s{_WORD}){{0,3}}){_TIME_AFTER}{_COLON}"
+    r"\s*(?P<text>.*)"
 )
 # Lines such as "-----" and "* * *" separate dialogues like blank lines.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
@@ -43,6 +48,30 @@ class Loader(DialogueLoader):
 
     name = "transcript"
     summary = 'transcripts: lines of "Name: text", a blank line between dialogues'
+
+    def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
+        """Yield the dialogues of the files, and report a load in which most dialogues have one turn.
+
+        Args:
+            paths: The files.
+            options: The options of the load.
+
+        Yields:
+            Dialogues and rejected items.
+        """
+        dialogues = singles = 0
+        for record in super().read(paths, options):
+            if isinstance(record, Dialogue):
+                dialogues += 1
+                singles += len(record.utterances) == 1
+            yield record
+        # Many programs write a blank line after every turn, which cuts a talk into single turns.
+        if singles > 1 and singles * 2 > dialogues:
+            options.notices.say(
+                f"{singles:,} of {dialogues:,} dialogues have one turn, because a blank line ends a "
+                "dialogue: if blank lines stand between turns, remove them (grep -v '^\\s*$' FILE > NEW) and "
+                "put a line --- between dialogues"
+            )
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
         """Return the dialogues of a file as lists of lines.

@@ -87,6 +87,7 @@ class _Written:
         hour: The hour, from 0 to 23.
         minute: The minute.
         parts: The lines after the header.
+        has_half: Whether the time has AM or PM.
         size: The number of characters of the further lines.
     """
 
@@ -95,6 +96,7 @@ class _Written:
     hour: int
     minute: int
     parts: list[str]
+    has_half: bool = False
     size: int = 0
 
     @property
@@ -166,7 +168,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
         # Direction marks are kept in the text, because iOS begins its placeholders with one.
         shown = line.text.translate(_BLANKS)
         rest = shown[_start_of_rest(shown, header["rest"]) :]
-        open_one = _Written(line, (a, b, c), hour, int(header["minute"]), [rest])
+        open_one = _Written(line, (a, b, c), hour, int(header["minute"]), [rest], half is not None)
     if open_one is not None:
         yield open_one
 
@@ -255,7 +257,8 @@ def _order(path: Path, encoding: str) -> Order | None:
     for written in _written(text_lines(path, NoProgress(), encoding)):
         if isinstance(written, _Written) and written.date[0] < 1000 and written.date not in dates[-1:]:
             dates.append(written.date)
-            has_halves = has_halves or bool(_HALF.search(written.line.text.translate(_BLANKS)[:40]))
+            # AM and PM count in the time only: "03/04/24, 21:05 - Bo: I am here" has a 24-hour clock.
+            has_halves = has_halves or written.has_half
             if len(dates) == _MOST_DATES:
                 break
     if not dates:

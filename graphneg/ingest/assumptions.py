@@ -1,13 +1,37 @@
-"""Report what a load assumes about a file that does not say who speaks or how its ids are written.
+"""Report what a load assumes about a file, and which parts of its messages it leaves out.
 
-Each assumption is reported once per file, as a notice.
+Files do not always say who speaks, or how their ids are written. Each assumption is reported once per
+file, as a notice. Parts of messages that hold no text, such as images, are counted.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from graphneg.ingest.fields import Fields, Value, listed
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.values import speaker_of
+from graphneg.ingest.values import speaker_of, text_of, unsaid_of
+
+_INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
+"""Keys of a message whose content is empty, with what OpenAI's chat API writes under them."""
+
+
+def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
+    """Count the parts of a message that are no text and are therefore left out.
+
+    Args:
+        cells: The message.
+        content: Its text, or its list of content parts.
+        notices: Counts the parts by kind.
+    """
+    for kind in unsaid_of(content):
+        notices.count(kind, "left out")
+    text = text_of(content)
+    # A message with text keeps these keys as attributes. One without text is left out as empty.
+    if isinstance(text, str) and not text.strip():
+        for key, kind in _INSTEAD_OF_TEXT.items():
+            if found := cells.get(key):
+                notices.count(kind, "left out", len(found) if isinstance(found, list) else 1)
 
 
 class Speakers:
@@ -31,7 +55,9 @@ class Speakers:
         Args:
             cells: A table row, or a turn that is a JSON object.
         """
-        key = self._fields.of(cells).get("speaker")
+        known = self._fields.of(cells)
+        count_unsaid(cells, cells.get(known.get("text", "")), self._notices)
+        key = known.get("speaker")
         if key is not None and speaker_of(cells[key]) is not None:
             self._named += 1
             return

@@ -21,18 +21,22 @@ from pathlib import Path
 from graphneg.ingest.content import Refused
 from graphneg.ingest.loader import GAP, LoadOptions
 from graphneg.ingest.reading import Item, corpus_of, each_group, split_of
+from graphneg.ingest.turns import DELETED, MEDIA
 from graphneg.ingest.validation import FileLoader, dialogues_of, named
 from graphneg.model import Dialogue, Record, Rejected, Utterance
+
+__all__ = [
+    "BOT", "DELETED", "MEDIA", "SYSTEM", "ChatLoader", "Conversation", "Message", "conversations",
+    "dialogue_of", "seconds_of", "time_of",
+]  # fmt: skip
 
 HOUR = 3600.0
 """Seconds of an hour."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-MEDIA = "media placeholder"
 SYSTEM = "system line"
-DELETED = "deleted message"
 BOT = "bot message"
-"""Names under which messages that are left out of a chat are counted."""
+"""Names under which messages that are left out of a chat are counted, besides those of `turns`."""
 
 
 @dataclass(frozen=True, slots=True)

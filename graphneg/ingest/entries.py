@@ -34,6 +34,7 @@ from graphneg.ingest.reading import (
     LARGEST_ITEM,
     Item,
     Line,
+    Member,
     UnreadLine,
     UnreadRow,
     corpus_of,
@@ -53,6 +54,13 @@ _COMPRESSIONS = {".gz", ".zst"}
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.I)
 _QUOTED = re.compile(r'(?:[^"\t\r\n]*|"(?:[^"]|"")*")(?:[\t\r\n]|\Z)')
 _ARROW_STREAM = b"\xff\xff\xff\xff"
+# {"text":{"0":"Hi.","1": and {"columns":["dialogue","text"],"index":[0,1],"data":[[
+_BY_COLUMN = re.compile(
+    r'\s*\{\s*"(?:[^"\\]|\\.)*+"\s*:\s*\{\s*"0"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|[^"{}\[\],]*+),\s*"1"\s*:'
+)
+_SPLIT_FRAME = re.compile(r'\s*\{\s*"columns"\s*:\s*\[[^\[\]{}]*+\]\s*,\s*"(?:index|data)"\s*:\s*\[')
+_BEGINNING = 1 << 16
+"""Number of bytes in which the shape of a large document is looked for."""
 _BATCH = 500
 """Number of rows that are taken from a Parquet or Arrow file at once."""
 LONGEST_COLUMN = 1_000
@@ -144,7 +152,7 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
         return table_rows(path, _separator(first, fields), fields, progress, encoding)
     if first.lstrip().startswith(("[", "{")):
         if _is_document(first.strip(), second.strip(), fields):
-            return _document(path, fields, progress, encoding)
+            return _document(path, fields, options, progress, encoding)
     elif _SEPARATOR_LINE.fullmatch(first) or "text" in fields.of(_cells(first, _separator(first, fields))):
         return table_rows(path, _separator(first, fields), fields, progress, encoding)
     return json_lines(path, progress, encoding)
@@ -153,8 +161,12 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
 def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
     """Return the first two lines that are not blank; a missing or unreadable line is empty."""
     lines = text_lines(path, NoProgress(), encoding)
-    said = (line for line in lines if isinstance(line, Rejected) or line.text.strip())
-    first, second, *_ = [*(line.text if isinstance(line, Line) else "" for line in islice(said, 2)), "", ""]
+    said = list(islice((one for one in lines if isinstance(one, Rejected) or one.text.strip()), 2))
+    first, second, *_ = [*(one.text if isinstance(one, Line) else "" for one in said), "", ""]
+    # A whole document may be one line, which is longer than lines are read. Its beginning shows what it is.
+    if said and isinstance(said[0], Rejected) and not isinstance(said[0], UnreadLine):
+        start = head(path, _BEGINNING, encoding).decode("utf-8", "replace").lstrip()
+        first = start.partition("\n")[0]
     return first, second
 
 
@@ -167,33 +179,103 @@ def _is_document(first: str, second: str, fields: Fields) -> bool:
         cut = isinstance(error, json.JSONDecodeError) and error.pos >= len(first)
         if first[0] == "[":
             return first == "[" or not second.startswith("[")
-        return cut and bool(second) and not second.startswith("{")
+        # JSON Lines of one line are short, or that line is refused.
+        is_long = not second and len(first) > _BEGINNING // 2
+        return is_long or (cut and bool(second) and not second.startswith("{"))
     if isinstance(value, list):
         # [["Hi.", "Ho."]] on one line is a document. Two such lines are two dialogues.
         return not second.startswith("[")
     return not second and not (has_turns(value, fields) or is_row(value, fields))
 
 
-def _document(path: Path, fields: Fields, progress: Progress, encoding: str) -> Entries:
-    """Return the items of a JSON document, or the whole document if it is a single dialogue."""
+def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progress, encoding: str) -> Entries:
+    """Return the items of a JSON document: a single dialogue, a table of pandas, or many entries."""
     whole = b""
     try:
         for piece in chunks(path, NoProgress(), encoding):
             whole += piece
             if len(whole) > LARGEST_ITEM:
                 break
-        text = whole.decode("utf-8")
-        is_dialogue = has_turns(json.loads(text), fields)
+        value = json.loads(whole.decode("utf-8"))
     except (Damaged, ValueError, RecursionError):
-        is_dialogue, text = False, ""
-    if not is_dialogue:
-        return json_items(path, progress, encoding)
+        _require_rows(path, whole[:_BEGINNING].decode("utf-8", "replace"))
+        return _without_scalars(path, json_items(path, progress, encoding), options)
+    if not has_turns(value, fields) and (rows := frame_rows(value, fields)) is None:
+        return _without_scalars(path, json_items(path, progress, encoding), options)
     # The document was read without progress above; this reports its bytes.
     list(chunks(path, progress, encoding))
     try:
-        return iter([Item(f"{path}:1", 0, "", parse_json(text))])
+        # A key that comes twice is refused here.
+        value = parse_json(whole.decode("utf-8"))
     except Refused as reason:
         return iter([Rejected(f"{path}:1", str(reason))])
+    if has_turns(value, fields):
+        return iter([Item(f"{path}:1", 0, "", value)])
+    rows = frame_rows(value, fields) or []
+    return (Item(f"{path}:row {number + 1}", number, "", row) for number, row in enumerate(rows))
+
+
+def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entries:
+    """Leave out members of a document that are single values, such as its version, and report their names."""
+    left_out: list[str] = []
+    others = False
+    for item in items:
+        if isinstance(item, Member) and not isinstance(item.value, dict):
+            left_out.append(item.key)
+        else:
+            others = True
+            yield item
+    names = ", ".join(repr(name[:40]) for name in left_out[:12])
+    if left_out and others:
+        options.notices.say(f"{path}: left out the keys {names}, which hold no dialogues")
+    elif left_out:
+        yield Rejected(f"{path}:1", f"it has no turns and no rows; its keys are {names}")
+
+
+def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
+    """Return the rows of a table that ``DataFrame.to_json`` wrote as one JSON object.
+
+    >>> frame_rows({"dialogue": {"0": 1, "1": 1}, "text": {"0": "Hi.", "1": "Ho."}}, Fields({}))
+    [{'dialogue': 1, 'text': 'Hi.'}, {'dialogue': 1, 'text': 'Ho.'}]
+
+    Args:
+        value: A JSON document.
+        fields: Looks up the keys of fields.
+
+    Returns:
+        The rows by column, for the orients ``columns`` (the default), ``split`` and ``table``. None for
+        other documents. The orients ``records`` and ``index`` are lists or objects of rows already.
+    """
+    if not isinstance(value, dict):
+        return None
+    document = cast("dict[str, Any]", value)
+    rows: Any = document.get("data")
+    if {"schema", "data"} == document.keys() and isinstance(rows, list):
+        found: list[Any] = rows
+        return found if all(isinstance(row, dict) for row in found) else None
+    names: Any = document.get("columns")
+    if document.keys() <= {"columns", "index", "data"} and isinstance(names, list) and isinstance(rows, list):
+        columns = [str(name) for name in cast("list[Any]", names)]
+        cells = cast("list[Any]", rows)
+        whole = all(isinstance(row, list) and len(cast("list[Any]", row)) == len(columns) for row in cells)
+        is_table = whole and len(set(columns)) == len(columns)
+        return [dict(zip(columns, row, strict=True)) for row in cells] if is_table else None
+    parts = list(document.values())
+    if not parts or "text" not in fields.of(document) or not all(isinstance(part, dict) for part in parts):
+        return None
+    labels: list[str] = list(parts[0])
+    if not labels or any(list(part) != labels for part in parts):
+        return None
+    return [{name: part[label] for name, part in document.items()} for label in labels]
+
+
+def _require_rows(path: Path, start: str) -> None:
+    """Raise `InputError` for a large table that pandas wrote by columns: it cannot be read as a stream."""
+    if _BY_COLUMN.match(start) or _SPLIT_FRAME.match(start):
+        raise InputError(
+            f"{path}: a table that pandas wrote as one JSON object of more than {LARGEST_ITEM >> 20} MiB: "
+            "write it row by row, df.to_json(path, orient='records', lines=True)"
+        )
 
 
 # Tables

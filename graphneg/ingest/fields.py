@@ -89,8 +89,8 @@ it answers, and the time at which it was said. A ``time`` may be any number that
 OWN_ROW = ("dialogue", "turn", "speaker", "text", "split", "amr")
 """The fields of a row that become parts of an utterance. All other columns are kept as attributes."""
 
-_CONTAINERS = ("turns", "amr", "split")
-"""Fields whose keys `Fields.unused` lists nevertheless."""
+_NEVER_TURNS = ("turns",)
+"""Fields whose keys `Fields.unused` lists nevertheless: in a row, ``posts`` holds no turns."""
 
 
 class Fields:
@@ -180,7 +180,7 @@ class Fields:
             The remaining keys, in their order.
         """
         keys = list(keys)
-        used = {key for field, key in self.of(keys).items() if field not in _CONTAINERS}
+        used = {key for field, key in self.of(keys).items() if field not in _NEVER_TURNS}
         return [key for key in keys if key and key not in used]
 
 

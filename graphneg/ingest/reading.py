@@ -77,6 +77,15 @@ class Item(NamedTuple):
     value: Any
 
 
+class Member(Item):
+    """A member of a JSON document that is an object, such as ``"version": "1.0"``.
+
+    Elements of the arrays in a document are plain items.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class UnreadRow(Rejected):
     """An entry that is refused, with the cells that can be read.
@@ -489,7 +498,7 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
                 raise Refused("the file ends inside the JSON document")
             place = f"{path}:{window.line()}"
             try:
-                item = Item(place, index, key, window.value())
+                item = (Member if is_object else Item)(place, index, key, window.value())
             except Damaged:
                 raise
             except Refused as reason:

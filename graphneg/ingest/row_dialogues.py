@@ -247,7 +247,10 @@ class RowReader:
                 raise Refused(f"its id is {first.written!r}, but {row.written!r} at {row.place}")
         used = {key for row in rows for field, key in self._of(row).items() if field in OWN_ROW}
         turns: list[dict[str, Any]] = []
-        for row in self._in_order(rows):
+        ordered = self._in_order(rows)
+        if any(before is not after for before, after in zip(rows, ordered, strict=True)):
+            self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
+        for row in ordered:
             cells = cast("Value", row.cells)
             self._speakers.see(cells)
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
@@ -259,6 +262,12 @@ class RowReader:
 
     def _of(self, row: Part) -> Mapping[str, str]:
         return self._fields.of(cast("Value", row.cells))
+
+    def _order_column(self, rows: list[Part]) -> str:
+        """Return the columns that decide the order of the turns, for a notice."""
+        fields = ["turn"] if "turn" in self._known else ["time", "reply_to"]
+        known = {**self._of(rows[0]), **self._known}
+        return " and ".join(repr(known[field]) for field in fields if field in known)
 
     def _in_order(self, rows: list[Part]) -> list[Part]:
         """Return the rows in the order of their turns."""

@@ -20,9 +20,9 @@ from typing import Any, cast
 
 from graphneg.ingest.assumptions import Ids, Speakers
 from graphneg.ingest.content import Refused
-from graphneg.ingest.fields import NAMES, Fields, Value, columns_of, is_row, listed, plain_names
+from graphneg.ingest.fields import NAMES, Fields, Value, columns_of, has_turns, is_row, listed, plain_names
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.reading import Item, UnreadRow, split_of
+from graphneg.ingest.reading import Item, Member, UnreadRow, split_of
 from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
 from graphneg.ingest.values import id_text, said_of, unwrapped
@@ -41,7 +41,7 @@ def dialogue_values(
 ) -> Entries:
     """Return the entries of a source as dialogues.
 
-    The first readable entry decides whether the entries are dialogues or single utterances.
+    The first entry that has turns or a text decides whether the entries are dialogues or single utterances.
 
     Args:
         read: Reads the entries from the beginning.
@@ -61,6 +61,12 @@ def dialogue_values(
             lost = entry
             yield Rejected(entry.place, entry.reason)
             continue
+        if reason := _no_entry(entry.value, fields):
+            refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
+            # A member of a document, such as "meta", is not the row before the first one.
+            lost = lost if isinstance(entry, Member) else refused
+            yield refused
+            continue
         file = entry.place.rpartition(":")[0] or entry.place
         again = partial(read, NoProgress())
         entries: Entries = chain((entry,), remaining)
@@ -75,6 +81,17 @@ def dialogue_values(
         else:
             yield from _dialogues_of_objects(entries, fields, notices, _Names(fields, again), file)
         return
+
+
+def _no_entry(value: Any, fields: Fields) -> str:
+    """Return why an object is neither a dialogue nor an utterance, or an empty text for other values."""
+    is_other = not isinstance(value, dict) or is_row(value, fields) or has_turns(value, fields)
+    return "" if is_other else _no_turns(cast("Value", value), fields)
+
+
+def _no_turns(value: Value, fields: Fields) -> str:
+    wanted = fields.said.get("turns") or listed(NAMES["turns"])
+    return f"it has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
 
 
 def _kept(entries: Entries) -> Callable[[], Entries]:
@@ -178,8 +195,7 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
     given = cast("dict[str, Any]", value)
     turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
     if turns is None:
-        wanted = fields.said.get("turns") or listed(NAMES["turns"])
-        raise Refused(f"it has no turns ({wanted}); its keys are {listed(map(repr, list(given)[:12]))}")
+        raise Refused(_no_turns(given, fields))
     # Only a key that the caller named can be missing here.
     if name is not None and name not in given:
         raise Refused(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")

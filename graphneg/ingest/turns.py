@@ -1,7 +1,8 @@
 """Remove the turns of a dialogue that nobody says.
 
 Exports of chats with language models contain system prompts, tool calls and empty messages. They are
-not turns of the conversation, so they are removed and the remaining turns are renumbered. Texts with
+not turns of the conversation, so they are removed and the remaining turns are renumbered. Texts that a
+site puts in place of a deleted message, and lines that stand for images, are removed, too. Texts with
 HTML entities or a tokenizer's spaces are repaired if the caller asks for it. The notices of the load
 count every change.
 
@@ -27,6 +28,7 @@ from graphneg.english.tokens import closed_up, is_cut_up
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.model import Dialogue, Response, Utterance
 
+EMPTY, DELETED, MEDIA = "empty turn", "deleted message", "media placeholder"
 PROMPT, TOOL = "system message", "tool message"
 ROLES = {
     **dict.fromkeys(("system", "developer"), PROMPT),
@@ -35,6 +37,12 @@ ROLES = {
     ),
 }
 """Lower-case speaker names that are not participants of the conversation, with the kind of their messages."""
+# "[deleted]", "[removed]", "[ Removed by Reddit ]", "[deleted by user]"
+_DELETED = re.compile(r"\[\s*(?:deleted|removed)(?:\s+by\s[^\[\]]{1,120})?\s*\]", re.IGNORECASE)
+# "<image>\nWhat is this?": data sets for models of images and text mark the place of an image like this.
+_MEDIA_LINE = re.compile(
+    r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
+)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _SPOILT = "with HTML entities or the blanks of a tokeniser"
 
@@ -53,10 +61,13 @@ def of_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
     Returns:
         The dialogue with consecutive turn numbers.
     """
-    said = [replace(one, text=_mended(one.text, options)) for one in dialogue.utterances]
+    said = [replace(one, text=_mended(_shown(one.text, options), options)) for one in dialogue.utterances]
     responses = [replace(one, text=_mended(one.text, options)) for one in dialogue.responses]
     silent = [_silent(one, roles) for roles in [_roles(said)] for one in said]
-    if not any(silent) and all(one.text.strip() for one in responses):
+    of_deleted = sum(not why and _is_deleted(one.speaker) for one, why in zip(said, silent, strict=True))
+    # Two deleted accounts look like one speaker.
+    options.notices.count("turn", "of deleted accounts kept: they all have one name", of_deleted)
+    if not any(silent) and not any(_unanswering(one) for one in responses):
         return replace(dialogue, utterances=tuple(said), responses=tuple(responses))
     kept = [one for one, reason in zip(said, silent, strict=True) if reason is None]
     answering = _answering(responses, [one.turn for one in kept], options.notices)
@@ -74,7 +85,9 @@ def of_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
 def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
     """Return why an utterance is not a turn, or None if it is one."""
     if not utterance.text.strip():
-        return "empty turn"
+        return EMPTY
+    if _is_deleted(utterance.text):
+        return DELETED
     name = utterance.speaker.casefold()
     return ROLES[name] if name in roles else None
 
@@ -98,11 +111,36 @@ def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Noti
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
-        if before and one.text.strip():
+        reason = _unanswering(one) or (None if before else "response")
+        if reason is None:
             found.append(replace(one, turn=before - 1))
         else:
-            notices.count("response" if one.text.strip() else "empty response", "left out")
+            notices.count(reason, "left out")
     return found
+
+
+def _unanswering(response: Response) -> str | None:
+    """Return why a response has no words to keep, or None if it has some."""
+    if not response.text.strip():
+        return "empty response"
+    return "deleted response" if _is_deleted(response.text) else None
+
+
+def _is_deleted(text: str) -> bool:
+    """Return whether a text or name stands for a deleted message or account."""
+    return text.lstrip()[:1] == "[" and _DELETED.fullmatch(text.strip()) is not None
+
+
+def _shown(text: str, options: LoadOptions) -> str:
+    """Return the text without lines that stand for media; count them."""
+    # "<video>" is also a tag of HTML.
+    if "<" not in text or "</" in text:
+        return text
+    shown, lines = _MEDIA_LINE.subn("", text)
+    while lines:
+        options.notices.count(MEDIA, "left out", lines)
+        shown, lines = _MEDIA_LINE.subn("", shown)
+    return shown
 
 
 def _mended(text: str, options: LoadOptions) -> str:

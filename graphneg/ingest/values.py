@@ -19,6 +19,19 @@ _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 _EXACT = 2**53
 
 
+_PARTS = {
+    **dict.fromkeys(("image", "image_url", "input_image", "inline_data", "image_file"), "image"),
+    **dict.fromkeys(("audio", "input_audio", "audio_url", "output_audio"), "sound"),
+    **dict.fromkeys(("video", "video_url", "input_video"), "video"),
+    **dict.fromkeys(("file", "input_file", "document", "file_data"), "file"),
+    **dict.fromkeys(("tool_use", "tool_call", "tool-call", "function_call", "functionCall"), "tool call"),
+    **dict.fromkeys(("tool_result", "tool-result", "function_response", "functionResponse"), "tool result"),
+    **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), "thought"),
+    "refusal": "refusal",
+}
+"""What the parts of a message that hold no text are called in notices, by their types in chat APIs."""
+
+
 def id_text(value: Any) -> str | None:
     """Return an id as text, where ``7.0`` becomes ``7``.
 
@@ -89,6 +102,30 @@ def text_of(value: Any) -> Any:
     # Parts that are images or sound have no text.
     parts = [part.get("text") if isinstance(part, dict) else part for part in cast("list[Any]", value)]
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
+
+
+def unsaid_of(value: Any) -> list[str]:
+    """Return the kinds of the content parts of an utterance that `text_of` leaves out.
+
+    >>> unsaid_of([{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {}}, {"type": "x"}])
+    ['image', 'content part of type x']
+
+    Args:
+        value: The text, or the list of content parts that chat APIs use.
+
+    Returns:
+        The kind of each part without text, in the singular.
+    """
+    if not isinstance(value, list):
+        return []
+    parts = [part for part in cast("list[Any]", value) if isinstance(part, dict)]
+    without = [cast("dict[str, Any]", part) for part in parts if not isinstance(part.get("text"), str)]
+    return [_PARTS.get(kind, f"content part of type {kind[:40]}") for kind in map(_part_kind, without)]
+
+
+def _part_kind(part: Mapping[str, Any]) -> str:
+    """Return the type of a content part; a part that names none has its first key as type."""
+    return str(part.get("type") or next(iter(part), "none"))
 
 
 def speaker_of(value: Any) -> Any:

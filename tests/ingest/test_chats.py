@@ -55,6 +55,7 @@ class TestTranscripts:
             ("Dr. Ann Lee (agent): Good.", ("Dr. Ann Lee (agent)", "Good.")),
             ("**Speaker 2:** Fine.", ("Speaker 2", "Fine.")),
             ("[00:01:15] AGENT: Hello.", ("AGENT", "Hello.")),
+            ("Ann Lee (00:01:15): Hello.", ("Ann Lee", "Hello.")),
             ("12:01 - Zoë-Marie : Salut.", ("Zoë-Marie", "Salut.")),
             ("安娜：你好", ("安娜", "你好")),
             ("O'Neil & Sons:  Yes", ("O'Neil & Sons", "Yes")),
@@ -83,6 +84,22 @@ class TestTranscripts:
             refused.place.endswith("chat.txt:3")
             and "does not begin with a name and a colon" in refused.reason
         )
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("Ann: Hi.\n\nBo: Ho.\n\nAnn: Bye.\n", "3 of 3 dialogues have one turn"),
+            ("Ann: Hi.\n\nBo: Ho.\n\nAnn: So?\nBo: No.\n", "2 of 3 dialogues have one turn"),
+            ("Ann: Hi.\nBo: Ho.\n\nAnn: Bye.\n", ""),
+            ("Ann: Hi.\n", ""),
+        ],
+    )
+    def test_blank_lines_between_turns_are_reported_with_what_to_do(
+        self, file: Callable[[str], Path], text: str, told: str
+    ) -> None:
+        notices = read("transcript", file(text))[2]
+        assert [line[: len(told)] for line in notices] == ([told] if told else [])
+        assert all("remove them" in line and "---" in line for line in notices)
 
     def test_prompts_and_tools_are_left_out_and_counted(self, file: Callable[[str], Path]) -> None:
         path = file("System: You are a bot.\nUser: Hi.\nTool: {}\nAssistant: Ho.")
@@ -185,6 +202,20 @@ class TestWhatsApp:
     ) -> None:
         path = file("".join(f"{date}, 10:00 - Ann: Hi.\n" for date in dates))
         assert read("whatsapp", path)[2][0].endswith(f"dates are read as {told}")
+
+    @pytest.mark.parametrize(
+        ("said", "told"),
+        [
+            ("21:05 - Bo: I am here", "day/month/year"),
+            ("21:05 - Am Lang: Hi.", "day/month/year"),
+            ("9:05 pm - Bo: Hi.", "month/day/year"),
+        ],
+    )
+    def test_am_and_pm_tell_the_order_of_dates_in_the_time_only(
+        self, file: Callable[[str], Path], said: str, told: str
+    ) -> None:
+        path = file(f"03/04/24, {said}\n")
+        assert read("whatsapp", path)[2] == [f"{path}: dates are read as {told}"]
 
     def test_a_date_that_does_not_exist_refuses_its_dialogue(self, file: Callable[[str], Path]) -> None:
         path = file("1.2.23, 10:00 - Ann: Hi.\n31.2.23, 10:01 - Bo: Ho.\n20.3.23, 10:00 - Ann: Hm.\n")

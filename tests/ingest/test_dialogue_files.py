@@ -408,3 +408,69 @@ def test_they_come_back_from_a_store_with_what_is_to_say_of_them(store: Store, t
     for stored in read_dialogues(store, ["own/all/bus", "own/all/tea"]):
         assert [(turn.speaker, turn.text) for turn in stored.turns] == CHATS[stored.id.split("/")[-1]]
     wipe(store)
+
+
+class TestDocumentsOfPandas:
+    @pytest.mark.parametrize("orient", ["columns", "split", "index", "table", "records"])
+    @pytest.mark.parametrize("indent", [None, 1])
+    def test_are_read_in_every_orient_that_names_its_columns(
+        self, tmp_path: Path, orient: Any, indent: int | None
+    ) -> None:
+        pd.DataFrame(ROWS).to_json(tmp_path / "t.json", orient=orient, indent=indent)
+        assert said(tmp_path / "t.json") == CHATS
+
+    @pytest.mark.parametrize("orient", ["columns", "split"])
+    def test_are_refused_with_the_orient_to_use_where_they_are_too_large(
+        self, tmp_path: Path, orient: Any
+    ) -> None:
+        rows = [{"dialogue": number, "turn": 0, "text": "Hi. " * 1000} for number in range(1300)]
+        pd.DataFrame(rows).to_json(tmp_path / "t.json", orient=orient)
+        with pytest.raises(InputError, match=r"more than 4 MiB: write it row by row.*orient='records'"):
+            load(tmp_path / "t.json")
+
+    def test_without_a_text_name_their_columns(self, tmp_path: Path) -> None:
+        pd.DataFrame([{"dialogue": 1, "words": "Hi."}]).to_json(tmp_path / "t.json", orient="split")
+        with pytest.raises(InputError, match="its keys are 'dialogue', 'words'"):
+            load(tmp_path / "t.json")
+
+
+class TestKeysBesideTheDialogues:
+    @pytest.mark.parametrize("indent", [None, 1])
+    @pytest.mark.parametrize("entries", [ROWS, MESSAGES])
+    def test_with_single_values_are_left_out_and_named(
+        self, tmp_path: Path, entries: list[Any], indent: int | None
+    ) -> None:
+        document = {"version": "1.0", "next": None, "results": entries}
+        file = written(tmp_path / "t.json", json.dumps(document, indent=indent))
+        assert said(file) == CHATS
+        assert (
+            f"{file}: left out the keys 'version', 'next', which hold no dialogues"
+            in load(file)[1].notices.said
+        )
+
+    def test_with_objects_are_refused_and_cost_no_dialogue(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.json", json.dumps({"meta": {"count": 5}, "payload": ROWS}))
+        records, _ = load(file)
+        assert len([one for one in records if isinstance(one, Dialogue)]) == len(CHATS)
+        assert [reason.partition(" (")[0] for reason in refused(records)] == [
+            "t.json:1 item meta: it has no turns"
+        ]
+
+    def test_make_no_dialogue_of_a_single_pair_of_prompt_and_response(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.jsonl", '{"prompt": "Name a bird.", "response": "A swan."}\n')
+        with pytest.raises(
+            InputError, match="it has no turns and no rows; its keys are 'prompt', 'response'"
+        ):
+            load(file)
+
+    def test_a_row_without_text_refuses_the_dialogue_after_it(self, tmp_path: Path) -> None:
+        rows = [{"dialogue": 1, "speaker": "A"}] + [{"dialogue": d, "text": "Hi."} for d in (1, 2)]
+        records, _ = load(written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows))))
+        assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/2"]
+        assert len(refused(records)) == 2
+
+    def test_may_be_in_one_line_of_any_length(self, tmp_path: Path) -> None:
+        rows = [{"dialogue": number, "speaker": "A", "text": "Hi. " * 1000} for number in range(1300)]
+        for document in (rows, {"data": rows}):
+            file = written(tmp_path / "t.json", json.dumps(document))
+            assert len(said(file)) == 1300

@@ -75,7 +75,9 @@ class TestExports:
             "t3_p2": "dan: Does the ferry run? / eve: It is too windy.",
             "t3_p1": "ann: Where is rye sold? / bob: At the mill.",
         }
-        assert len(load(file)[1].notices.lines()) == 1
+        assert load(file)[1].notices.lines()[1:] == [
+            "1 dialogue whose rows were put in the order of 'created_utc' and 'parent_id'"
+        ]
 
     def test_of_twitter_follow_the_replies(self, tmp_path: Path) -> None:
         text = (
@@ -223,10 +225,29 @@ def test_the_order_of_rows_changes_nothing(
     assert texts(given) == expected
 
 
+class TestRowsInAnotherOrder:
+    @pytest.mark.parametrize(
+        ("table", "told"),
+        [
+            ("dialogue,turn,text\n1,2,Ho.\n1,1,Hi.\n2,1,Hi.\n", ["1 dialogue turn"]),
+            ("dialogue,date,text\n1,9,Ho.\n1,8,Hi.\n2,9,Ho.\n2,8,Hi.\n", ["2 dialogues date"]),
+            ("dialogue,date,text\n1,8,Hi.\n1,9,Ho.\n", []),
+        ],
+    )  # fmt: skip
+    def test_are_counted_with_the_column_that_orders_them(
+        self, tmp_path: Path, table: str, told: list[str]
+    ) -> None:
+        file = written(tmp_path / "t.csv", table)
+        found = notices(file, map={"speaker": ""})
+        expected = ["{} {} whose rows were put in the order of '{}'".format(*one.split()) for one in told]
+        assert [line for line in found if "order" in line] == expected
+
+
 class TestSpeakers:
     def test_that_no_column_names_are_assumed_aloud_once(self, tmp_path: Path) -> None:
         rows = "".join(f"{number},Ann,glad,Hi.\n{number},Bo,sad,Ho.\n" for number in range(3))
-        file = written(tmp_path / "t.csv", "dialogue,answerer,mood,text\n" + rows)
+        rows = rows.replace("Hi.\n", "Hi.,all,\n").replace("Ho.\n", "Ho.,all,\n")
+        file = written(tmp_path / "t.csv", "dialogue,answerer,mood,text,split,amr\n" + rows)
         assert texts(file)["0"] == "A: Hi. / B: Ho."
         assert notices(file) == [
             "no speaker column; A and B assumed; columns left: answerer, mood; "

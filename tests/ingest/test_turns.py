@@ -65,6 +65,68 @@ class TestAnEmptyTurn:
         assert notices[-1] == "2 empty turns left out"
 
 
+class TestAPlaceholder:
+    @pytest.mark.parametrize(
+        "text", ["[deleted]", " [removed]", "[ Removed by Reddit ]", "[deleted by user]", "[DELETED]"]
+    )
+    def test_of_a_deleted_message_is_no_turn_and_no_response(self, tmp_path: Path, text: str) -> None:
+        answers = [{"turn": 0, "text": text, "label": 1}, {"turn": 2, "text": "Yes.", "label": 1}]
+        [talk], notices = read_lines(
+            tmp_path, by("Ann: Hi.", f"Bo: {text}", "Cy: Ho.") | {"responses": answers}
+        )
+        assert isinstance(talk, Dialogue) and said(talk) == ["Ann: Hi.", "Cy: Ho."]
+        assert [(one.turn, one.text) for one in talk.responses] == [(1, "Yes.")]
+        assert notices == ["1 deleted response left out", "1 deleted message left out"]
+
+    def test_is_the_whole_text(self, tmp_path: Path) -> None:
+        turns = ["Ann: It says [deleted].", "Bo: [removed] it?", "Ann: [deleted scene]"]
+        [talk], notices = read_lines(tmp_path, by(*turns))
+        assert said(talk) == turns and notices == []
+
+    def test_for_a_speaker_is_kept_and_counted(self, tmp_path: Path) -> None:
+        [talk], notices = read_lines(tmp_path, by("Ann: Hi.", "[deleted]: Ho."))
+        assert said(talk) == ["Ann: Hi.", "[deleted]: Ho."]
+        assert notices == ["1 turn of deleted accounts kept: they all have one name"]
+
+    @pytest.mark.parametrize("text", ["<image>\nA swan?", "A swan?\n<image>", "<image>\n<video>\nA swan?"])
+    def test_of_an_image_is_cut_off(self, tmp_path: Path, text: str) -> None:
+        [talk], notices = read_lines(tmp_path, by(f"Ann: {text}"))
+        assert said(talk) == ["Ann: A swan?"]
+        assert notices == [f"{text.count('<')} media placeholder{'s' * (text.count('<') > 1)} left out"]
+
+    def test_is_not_a_tag_of_html(self, tmp_path: Path) -> None:
+        turns = ["Ann: <video>\n</video>", "Bo: I see <image> there."]
+        [talk], notices = read_lines(tmp_path, by(*turns))
+        assert said(talk) == turns and notices == []
+
+
+class TestPartsOfAMessage:
+    @pytest.mark.parametrize(
+        ("message", "told"),
+        [
+            ({"content": [{"type": "image_url", "image_url": {"url": "x"}}]}, ["1 image left out"]),
+            ({"content": [{"type": "refusal", "refusal": "No."}]}, ["1 refusal left out"]),
+            ({"content": None, "refusal": "No."}, ["1 refusal left out"]),
+            ({"content": None, "tool_calls": [{"id": "a"}, {"id": "b"}]}, ["2 tool calls left out"]),
+            ({"content": [{"type": "tool_use", "input": {}}, {"inline_data": {}}]},
+             ["1 tool call left out", "1 image left out"]),
+            ({"content": [{"type": "hologram"}]}, ["1 content part of type hologram left out"]),
+        ],
+    )  # fmt: skip
+    def test_that_are_no_text_are_left_out_and_counted_by_kind(
+        self, tmp_path: Path, message: dict[str, Any], told: list[str]
+    ) -> None:
+        talk = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", **message}]}
+        [kept], notices = read_lines(tmp_path, talk)
+        assert said(kept) == ["user: Hi."]
+        assert notices[1:] == [*told, "1 empty turn left out"]
+
+    def test_are_counted_beside_a_text(self, tmp_path: Path) -> None:
+        parts = [{"type": "text", "text": "A swan?"}, {"type": "image_url", "image_url": {"url": "x"}}]
+        [kept], notices = read_lines(tmp_path, {"messages": [{"role": "user", "content": parts}]})
+        assert said(kept) == ["user: A swan?"] and notices[1:] == ["1 image left out"]
+
+
 class TestAMessageOfNoSpeaker:
     @pytest.mark.parametrize("name", ["system", "System", "developer"])
     def test_is_kept_out_of_the_turns(self, tmp_path: Path, name: str) -> None:
