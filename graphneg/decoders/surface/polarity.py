@@ -256,7 +256,8 @@ def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     state = state and tokens.at(group.main + 1).low not in word_class("no-cannot")
     if state or (group.second.full == "have" and len(group.chain) > 2):
         return "can"
-    if group.verb.low == "may" and low in ("you", "i", "we") and main.lemma not in word_class("states"):
+    asked = group.verb.low == "may" and low in ("you", "i", "we")
+    if asked and main.lemma not in word_class("stative-verbs"):
         return None
     past = any(token.tag == "VBD" for token in tokens[: group.first])
     return "would" if past else "will"
