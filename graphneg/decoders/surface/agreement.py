@@ -131,7 +131,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         return
     if low == "'s":
         # "He's seen it" (has), "He's here" (is).
-        lemma, tag = "have" if group.second.low in word_class("after-has") else "be", "VBZ"
+        lemma, tag = "have" if group.perfect else "be", "VBZ"
     elif low in BE | HAVE | DO:
         lemma, tag = "be" if low in BE else "have" if low in HAVE else "do", finite_tag(low)
     elif verb.tag in ("VBZ", "VBP"):
@@ -144,9 +144,13 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     # *'m* and *'re* need a pronoun before them: "What're you?" -> "What am I?", not "What'm I?".
     if clitic == "'s" or (clitic and lone and not group.inverted):
         form = clitic
-    # *Am* takes no *n't*: "Aren't you late?" -> "Aren't I late?"
-    if form == "am" and sentence.tokens.at(sentence.tokens.where(verb) + 1).low == "n't":
-        form = "are"
+    negation = sentence.tokens.at(sentence.tokens.where(verb) + 1)
+    # *Am* takes no *n't*: "Aren't you late?" -> "Aren't I late?", "You aren't late" -> "I am not late".
+    if form == "am" and negation.low == "n't":
+        if group.inverted:
+            form = "are"
+        else:
+            sentence.rewrite(negation, "not")
     if form != low:
         sentence.rewrite(verb, form)
 

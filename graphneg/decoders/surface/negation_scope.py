@@ -143,6 +143,10 @@ def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
     is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
+        # "I like it, too", "I saw some birds, some cats and a dog": the clause goes on behind the comma.
+        added = tokens.at(index + 1).low in ("too", "also") and _is_last(sentence, index + 1)
+        if token.text == "," and (added or (is_any and sentence.inside_list(index))):
+            continue
         # Another clause begins.
         if token.low == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return

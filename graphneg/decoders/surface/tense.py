@@ -19,7 +19,7 @@ from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, before_nt
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.noun_kinds import lexeme
-from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
 
 TENSES = word_map("tenses-of-times")
@@ -122,7 +122,7 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
         token = tokens[index]
         dash = "-" in (tokens[index - 1].text, tokens[min(index + 1, len(tokens) - 1)].text)
         # A single hyphen is part of a word, and a comma may be part of a list: "with Jim, Tom, and Ann".
-        if (token.text == "-" and not dash) or (token.text == "," and _inside_list(sentence, index)):
+        if (token.text == "-" and not dash) or (token.text == "," and sentence.inside_list(index)):
             continue
         if token.tag in ("EN", "SC", "PU") or token.is_quote:
             return index
@@ -135,18 +135,6 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
         if index in starts:
             return None
     return len(tokens)
-
-
-def _inside_list(sentence: SentenceDraft, comma: int) -> bool:
-    """Return whether a comma separates items of a list: no verb follows, but an *and* or *or*."""
-    joint = False
-    for token in sentence.tokens[comma + 1 :]:
-        if token.tag in ("EN", "QT"):
-            break
-        if token.tag in VERBS or token.tag in ("SC", "WP", "PRS", "TO"):
-            return False
-        joint = joint or token.low in ("and", "or")
-    return joint
 
 
 def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None:
