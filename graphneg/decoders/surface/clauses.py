@@ -373,7 +373,7 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
         if head and tokens[index].low == "of" and tag not in NOUNS:
             inner = noun_phrase_end(tokens, index + 1)
             return inner if inner > index + 1 else index
-        if tag in NOUNS:
+        if tag in NOUNS or _is_counted_one(tokens, index):
             head = True
         elif tag == "POS":
             head = False
@@ -381,6 +381,11 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
             break
         index += 1
     return index if head else start
+
+
+def _is_counted_one(tokens: Tokens, index: int) -> bool:
+    """Return whether *one* or *ones* is a noun: "the full one", "old ones"."""
+    return tokens[index].low in ("one", "ones") and tokens.at(index - 1).tag in ("DT", "JJ")
 
 
 def hyphen(tokens: Tokens, index: int) -> bool:
@@ -432,9 +437,11 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
     while index:
         token, following = tokens[index - 1], tokens.at(index).tag
         tag = token.tag
-        if not head and tag in ("PRS", "PRO", "PN", "EX"):
+        if not head and _is_counted_one(tokens, index - 1):
+            head = True
+        elif not head and tag in ("PRS", "PRO", "PN", "EX"):
             return _with_phrase_before(tokens, index - 1)
-        if tag in NOUNS and token.low not in TIME_NOUNS:
+        elif tag in NOUNS and token.low not in TIME_NOUNS:
             head = True
         elif not head:
             break

@@ -76,6 +76,14 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         negative=only or bool(group.negations) or any(token.low in NEGATIVE_WORDS for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
+        # In "I waited, and look at it now" *look* depends on no verb, but *dance* in "I can sing and dance"
+        # does.
+        ordered=group.kind == "bare"
+        and tokens.at(first - 1).low in ("and", "or")
+        and bool(earlier)
+        and earlier[-1].kind == "finite"
+        and len(earlier[-1].chain) == 1
+        and earlier[-1].verb.tag != "MD",
         offers=sentence.offers(group),
         alone=len(group.chain) == 1,
         presented=group.asks,
