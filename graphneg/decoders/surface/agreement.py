@@ -210,8 +210,7 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         regrets = token.low == "i" and tokens.at(index + 1).is_be and tokens.at(index + 2).low == "afraid"
         regrets = regrets and tokens.at(index + 3).low not in ("of", "to")
         known = {
-            "regrets": regrets,
-            "courteous": courteous,
+            "courteous": courteous or regrets,
             "greets": greets,
             "supposed": around[0].low == "if",
         }

@@ -117,9 +117,11 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
             if (preposition := tokens.at(tokens.where(other) + 1).low) in ("of", "with", "to", "for"):
                 raise RealisationError("no-form", f"{old} {preposition} is one phrase")
             tokens.remove(other)
+    # "his arrival", but not "a cook": the noun names an event, so another event can replace it.
+    event = token.low != old and not lemmas(token.low).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
         _refuse_unfit(sentence, token, node.concept or "", concept)
-    elif token.tag in NOUNS and frame and not (is_nominal(concept, wanted) or _nouns_of(concept)):
+    elif token.tag in NOUNS and frame and not (is_nominal(concept, wanted) or (event and _nouns_of(concept))):
         raise RealisationError("no-form", f"{wanted} is a verb, and {token.text} is none")
     elif token.tag in NOUNS and frame and kind_of(wanted) == OTHER != kind_of(old):
         raise RealisationError("no-form", f"{wanted} is seldom a noun, and {token.text} mostly is")
