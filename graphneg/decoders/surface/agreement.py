@@ -329,7 +329,9 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     said = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
     # "It's five o'clock", "It's 2135-3678", "It's quite sunny", "It's Monday", "It's getting late".
     told = any(other.low in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in said)
-    counts = linked and any(other.tag == "CD" or other.low in NUMBERS for other in said)
+    # But in "It's ten years old" *it* is a thing.
+    aged = any(other.low == "old" for other in after)
+    counts = linked and not aged and any(other.tag == "CD" or other.low in NUMBERS for other in said)
     becomes = verb.lemma in word_class("becoming") and any(
         other.low in word_class("said-of-no-thing") for other in after
     )

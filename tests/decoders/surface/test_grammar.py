@@ -140,6 +140,7 @@ def test_nobody_agrees_with_himself() -> None:
         ("It's no use crying.", "kind-mismatch"),
         ("It's been years since we met.", "kind-mismatch"),
         ("It's empty.", "They're empty."),
+        ("It's ten years old.", "They're ten years old."),
         ("It takes batteries.", "They take batteries."),
     ],
 )
