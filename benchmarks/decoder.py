@@ -101,6 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     Args:
         arguments: The command line; None for the process's own.
+
+    Raises:
+        SystemExit: SmolLM2 is not installed.
     """
     import torch
 

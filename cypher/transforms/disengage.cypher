@@ -13,6 +13,7 @@
 // Departures from DEAM:
 // - A question is dropped only where the dialogue goes on: the next turn then answers a question that nobody asked.
 // - Only answers to questions and the deepest utterance of a dialogue are emptied: other turns would not be missed.
+//   Of these, only the deepest of each eight turns are sites: "Hmm." for every answer is easy to tell from talk.
 // - An answer is never emptied to "okay", which can mean yes.
 // - Details are pruned only where the turn before asked for their role, and conditions everywhere: without another
 //   detail an utterance stays right.
@@ -30,26 +31,24 @@ WITH dialogue, graphs, graphs[size(graphs) - 1].turn AS end,
      // The deepest graph, the first of several. A depth of 1 or less has nothing to lose.
      reduce(deep = {depth: 1}, g IN graphs |
        CASE WHEN g.depth > deep.depth THEN g ELSE deep END) AS deep
+WITH dialogue, graphs, end,
+     [g IN graphs WHERE g.top.tied IS NULL AND (g.turn = deep.turn
+       OR g.depth > 0 AND g.top.only_asks IS NULL
+       AND any(p IN graphs WHERE p.turn = g.turn - 1 AND size(coalesce(p.top.asks, [])) > 0))
+       | {turn: g.turn, depth: g.depth}] AS full
 UNWIND graphs AS g
-WITH dialogue, g, g.top AS top, g.top.amr AS amr, g.turn < end AS goes_on,
-     g.turn = deep.turn AS deepest,
+WITH dialogue, g, g.top AS top, g.top.amr AS amr, g.turn < end AS goes_on, full,
+     // The number of turns that are emptied before this one; a deeper turn says more.
+     size([f IN full WHERE f.depth > g.depth OR f.depth = g.depth AND f.turn < g.turn]) AS deeper,
+     1 + (size(graphs) - 1) / 8 AS most,
      // The roles that the turn before asks for: "When does it leave?" asks for "time".
      coalesce([p IN graphs WHERE p.turn = g.turn - 1 | p.top.asks][0], []) AS wanted
 WITH dialogue, amr, top, wanted,
+     any(f IN full WHERE f.turn = g.turn) AND deeper < most AS emptied,
      // "I leave for home at noon" after "When do you leave?" becomes "I leave for home".
      [n IN g.details WHERE n.role IN wanted + ['condition'] | n.k] AS details,
      // "Yes. Will you go?" becomes "Yes.", where an answer follows.
      CASE WHEN goes_on THEN coalesce(top.questions, []) ELSE [] END AS questions,
-     // A top at which a reentrancy begins or ends cannot become a bare word.
-     top.tied IS NULL
-       AND (deepest
-         // An answer to a question ...
-         OR size(wanted) > 0
-           // ... that says more than one word ...
-           AND top.depth > 0
-           // ... and is not a question in return.
-           AND top.only_asks IS NULL) AS emptied,
-     // After a question, "hmm" stands in for "okay". The numbers choose a word without randomness.
      CASE WHEN size(wanted) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
        ELSE ['hmm', 'oh', 'ah', 'hmm'] END[(g.turn + top.last + 1) % 4] AS word
 WITH dialogue, amr, questions, details, word, amr + '>' + word AS site,

@@ -344,7 +344,10 @@ class Nouns:
         return sorted({role for role, _ in self._of.roles_out[k] if role.startswith("ARG")})
 
     def is_empty_it(self, k: int) -> bool:
-        """Return whether *it* refers to nothing, as in "It rains".
+        """Return whether *it* refers to nothing, or only to a clause that follows.
+
+        Examples: "It rains", "It's five o'clock", "It was three years ago", "It takes two hours to get
+        there", "It's getting late".
 
         Args:
             k: The node number.
@@ -354,7 +357,24 @@ class Nouns:
         """
         if self._of.labels[k] != "it":
             return False
-        return any(self._of.is_a(above, "impersonal") for _, above in self._of.roles_in[k])
+        dated = any(self._of.is_a(child.k, "telling-time") for child in self._of.children[k])
+        return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
+
+    def _is_impersonal(self, above: int, k: int) -> bool:
+        """Return whether a predicate with a certain *it* is said of nothing."""
+        reading = self._of
+        if reading.is_a(above, "impersonal"):
+            return True
+        others = [child.k for child in reading.children[above] if child.k != k]
+        if reading.is_a(above, "telling-time"):
+            # "It's been five years", but "The film is long: it is five hours long".
+            return reading.roles[k] in ("domain", "mod") and not reading.roles[above]
+        if reading.is_a(above, "costing"):
+            # "It takes an hour", "It costs a lot to live here", but "It takes batteries", "It costs a lot".
+            timed = any(reading.is_a(at, "lasting") for at in others)
+            return timed or any(reading.is_frame[at] for at in reading.inside(above))
+        # "It's getting late", "It looks like rain".
+        return reading.is_a(above, "becoming") and any(reading.is_a(at, "impersonal") for at in others)
 
     def deixis(self, k: int) -> str | None:
         """Return how *I*, *you* or *we* takes part in its sentence.

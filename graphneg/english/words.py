@@ -22,6 +22,7 @@ from itertools import islice
 from typing import Any
 
 from graphneg.english.tokens import WORD, with_clitics
+from graphneg.errors import InputError
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLITIC = re.compile(r"(?:n['’]t|['’](?:s|m|d|re|ve|ll|t))$")
@@ -55,7 +56,30 @@ def table_rows(package: str, name: str) -> list[list[str]]:
 @cache
 def _tables() -> dict[str, str]:
     """Return the words of each class as one string."""
-    return dict(table_rows("graphneg.english", "word_classes.tsv"))
+    return unique_rows(table_rows("graphneg.english", "word_classes.tsv"), "word_classes.tsv")
+
+
+def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
+    """Return the second cell of each row by its first cell.
+
+    Args:
+        rows: Rows of two cells.
+        table: Name of the table, for the message.
+
+    Returns:
+        Cell by name.
+
+    Raises:
+        InputError: A name occurs in two rows, or a row does not have two cells.
+    """
+    cells: dict[str, str] = {}
+    for row in rows:
+        if len(row) != 2:
+            raise InputError(f"{table}: expected a name and its words, got {row}: separate them by one tab")
+        if row[0] in cells:
+            raise InputError(f"{table}: two rows are called {row[0]}: rename one of them")
+        cells[row[0]] = row[1]
+    return cells
 
 
 def word_list(name: str) -> list[str]:

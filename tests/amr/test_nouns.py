@@ -111,6 +111,24 @@ def test_an_it_that_rains_names_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    ("graph", "at", "empty"),
+    [
+        ("(t / take-01 :ARG0 (i / it) :ARG1 (q / temporal-quantity :unit (h / hour)))", 1, True),
+        ("(t / take-01 :ARG0 (i / it) :ARG1 (b / battery))", 1, None),
+        ("(c / cost-01 :ARG1 (i / it) :ARG2 (l / lot :ARG1-of (l2 / live-01)))", 1, True),
+        ('(i / it :mod (d / date-entity :time "5:00"))', 0, True),
+        ("(b / before :op1 (n / now) :domain (i / it))", 2, True),
+        ("(g / get-05 :ARG1 (i / it) :ARG2 (l / late))", 1, True),
+        ("(g / get-05 :ARG1 (i / it) :ARG2 (r / red-02))", 1, None),
+    ],
+)
+def test_an_it_that_tells_the_time_or_announces_a_clause_names_nothing(
+    graph: str, at: int, empty: bool | None
+) -> None:
+    assert fact(graph, at, "expletive") is empty
+
+
+@pytest.mark.parametrize(
     ("text", "tense"),
     [
         ("She walked home.", "past"),

@@ -18,10 +18,12 @@ from graphneg.english.words import (
     lemma_of,
     lemmas,
     stems,
+    unique_rows,
     word_class,
     word_list,
     word_map,
 )
+from graphneg.errors import InputError
 from graphneg.model import Dialogue
 from tests.graphs import SHARED
 from tests.loader_samples import load
@@ -62,6 +64,12 @@ def test_the_graph_tells_verbs_from_nouns() -> None:
 
 def test_each_tag_that_may_follow_is_one_that_something_follows() -> None:
     assert {name for costs in FOLLOWS.values() for name in costs} <= FOLLOWS.keys()
+
+
+def test_a_class_of_words_has_one_row() -> None:
+    assert "ohio" in word_class("states") and "know" in word_class("stative-verbs")
+    with pytest.raises(InputError, match="two rows are called states"):
+        unique_rows([["states", "ohio"], ["states", "know"]], "words.tsv")
 
 
 def test_tags_choose_the_lemma() -> None:

@@ -12,6 +12,7 @@ changes in place.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile, pairwise
 
 from graphneg.decoders.surface.clauses import VerbGroup, noun_phrase_end
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens
@@ -19,13 +20,19 @@ from graphneg.decoders.surface.forms import BE, DO, HAVE, Case, agree, finite_ta
 from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.negation_scope import is_tag_pronoun
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.english.gazetteer import MONTHS, TEMPORAL_UNITS, WEEKDAYS
+from graphneg.english.lexicon import english
+from graphneg.english.noun_kinds import kind_of
+from graphneg.english.numbers import NUMBERS
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import word_class, word_map
+from graphneg.english.words import lemma_of, word_class, word_map
 
 # Words that are plural without an *-s*.
-_PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people"})
+_PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people", "ones"})
 # Tags of words that can be the head of a subject.
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
+# Tags of words between a subject and *be*: "it *might not* be".
+_AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
 # Maximum number of tokens between an expletive *it* and the clause that it anticipates.
 _EXPLETIVE_REACH = 7
 
@@ -131,7 +138,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         return
     if low == "'s":
         # "He's seen it" (has), "He's here" (is).
-        lemma, tag = "have" if group.second.low in word_class("after-has") else "be", "VBZ"
+        lemma, tag = "have" if group.perfect else "be", "VBZ"
     elif low in BE | HAVE | DO:
         lemma, tag = "be" if low in BE else "have" if low in HAVE else "do", finite_tag(low)
     elif verb.tag in ("VBZ", "VBP"):
@@ -144,9 +151,13 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     # *'m* and *'re* need a pronoun before them: "What're you?" -> "What am I?", not "What'm I?".
     if clitic == "'s" or (clitic and lone and not group.inverted):
         form = clitic
-    # *Am* takes no *n't*: "Aren't you late?" -> "Aren't I late?"
-    if form == "am" and sentence.tokens.at(sentence.tokens.where(verb) + 1).low == "n't":
-        form = "are"
+    negation = sentence.tokens.at(sentence.tokens.where(verb) + 1)
+    # *Am* takes no *n't*: "Aren't you late?" -> "Aren't I late?", "You aren't late" -> "I am not late".
+    if form == "am" and negation.low == "n't":
+        if group.inverted:
+            form = "are"
+        else:
+            sentence.rewrite(negation, "not")
     if form != low:
         sentence.rewrite(verb, form)
 
@@ -195,7 +206,14 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         around = tokens[slice(*sentence.sentence_bounds(index))]
         courteous = any(other.low in word_class("courtesies") for other in around)
         greets = tokens.at(index - 2).low == "how" and tokens.at(index - 1).is_be
-        known = {"courteous": courteous, "greets": greets, "supposed": around[0].low == "if"}
+        # "I'm afraid it's late" is polite, "I'm afraid of dogs" is a fear.
+        regrets = token.low == "i" and tokens.at(index + 1).is_be and tokens.at(index + 2).low == "afraid"
+        regrets = regrets and tokens.at(index + 3).low not in ("of", "to")
+        known = {
+            "courteous": courteous or regrets,
+            "greets": greets,
+            "supposed": around[0].low == "if",
+        }
         sentence.refuse("pronoun", index, **known)
     for token, person, case in changes:
         _refuse_person(sentence, token, person, case)
@@ -294,16 +312,75 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     _, end = sentence.sentence_bounds(index)
     after = tokens[index + 1 : min(end, index + 1 + _EXPLETIVE_REACH)] or [EDGE]
-    marks = (other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:])
+    # "It's nice meeting you", "It's no use crying".
+    doing = any(two.tag == "VBG" and one.tag in ("JJ", "NN") for one, two in pairwise(after))
+    marks = doing or any(
+        other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:]
+    )
     # "its long tail": a possessive, not a misspelt "it's".
     owns = sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD")))
     # "How long will it take to get there?", "It costs a lot to live here."
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
-    costs = verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)
-    # "It's five o'clock", "It's 2135-3678."
-    counts = after[0].is_be and len(after) > 1 and after[1].tag == "CD"
-    anticipates = (after[0].is_be and any(marks)) or costs or counts
+    lasts = verb.lemma == "take" and any(lemma_of(other.low, "NNS") in TEMPORAL_UNITS for other in after)
+    costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
+    # "It must be hard to": *be* follows auxiliaries. "Isn't it hard to": it precedes.
+    rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
+    linked = tokens.at(tokens.back(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
+    said = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
+    # "It's five o'clock", "It's 2135-3678", "It's quite sunny", "It's Monday", "It's getting late".
+    told = any(other.low in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in said)
+    # But in "It's ten years old" *it* is a thing.
+    aged = any(other.low == "old" for other in after)
+    counts = linked and not aged and any(other.tag == "CD" or other.low in NUMBERS for other in said)
+    becomes = verb.lemma in word_class("becoming") and any(
+        other.low in word_class("said-of-no-thing") for other in after
+    )
+    anticipates = (linked and (marks or told)) or costs or counts or becomes
     sentence.refuse("expletive", index, owns=owns, anticipates=anticipates)
+
+
+def third_person(tokens: Sequence[Token], person: str) -> str:
+    """Return the third-person pronoun for a noun phrase that replaces another one or a pronoun.
+
+    Args:
+        tokens: The tokens of the new noun phrase.
+        person: The pronoun that referred to the old one.
+
+    Returns:
+        A subject pronoun. If the noun does not show a person's sex, ``person`` is kept where it can.
+
+    Example:
+        "the girl" gives ``she``, "the car" gives ``it``, "my friend" instead of *she* gives ``she``.
+    """
+    if person_of(tokens) in ("they", "we"):
+        return person_of(tokens)
+    noun = tokens[head_of(tokens)].low
+    classes = english().of(noun)
+    if not classes.isdisjoint(("man", "woman")):
+        return "he" if "man" in classes else "she"
+    if noun in PEOPLE or kind_of(noun) == "person":
+        return person if person in ("he", "she") else "he"
+    return person if person in ("he", "she", "it") else "it"
+
+
+def follow(sentence: SentenceDraft, tokens: Sequence[Token], old: str, person: str) -> None:
+    """Change the other mentions of a replaced noun or pronoun.
+
+    Args:
+        sentence: The sentence, edited in place.
+        tokens: The tokens of the mentions.
+        old: Their person as a subject pronoun.
+        person: Their new person.
+
+    Example:
+        "He loves his dog" with *he* replaced by *the girl* is "The girl loves her dog".
+    """
+    for token in tokens if old != person else ():
+        case = case_of(sentence, token, old) if token in sentence.tokens else None
+        if case is not None:
+            rewrite_pronoun(sentence, token, person, case)
+        if case == Case.SUBJECT:
+            agree_with(sentence, token)
 
 
 def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:

@@ -16,6 +16,7 @@ from typing import Literal
 
 from graphneg.decoders.surface.draft import EDGE, Token, Tokens, after_determiner
 from graphneg.decoders.surface.forms import BE, DO, HAVE, is_participle, verb_form, verb_lemma
+from graphneg.english.gazetteer import TEMPORAL_UNITS, WEEKDAYS
 from graphneg.english.tagging import FINITE, NOUNS
 from graphneg.english.words import word_class
 
@@ -34,6 +35,8 @@ _STARTS = frozenset({"EN", "QT", "PU", "CC", "UH"})
 _NP = NOUNS | {"JJ", "DT", "PS", "CD", "POS", "PN", "PRS", "PRO", "EX"}
 # Tags of the first word of a subject that follows its auxiliary: "Has *the* train left?"
 _AFTER_AUXILIARY = NOUNS | {"PRS", "PRO", "DT", "PS", "PN", "EX", "CD", "JJ"}
+# Tags of the first word of an object.
+_OPENS_OBJECT = frozenset({"DT", "PS", "PRO", "PN", "NN", "NNS", "NNP"})
 # Maximum number of tokens in an aside between commas: "Tom, my oldest friend, has left."
 _COMMA_REACH = 12
 
@@ -91,8 +94,20 @@ class VerbGroup:
 
     @property
     def perfect(self) -> bool:
-        """Whether a ``'s`` before the second verb means *has*: "It's been", "He's got"."""
-        return self.second.low in ("been", "got", "had", "become", "seen")
+        """Whether the first verb is ``'s`` for *has*: "He's lost it", but not "It's seen by him"."""
+        low, following = self.second.low, self.tokens.at(self.main + 1)
+        if self.verb.low != "'s" or low in word_class("after-has"):
+            return self.verb.low == "'s" and self.second is not EDGE
+        if self.second.tag != "VBN" or low in word_class("naming-participles"):
+            return False
+        # "I know what he's done", "What's she made?": the question word is the object.
+        asked = self.tokens.at((self.first if self.inverted else self.start) - 1).tag == "WP"
+        # "She's lost her keys", but "It's closed this week", "It's closed today".
+        time = {following.low, self.tokens.at(self.main + 2).low}
+        object_ = following.tag in _OPENS_OBJECT and time.isdisjoint(TIME_NOUNS | TEMPORAL_UNITS | WEEKDAYS)
+        thing = bool(self.said_of) and self.said_of[-1].low in ("it", "that", "this", "everything", "what")
+        hidden = low in word_class("perhaps-after-has") and following.low not in ("by", "of") and not thing
+        return object_ or asked or hidden
 
     @property
     def would(self) -> bool:
@@ -151,6 +166,7 @@ def groups(tokens: Tokens) -> list[VerbGroup]:
 def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup | None:
     """Return the verb group that begins at an index, if one does."""
     _retag_conjunct(tokens, index, before)
+    _retag_order(tokens, index, before)
     tag = tokens[index].tag
     if tag in FINITE and not (tag == "VBP" and after_determiner(tokens, index)):
         return _finite(tokens, index)
@@ -208,6 +224,14 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
         token.tag = "VBD"
     elif token.tag == "VB" and main == "VBP":
         token.tag = "VBP"
+
+
+def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
+    """Tag the verb of an order that begins with an adverb as a plain form: "Always go home"."""
+    token, opened = tokens[index], tokens.at(index - 1).low in word_class("before-orders")
+    plain = token.tag == "VBP" and token.low == token.lemma
+    if plain and opened and _opens_clause(tokens, index, before):
+        token.tag = "VB"
 
 
 def _finite(tokens: Tokens, index: int) -> VerbGroup:
@@ -349,7 +373,7 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
         if head and tokens[index].low == "of" and tag not in NOUNS:
             inner = noun_phrase_end(tokens, index + 1)
             return inner if inner > index + 1 else index
-        if tag in NOUNS:
+        if tag in NOUNS or _is_counted_one(tokens, index):
             head = True
         elif tag == "POS":
             head = False
@@ -357,6 +381,11 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
             break
         index += 1
     return index if head else start
+
+
+def _is_counted_one(tokens: Tokens, index: int) -> bool:
+    """Return whether *one* or *ones* is a noun: "the full one", "old ones"."""
+    return tokens[index].low in ("one", "ones") and tokens.at(index - 1).tag in ("DT", "JJ")
 
 
 def hyphen(tokens: Tokens, index: int) -> bool:
@@ -408,9 +437,11 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
     while index:
         token, following = tokens[index - 1], tokens.at(index).tag
         tag = token.tag
-        if not head and tag in ("PRS", "PRO", "PN", "EX"):
+        if not head and _is_counted_one(tokens, index - 1):
+            head = True
+        elif not head and tag in ("PRS", "PRO", "PN", "EX"):
             return _with_phrase_before(tokens, index - 1)
-        if tag in NOUNS and token.low not in TIME_NOUNS:
+        elif tag in NOUNS and token.low not in TIME_NOUNS:
             head = True
         elif not head:
             break

@@ -346,7 +346,8 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     else:
         tokens = donor.with_article(tokens)
     splice(sentence, target, tokens)
-    _follow(sentence, [token for token in mentions if token is not head], old, lone or _third(tokens, old))
+    others = [token for token in mentions if token is not head]
+    agreement.follow(sentence, others, old, lone or agreement.third_person(tokens, old))
     if subject:
         agreement.agree_with(sentence, tokens[agreement.head_of(tokens)])
     for group in sentence.groups() if not subject else ():
@@ -359,25 +360,6 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
         ):
             agreement.inflect_finite(sentence, group, agreement.person_of(tokens))
     agreement.agree_relative(sentence, tokens)
-
-
-def _third(tokens: list[Token], person: str) -> str:
-    """Return the third-person pronoun for a noun phrase that replaced a pronoun."""
-    if agreement.person_of(tokens) in ("they", "we"):
-        return agreement.person_of(tokens)
-    if tokens[agreement.head_of(tokens)].low in agreement.PEOPLE:
-        return person if person in ("he", "she") else "he"
-    return person if person in ("he", "she", "it") else "it"
-
-
-def _follow(sentence: SentenceDraft, tokens: list[Token], old: str, person: str) -> None:
-    """Change the other mentions of a replaced pronoun: "He loves his dog" -> "I love my dog"."""
-    for token in tokens if old != person else ():
-        case = agreement.case_of(sentence, token, old) if token in sentence.tokens else None
-        if case is not None:
-            agreement.rewrite_pronoun(sentence, token, person, case)
-        if case == Case.SUBJECT:
-            agreement.agree_with(sentence, token)
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:

@@ -19,10 +19,28 @@ from functools import lru_cache
 
 from graphneg.amr.concept_words import NEGATIVE_PREFIX
 from graphneg.decoders.surface import forms
-from graphneg.decoders.surface.agreement import agree_relative, agree_with, person_of
+from graphneg.decoders.surface.agreement import (
+    agree_relative,
+    agree_with,
+    case_of,
+    follow,
+    is_subject,
+    person_of,
+    refuse_expletive,
+    third_person,
+)
 from graphneg.decoders.surface.draft import Token
-from graphneg.decoders.surface.forms import BE, HAVE, degree, may_be_bare, noun_form
+from graphneg.decoders.surface.forms import (
+    BE,
+    HAVE,
+    Case,
+    degree,
+    may_be_bare,
+    noun_form,
+    pronoun_cases,
+)
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
+from graphneg.english.lexicon import english
 from graphneg.english.noun_kinds import OTHER, is_frame, kind_of, lexeme
 from graphneg.english.numbers import MONTHS, NUMBERS, ORDINALS, WEEKDAYS
 from graphneg.english.propbank import FrameEntry, load_frames
@@ -50,6 +68,8 @@ _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
 # transitive.
 _ENOUGH = 3
 _NEARLY_ALL = 0.8
+# Number of annotated examples from which a verb without an object in any of them counts as intransitive.
+_MANY = 5
 # For each kind of complement, the beginnings of the dependency relations that annotated examples show for it.
 _NEEDED = {
     "dative": ("dative",),
@@ -76,6 +96,9 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     """
     node, index, tokens = sentence.node(k), sentence.head(k), sentence.tokens
     token, frame = tokens[index], is_frame(concept)
+    if pronoun_cases(node.concept or "") and "NOUN" in readings(concept) and not frame:
+        _pronoun_to_noun(sentence, k, concept)
+        return
     old, wanted = lexeme(node.label), lexeme(concept)
     # "The bank account is mine": *bank* as an argument is only the first half of a word, so its replacement
     # would not make sense.
@@ -83,17 +106,22 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     compound = argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
     if compound and not is_frame(node.concept or ""):
         raise RealisationError("kind-mismatch", f"{token.text} is the first part of a word")
-    _refuse_out_of_place(sentence, index, old, wanted)
+    _refuse_out_of_place(sentence, index, old, wanted, node.role or "")
     _drop_rest(sentence, k)
     particle = old.rpartition(" ")[2]
     if particle != old and token.tag in VERBS and particle in word_class("phrasal-particles"):
         # "She took it away" -> "She brought it": the particle of a phrasal verb is removed, too.
         index = tokens.where(token)
         for other in [other for other in tokens[index + 1 : index + 7] if other.low == particle][:1]:
+            # "They ran out of milk", "I put up with it": the preposition depends on the particle.
+            if (preposition := tokens.at(tokens.where(other) + 1).low) in ("of", "with", "to", "for"):
+                raise RealisationError("no-form", f"{old} {preposition} is one phrase")
             tokens.remove(other)
+    # "his arrival", but not "a cook": the noun names an event, so another event can replace it.
+    event = token.low != old and not lemmas(token.low).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
         _refuse_unfit(sentence, token, node.concept or "", concept)
-    elif token.tag in NOUNS and frame and not is_nominal(concept, wanted):
+    elif token.tag in NOUNS and frame and not (is_nominal(concept, wanted) or (event and _nouns_of(concept))):
         raise RealisationError("no-form", f"{wanted} is a verb, and {token.text} is none")
     elif token.tag in NOUNS and frame and kind_of(wanted) == OTHER != kind_of(old):
         raise RealisationError("no-form", f"{wanted} is seldom a noun, and {token.text} mostly is")
@@ -108,6 +136,37 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         _count(sentence, token, old)
     if token.tag in NOUNS or token.tag in ("PN", "PRS"):
         agree_with(sentence, token)
+    _follow_noun(sentence, token, old)
+
+
+def _pronoun_to_noun(sentence: SentenceDraft, k: int, noun: str) -> None:
+    """Replace a pronoun by a noun with *the*: "He loves his dog" -> "The girl loves her dog"."""
+    token, *others = [sentence.tokens[index] for index in sentence.indices(k)]
+    old = sentence.node(k).concept or ""
+    case, subject = case_of(sentence, token, old), is_subject(sentence, token)
+    if old == "it":
+        refuse_expletive(sentence, token)
+    sentence.rewrite(token, "the", "DT")
+    head = Token(noun.capitalize() if noun in _CAPITALS else noun, "NN")
+    owner = [Token("'s", "POS")] if case in (Case.POSSESSIVE, Case.OWN) else []
+    sentence.insert(sentence.tokens.where(token) + 1, head, *owner)
+    follow(sentence, others, old, third_person([head], old))
+    if subject:
+        agree_with(sentence, head)
+
+
+def _follow_noun(sentence: SentenceDraft, token: Token, old: str) -> None:
+    """Change the pronouns of a man into those of a woman if the noun for him was changed, or the reverse.
+
+    A pronoun with a node of its own may mean somebody else, so it stays.
+    """
+    person = {True: "he", False: "she"}["man" in english().of(old)]
+    if english().of(old).isdisjoint(("man", "woman")) or token.tag not in NOUNS:
+        return
+    owned = {id(other) for tokens in sentence.owned.values() for other in tokens}
+    start, end = sentence.sentence_bounds(sentence.tokens.where(token))
+    near = [other for other in sentence.tokens[start:end] if id(other) not in owned]
+    follow(sentence, near, person, third_person([token], person))
 
 
 def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> None:
@@ -189,7 +248,7 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
             return forms.adverb_of(wanted)
         return forms.adjective_form(wanted, "JJ" if token.low == old else degree(token.text))
     if tag in NOUNS:
-        return _noun(token, old, wanted, is_frame(concept))
+        return _noun(token, old, wanted, concept)
     like = tag in CLOSED.get(wanted, {})
     if not like and not (tag in ("PN", "PRS", "PRO") and "NOUN" in readings(wanted)):
         raise RealisationError("no-form", f"{wanted} can't stand for {token.text}")
@@ -224,14 +283,13 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     known, shown = readings(head), "JJ" if token.low == old else degree(token.text)
     index = sentence.tokens.where(token)
     modifies = sentence.is_noun(index + 1)
-    # "It is a little cold": *little* is part of the phrase "a little".
-    if token.low in ("little", "bit") and sentence.tokens.at(index - 1).low == "a" and not modifies:
-        raise RealisationError("no-form", f"a {token.text} is a fixed phrase here")
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
         raise RealisationError("no-form", f"{wanted} is no adjective")
-    # "It was open" -> "It was closed": a verb frame gives a participle.
+    # "It was open" -> "It was closed": a verb frame gives a participle. "a moving story" -> "an exciting
+    # story".
     if frame and shown == "JJ" and not is_adjectival(concept, wanted) and "VERB" in known:
-        return _verb(wanted, "VBN")
+        present = token.low.endswith("ing") and "VERB" in readings(token.low)
+        return _verb(wanted, "VBG" if present else "VBN")
     if "ADJ" in known or not known:
         return forms.adjective_form(wanted, shown)
     # Use the participle that the old word resembles: past after *-ed* and *-en*, else present.
@@ -243,8 +301,9 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
     raise RealisationError("no-form", f"{wanted} has no form like {token.text}")
 
 
-def _noun(token: Token, old: str, wanted: str, frame: bool) -> str:
+def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
     """Return the new word as a noun, in the number of the old word."""
+    frame = is_frame(concept)
     known, name = readings(wanted.split(" ")[-1]), wanted[:1].isupper()
     nominal = known.keys() & ({"NOUN", "PROPN", "VERB"} if frame else {"NOUN"})
     if known and not nominal and not name:
@@ -259,8 +318,13 @@ def _noun(token: Token, old: str, wanted: str, frame: bool) -> str:
         return noun_form(wanted, tag)
     # "The teacher came" -> "The writer came": derive a noun with the same kind of suffix.
     derived = _derived(token.low, forms.verb_lemma(wanted), tag)
-    if derived is not None:
+    # "his arrival" -> "his departure", never "his department".
+    nouns = [] if token.low.endswith(_AGENTS) else _nouns_of(concept)
+    inflected = [noun_form(noun, tag) for noun in nouns]
+    if derived is not None and (not nouns or derived in inflected):
         return derived
+    if inflected and wanted not in nouns:
+        return inflected[0]
     if "NOUN" in readings(wanted) and not token.low.endswith(_AGENTS):
         return noun_form(wanted, tag)
     if "VERB" in readings(wanted.split(" ")[0]) and not token.low.endswith(_AGENTS):
@@ -357,7 +421,7 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
     return said
 
 
-def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str) -> None:
+def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
     """Refuse a word that does not fit at an index (rules ``fit``)."""
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.at(index + 1), tokens.at(index + 2)
@@ -367,6 +431,8 @@ def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: 
         "fit",
         index,
         governor=tokens.at(sentence.noun_phrase(index)[0] - 1),
+        # "It's a little cold": how cold, not how big.
+        amount=role in ("degree", "extent", "quant") or "ADJ" in readings(after.low),
         old=old,
         wanted=wanted,
         compared=after.tag in ("RBR", "JJR") or degree(after.text) == "JJR",
@@ -429,6 +495,13 @@ def is_nominal(concept: str, word: str) -> bool:
     """
     frame = load_frames().frames.get(concept)
     return frame is None or not frame.verbal or ("n", word) in load_frames().aliases
+
+
+@lru_cache(maxsize=4096)
+def _nouns_of(concept: str) -> tuple[str, ...]:
+    """Return the nouns that PropBank lists for a frame: *departure* for ``depart-01``."""
+    aliases = load_frames().aliases.items()
+    return tuple(word for (pos, word), frames in aliases if pos == "n" and concept in frames)
 
 
 def is_adjectival(concept: str, word: str) -> bool:
@@ -498,6 +571,10 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         True if the examples show the complement, or if there are no examples.
     """
     if complement == "object":
+        objects = any(form.startswith(("dobj", "nsubjpass")) for form in frame.seen)
+        # "I failed that exam", but "I succeeded in that exam": no example of *succeed* has an object.
+        if frame.examples >= _MANY and not objects:
+            return False
         return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
     if complement == "adjective":
         return "PRD" in frame.functions.values() or not {"acomp", "oprd"}.isdisjoint(frame.seen)

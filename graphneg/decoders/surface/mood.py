@@ -135,7 +135,7 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
         negation = next((tokens[index] for index in group.negations if tokens[index].low == "n't"), None)
         clitics = {
             # "He's seen it" -> "Has he seen it?"; "He's here" -> "Is he here?"
-            "'s": "has" if group.perfect or group.second.low == "done" else "is",
+            "'s": "has" if group.perfect else "is",
             "'d": "had" if group.second.tag == "VBN" else "would",
         }
         text = clitics.get(verb.low, verb.full)
@@ -348,7 +348,7 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
     """
     tokens = sentence.tokens
     first, *rest = [tokens[index] for index in group.chain]
-    perfect = group.perfect or group.second.low == "done"
+    perfect = group.perfect
     while rest and (
         first.tag == "MD"
         or (first.low == "'s" and perfect)

@@ -76,6 +76,14 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         negative=only or bool(group.negations) or any(token.low in NEGATIVE_WORDS for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
+        # In "I waited, and look at it now" *look* depends on no verb, but *dance* in "I can sing and dance"
+        # does.
+        ordered=group.kind == "bare"
+        and tokens.at(first - 1).low in ("and", "or")
+        and bool(earlier)
+        and earlier[-1].kind == "finite"
+        and len(earlier[-1].chain) == 1
+        and earlier[-1].verb.tag != "MD",
         offers=sentence.offers(group),
         alone=len(group.chain) == 1,
         presented=group.asks,
@@ -143,6 +151,10 @@ def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
     is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
+        # "I like it, too", "I saw some birds, some cats and a dog": the clause goes on behind the comma.
+        added = tokens.at(index + 1).low in ("too", "also") and _is_last(sentence, index + 1)
+        if token.text == "," and (added or (is_any and sentence.inside_list(index))):
+            continue
         # Another clause begins.
         if token.low == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return

@@ -167,6 +167,9 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
     determiner = tokens.at(max(group.main + 1, group.subject[1])) if exists and group.subject else EDGE
     if group.kind == "imperative":
         _negate_imperative(sentence, group)
+    elif verb.low in ("'d", "had") and tokens.at(group.first + 1).low == "better":
+        # "You'd better go" -> "You'd better not go".
+        sentence.insert(group.first + 2, Token("not", "NEG"))
     elif group.kind != "finite":
         doer = tokens.at(tokens.back(group.first, ("RB",)) - 1)
         # "I always meant to": the tagger took a finite verb for a participle.
@@ -256,7 +259,8 @@ def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
     state = state and tokens.at(group.main + 1).low not in word_class("no-cannot")
     if state or (group.second.full == "have" and len(group.chain) > 2):
         return "can"
-    if group.verb.low == "may" and low in ("you", "i", "we") and main.lemma not in word_class("states"):
+    asked = group.verb.low == "may" and low in ("you", "i", "we")
+    if asked and main.lemma not in word_class("stative-verbs"):
         return None
     past = any(token.tag == "VBD" for token in tokens[: group.first])
     return "would" if past else "will"
@@ -284,11 +288,17 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 
     Returns:
         True if that was possible.
+
+    Raises:
+        RealisationError: The phrase can't be denied.
     """
     tokens, indices, inner = sentence.tokens, sentence.indices(k), sentence.subtree_indices(k)
     if indices and sentence.is_noun(indices[0]):
         start, _ = sentence.noun_phrase(indices[0])
-        before = tokens.at(start - 1)
+        before, clause = tokens.at(start - 1), sentence.finite_before(start)
+        # "I won't say a word": "I won't say no word" would be denied twice.
+        if clause is not None and clause.negations:
+            raise RealisationError("already-negative", f"the clause of {sentence.node(k).label} is negative")
         # "What a queer idea!" and "such a mess" do not take *no*.
         if before.low not in ("what", "such", "not"):
             if before.is_be:

@@ -300,6 +300,24 @@ class SentenceDraft(Draft):
         definite = shown.tag in ("PS", "NNP", "PRS") or shown.low in ("the", "this", "that", "these", "those")
         return verb.lemma in ("come", "go") or (verb.is_be and definite)
 
+    def inside_list(self, comma: int) -> bool:
+        """Return whether a comma separates items of a list: no verb follows, but an *and* or *or*.
+
+        Args:
+            comma: The index of the comma.
+
+        Returns:
+            True for both commas of "with Jim, Tom, and Ann".
+        """
+        joint = False
+        for token in self.tokens[comma + 1 :]:
+            if token.tag in ("EN", "QT"):
+                break
+            if token.tag in VERBS or token.tag in ("SC", "WP", "PRS", "TO"):
+                return False
+            joint = joint or token.low in ("and", "or")
+        return joint
+
     def conjuncts(self, group: VerbGroup) -> list[Token]:
         """Return the single verbs that *and* joins to a finite group under the same subject.
 

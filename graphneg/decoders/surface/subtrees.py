@@ -223,6 +223,10 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     if answers or marked or tokens[index].tag == "TO" or is_dangling(tokens, index):
         raise RealisationError("unclear-clause", "something that is no clause can't stand under a verb")
     opener = _opener_of(concept, person)
+    own = [token.low for token in group.said_of] == [person]
+    # Nobody says "I agree that I stayed".
+    if own and concept in word_class("about-others"):
+        raise RealisationError("kind-mismatch", f"nobody would {lexeme(concept)} with a claim about himself")
     if group.quotative and index == group.first:
         group.straighten()
     # "Do you like it?" -> "I doubt that you like it."
@@ -239,7 +243,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         strip_to_base(sentence, group)
     elif (
         concept == "refuse-01"
-        and [token.low for token in group.said_of] == [person]
+        and own
         and not group.negations
         and group.subject == (group.first - 1, group.first)
     ):

@@ -10,7 +10,7 @@ changes in place.
 
 from __future__ import annotations
 
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 
 from graphneg.decoders.surface.agreement import person_of
 from graphneg.decoders.surface.clauses import VerbGroup
@@ -19,7 +19,7 @@ from graphneg.decoders.surface.forms import BE, DO, HAVE, agree, before_nt
 from graphneg.decoders.surface.lexical import set_concept
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.noun_kinds import lexeme
-from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.tagging import NOUNS
 from graphneg.english.words import word_class, word_map
 
 TENSES = word_map("tenses-of-times")
@@ -56,6 +56,11 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         group = sentence.finite_before(index) or group
     sentence.refuse("set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
+    # "tomorrow night" -> "last night", never "yesterday night".
+    index = sentence.head(k)
+    together = f"{word}_{sentence.tokens.at(index + 1).low}"
+    if (usual := word_map("times-together").get(together)) is not None:
+        sentence.rewrite(sentence.tokens[index], usual)
     if group is not None and tense in ("past", "future") and group.kind == "finite":
         change_tense(sentence, group, tense)
 
@@ -122,7 +127,7 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
         token = tokens[index]
         dash = "-" in (tokens[index - 1].text, tokens[min(index + 1, len(tokens) - 1)].text)
         # A single hyphen is part of a word, and a comma may be part of a list: "with Jim, Tom, and Ann".
-        if (token.text == "-" and not dash) or (token.text == "," and _inside_list(sentence, index)):
+        if (token.text == "-" and not dash) or (token.text == "," and sentence.inside_list(index)):
             continue
         if token.tag in ("EN", "SC", "PU") or token.is_quote:
             return index
@@ -137,18 +142,6 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
     return len(tokens)
 
 
-def _inside_list(sentence: SentenceDraft, comma: int) -> bool:
-    """Return whether a comma separates items of a list: no verb follows, but an *and* or *or*."""
-    joint = False
-    for token in sentence.tokens[comma + 1 :]:
-        if token.tag in ("EN", "QT"):
-            break
-        if token.tag in VERBS or token.tag in ("SC", "WP", "PRS", "TO"):
-            return False
-        joint = joint or token.low in ("and", "or")
-    return joint
-
-
 def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None:
     """Change the tense of a group and of the verbs that *and* joins to it.
 
@@ -157,9 +150,13 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
         group: The verb group.
         wanted: ``past``, ``future`` or ``present``; an empty string leaves the tense as it is.
 
+    Raises:
+        RealisationError: A clause that *and* joins to this one would keep its tense (``unclear-clause``).
+
     Example:
         "I saw it and told her." in the future is "I will see it and tell her."
     """
+    before, joins = [token.text for token in sentence.tokens], _joins_clause(sentence, group)
     passive = len(group.chain) > 1 and sentence.tokens[group.chain[-2]].full in BE
     # "It was seen and liked": both participles depend on the same *be*.
     joined = sentence.conjuncts(group) if wanted and not passive else []
@@ -172,14 +169,40 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
     elif wanted == "future":
         group.straighten()
         _to_future(sentence, group)
+    if joins and before != [token.text for token in sentence.tokens]:
+        raise RealisationError("unclear-clause", "the clause joined to this one would keep its tense")
+    perfect = group.verb.tag == "MD" and group.second.low == "have"
     for verb in joined:
-        if wanted == "future":
+        if wanted == "past" and perfect and verb.tag == "VB":
+            # "I should see it and tell her" -> "I should have seen it and told her".
+            sentence.inflect(verb, "VBN")
+        elif wanted == "future":
             sentence.inflect(verb, "VB")
         elif wanted == "past" and not (verb.tag == "VB" and _after_modal(sentence, verb)):
             # "could see it and tell her": the plain form depends on the modal.
             sentence.inflect(verb, "VBD")
         elif wanted == "present" and verb.tag == "VBD":
             sentence.rewrite(verb, agree(verb.lemma, "VBP", _person(group)), "VBP")
+
+
+def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
+    """Return whether a conjunction without a comma joins a clause with another subject to a clause.
+
+    "She sang yesterday and he dances" has two tenses; "She sang yesterday, and he dances" may have.
+
+    Returns:
+        True if such a clause precedes or follows.
+    """
+    start, end = sentence.sentence_bounds(group.first)
+    finite = [other for other in sentence.groups() if start <= other.first < end and other.kind == "finite"]
+    return any(
+        later.subject is not None
+        and later.subject != earlier.subject
+        and group.first in (earlier.first, later.first)
+        and sentence.tokens.at(later.start - 1).low in ("and", "or", "but")
+        and sentence.tokens.at(later.start - 2).text != ","
+        for earlier, later in pairwise(finite)
+    )
 
 
 def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:

@@ -285,7 +285,7 @@ def test_an_order_becomes_a_statement() -> None:
     [
         (WORKS, "doubt-01", "I doubt that she works at the bank."),
         (SEEN, "refuse-01", "I refuse to see that movie."),
-        (TIRED, "agree-01", "I agree that I am tired."),
+        (TIRED, "admit-01", "I admit that I am tired."),
         (FRIEND, "doubt-01", "I doubt that he is your friend."),
         (WORKS, "order-01", "I order that she work at the bank."),
         (OPEN, "refuse-01", "I refuse to open the window, please."),
