@@ -104,9 +104,25 @@ def _of_python(text: str, place: str) -> Iterator[tuple[str, str]]:
             for value in help_texts:
                 if isinstance(value, ast.Constant) and isinstance(value.value, str):
                     yield f"{place}:{node.lineno}", value.value
+    yield from _comments_of_python(text, place)
+
+
+def _comments_of_python(text: str, place: str) -> Iterator[tuple[str, str]]:
+    """Yield comments; adjacent lines of one comment are a single text."""
+    first, last, block = 0, 0, list[str]()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and "noqa" not in token.string and "pyright" not in token.string:
-            yield f"{place}:{token.start[0]}", token.string
+        if token.type != tokenize.COMMENT or "noqa" in token.string or "pyright" in token.string:
+            continue
+        row, is_whole_line = token.start[0], not token.line[: token.start[1]].strip()
+        if block and (row != last + 1 or not is_whole_line):
+            yield f"{place}:{first}", "\n".join(block)
+            block = []
+        if not block:
+            first = row
+        block.append(token.string)
+        last = row
+    if block:
+        yield f"{place}:{first}", "\n".join(block)
 
 
 def _comments_of_cypher(text: str, place: str) -> Iterator[tuple[str, str]]:
