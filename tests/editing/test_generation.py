@@ -425,7 +425,7 @@ class TestTheContentOfAStore:
     ) -> None:
         write_past_graphneg(dialogues.store, ENOUGH)
         before = texts_digest(dialogues.store, Selection(limit=1))
-        change = f"MATCH {there} WITH * LIMIT 1 SET {property} = {property}"
+        change = f"MATCH {there} WHERE {property} IS NOT NULL WITH * LIMIT 1 SET {property} = {property}"
         dialogues.cypher_write(change)
         assert texts_digest(dialogues.store, Selection(limit=1)) != before
 
