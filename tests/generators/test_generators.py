@@ -171,7 +171,7 @@ class TestNegatives:
 
         made = graph.generate(Explained(), per_context=1)
         assert not list(made)
-        assert made.summary.skipped == {"hoarse": 1, "too-few": 3}
+        assert made.summary.skipped == {"hoarse": 1, "too-few": 3, "no-context": 1}
 
     def test_of_an_object_of_another_class_are_refused(self, graph: DialogueGraph) -> None:
         with pytest.raises(GeneratorError, match=r"object is no generator: derive its class from"):
