@@ -39,7 +39,7 @@ _CONTAINERS = {"data", "dialogues", "dialogs", "conversations", "chats", "exampl
 def dialogue_values(
     read: Read, progress: Progress, fields: Fields, notices: Notices, *, once: bool = False
 ) -> Entries:
-    """Yield the dialogues of a source in graphneg's own format.
+    """Return the dialogues of a source, in graphneg's own format.
 
     The first entry that has turns or a text decides whether the entries are dialogues or single utterances.
 
