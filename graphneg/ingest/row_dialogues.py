@@ -9,7 +9,7 @@ Their rows are first written to disk (see `graphneg.ingest.spill`), and then rea
     c1,bob,I think your brother ate it.
 
 The turns of a dialogue are sorted by turn number, or else by time. If there is neither, they stay in the
-order of the rows. A reply is always placed after the message that it answers.
+order of the rows. Without turn numbers, a reply is always placed after the message that it answers.
 
 A dialogue is accepted or rejected as a whole. If a row cannot be read, its dialogue is rejected. If even the
 id of its dialogue cannot be read, the dialogues of the previous and the next row are rejected.
