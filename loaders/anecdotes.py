@@ -1,7 +1,8 @@
 """Load the pool of short personal statements that ships with graphneg (``anecdotes``).
 
 For example, it contains "My brother is careful with money and careless with boats." The generator ``hard``
-can choose its wrong responses from these sentences. Each line of the file is a statement of one or two sentences.
+can choose its wrong responses from these sentences. Each line of the file is a statement of one or two
+sentences.
 """
 
 from __future__ import annotations
