@@ -71,8 +71,8 @@ def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | 
             yield line
             continue
         number, data = line
-        # The dump has 34 million lines, and most are skipped. To save time, compare relation and language as
-        # bytes, and decode only the lines that are needed.
+        # The dump has 34 million lines, and most are skipped.
+        # To save time, compare relation and language as bytes, and decode only the lines that are needed.
         cells = data.split(b"\t")
         if len(cells) != _COLUMNS:
             if data.strip():

@@ -71,8 +71,8 @@ class Loader(DialogueLoader):
                 continue
             at = line.number
             labels = {
-                # If a line of text was rejected, its annotations are still unread. Skip them, so that the
-                # line numbers match again.
+                # If a line of text was rejected, its annotations are still unread.
+                # Skip them, so that the line numbers match again.
                 kind: next((other for number, other in lines if number >= at), None)
                 for kind, lines in numbered.items()
             }
@@ -114,8 +114,8 @@ def _text_files(path: Path) -> list[Path]:
     files = [file for file in sorted(path.rglob("dialogues_*.txt")) if not file.name.startswith(others)]
     if not files:
         raise InputError(f"{path} has no DailyDialog files (dialogues_*.txt) in it")
-    # The corpus is distributed in splits, and also as a single file, dialogues_text.txt. Read only one of the
-    # two.
+    # The corpus is distributed in splits, and also as a single file, dialogues_text.txt.
+    # Read only one of the two.
     return [file for file in files if file.name != "dialogues_text.txt"] or files
 
 

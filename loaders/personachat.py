@@ -123,8 +123,7 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
         if not candidates:
             raise Refused(f'"candidates" of utterance {number} is empty')
         if not number:
-            # If the first history begins with __SILENCE__, this turn is left out, and all turn numbers are
-            # lower by 1.
+            # If the first history begins with __SILENCE__, that turn is left out, which shifts the numbers.
             silent = int(bool(history) and _is_silence(history[0], []))
         # Each history must continue the previous one. Otherwise the entry mixes several dialogues.
         if history[: len(said)] != said:

@@ -141,8 +141,8 @@ def _archived(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Re
             # Read the archive as a stream, so that no disk space is needed to unpack it.
             with tarfile.open(fileobj=stored, mode="r|*") as archive:
                 for member in archive:
-                    # Do not follow links: the archive may come from a stranger, and a link may point
-                    # anywhere.
+                    # Do not follow links.
+                    # The archive may come from a stranger, and a link may point anywhere.
                     if member.issym() or member.islnk():
                         if member.name.endswith(".xml"):
                             where = f"{path}/{member.name}"

@@ -23,16 +23,14 @@ from graphneg.ingest.validation import DialogueLoader
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 from graphneg.progress import Progress
 
-# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is skipped. A name has at most four
-# words. Otherwise, the line "He said it twice, you know: no" would be a turn of somebody called "He said it
-# twice, you know".
+# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is skipped.
+# A name has at most four words, because the line "He said it twice, you know: no" is not a turn.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?"
 _TIME = rf"(?:[\[(]?{_CLOCK}[\])]?\s+(?:-\s+)?)?"
 # The time may also follow the name: "Ann (00:05): Hello."
 _TIME_AFTER = rf"(?:\s+[\[(]{_CLOCK}[\])])?"
 _WORD = r"(?:[\w.'’&/#-]+|\([\w .-]*\))"
-# Matches the colon in "Ann:" and in "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese
-# text.
+# Matches ":" in "Ann:" and "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
 _TURN = re.compile(
     rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:\s{_WORD}){{0,3}}){_TIME_AFTER}{_COLON}"
@@ -66,8 +64,8 @@ class Loader(DialogueLoader):
                 dialogues += 1
                 singles += len(record.utterances) == 1
             yield record
-        # Many programs write a blank line after every turn. Each turn then becomes a dialogue, which the user
-        # should know.
+        # Many programs write a blank line after every turn.
+        # Each turn then becomes a dialogue, which the user should know.
         if singles > 1 and singles * 2 > dialogues:
             options.notices.say(
                 f"{singles:,} of {dialogues:,} dialogues have one turn, because a blank line ends a "

@@ -152,8 +152,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
         if header is None:
             if open_one is not None:
                 open_one.size += len(line.text)
-                # Limit the size: in a file of another format, all lines may seem to belong to the first
-                # message.
+                # Limit the size. If the file has another format, all lines may seem to be one message.
                 if open_one.size <= LARGEST_ITEM:
                     open_one.parts.append(line.text)
             elif plain.strip():
@@ -215,8 +214,8 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         text = shorter
         if not text:
             return None
-    # On iOS, U+200E precedes both placeholders and system lines. If there are at most three words, the text
-    # is a placeholder ("image omitted").
+    # On iOS, U+200E precedes both placeholders and system lines.
+    # If there are at most three words, the text is a placeholder ("image omitted").
     is_marked, (first, _, rest) = text.startswith("\u200e"), text.partition("\n")
     plain = _DIRECTIONS.sub("", first).strip()
     reason = None
@@ -267,8 +266,8 @@ def _order(path: Path, encoding: str) -> Order | None:
         return None
     orders: Sequence[Order] = ("day/month/year", "month/day/year", "year/month/day")
     if has_halves:
-        # If several orders are equally good, `min` returns the first one. With AM and PM, that should be the
-        # format of the United States.
+        # If several orders are equally good, `min` returns the first one.
+        # With AM and PM, that should be the format of the United States.
         orders = ("month/day/year", "day/month/year", "year/month/day")
     return min(orders, key=lambda order: _faults(dates, order))
 

@@ -216,8 +216,7 @@ def usable(group: Group) -> Group:
             f"{group.id}: no right response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
-    # The keys are normalized, so spelling variants such as "I ’ ll come ." and "I'll come." have the same
-    # key.
+    # Compare normalized keys: spelling variants such as "I ’ ll come ." and "I'll come." have the same key.
     known = {match_key(answer.text) for answer in right}
     wrong = [
         answer
@@ -327,8 +326,7 @@ class ContextWriter:
         self.incomplete = self.edited = self.unusable = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
-            # In DailyDialog++, all responses share one context, so a negative with an edited context cannot
-            # be written.
+            # All responses of a DailyDialog++ context share it, so an edited context cannot be written.
             if entry.own == entry.context:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
@@ -442,8 +440,8 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         carry the generator's own name instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
-    # An edit with the name of the record's recipe comes from a generator if the record has no graphs. If it
-    # has graphs, a transform and its recipe merely share a name, and the name is kept.
+    # An edit with the name of the record's recipe comes from a generator if the record has no graphs.
+    # If it has graphs, a transform and its recipe merely share a name, and the name is kept.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
@@ -515,8 +513,8 @@ def enter(group: Group, entry: Entry) -> None:
     if wrong not in group.negatives:
         group.negatives.append(wrong)
         return
-    # Several transforms may make the same response, and it may have several categories. It is kept as one
-    # answer that lists all of them.
+    # Several transforms may make the same response, and it may have several categories.
+    # It is kept as one answer that lists all of them.
     at = group.negatives.index(wrong)
     there = group.negatives[at]
     categories, transforms = (

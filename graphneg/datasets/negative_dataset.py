@@ -268,8 +268,8 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
     values = numpy.frombuffer(hashes, dtype=numpy.uint64)
     order = numpy.argsort(values, kind="stable")
     bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
-    # Each run of equal hashes is one group. The sort is stable, so a run starts with the first entry of its
-    # group, and sorting the runs by it restores the order of the input.
+    # Each run of equal hashes is one group, and starts with its first entry, because the sort is stable.
+    # Sorting the runs by their first entries restores the order of the input.
     for run in numpy.argsort(order[bounds[:-1]]):
         group: Group | None = None
         for index in order[bounds[run] : bounds[run + 1]].tolist():

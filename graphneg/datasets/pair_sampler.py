@@ -222,8 +222,7 @@ class PairSampler:
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.other, draw.slot))
-            # A saved position in the stream is valid only for the same pairs, so the digest also covers the
-            # contexts and the weights.
+            # A saved position is valid only for the same pairs, so the digest covers contexts and weights.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1

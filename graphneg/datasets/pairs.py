@@ -218,8 +218,8 @@ class Pairs:
         except (KeyError, TypeError, ValueError) as error:
             reason = "no state of a stream of pairs: it has an epoch, a place and a digest"
             raise InputError(reason) from error
-        # A position is meaningful only for the same pairs. The digest covers all that determines them: the
-        # negatives, the mix, the seed and the texts held out.
+        # A position is meaningful only for the same pairs.
+        # The digest covers all that determines them: the negatives, the mix, the seed and the texts held out.
         if epoch < 0 or self.epoch(epoch).digest != digest:
             raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
         self._epoch, self._index = epoch, index
@@ -377,8 +377,7 @@ class Pairs:
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(sampler.groups[index].context)
-                # The shorter list is repeated, so that each correct response and each block of negatives
-                # occurs at least once.
+                # The shorter list is repeated, so that each response and each block of negatives occurs.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))

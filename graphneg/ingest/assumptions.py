@@ -28,8 +28,8 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
     text = text_of(content)
-    # If the message has text, the values of these keys are kept as attributes. Otherwise the message is left
-    # out as empty, and what it had instead of text is counted.
+    # If the message has text, the values of these keys are kept as attributes.
+    # Otherwise the message is left out as empty, and what it had instead of text is counted.
     if isinstance(text, str) and not text.strip():
         for key, kind in _INSTEAD_OF_TEXT.items():
             if found := cells.get(key):
@@ -74,8 +74,8 @@ class Speakers:
         # If only some turns name a speaker, the file has a speaker column with gaps.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker given to A or B", self._unnamed)
-        # No turn names a speaker. With an empty --map speaker= the user confirms this, so no notice is
-        # needed.
+        # No turn names a speaker.
+        # With an empty --map speaker= the user confirms this, so no notice is needed.
         elif self._unnamed and self._fields.said.get("speaker") != "":
             left = f"; columns left: {listed(self._left[:12])}; --map speaker=NAME says which it is"
             self._notices.say(f"{self._file}: no speaker column; A and B assumed{left if self._left else ''}")

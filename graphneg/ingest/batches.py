@@ -127,8 +127,8 @@ class Batch:
             *(_adding_sentence(id, row) for id, row in self.sentences.items()),
             *(_appending(lambda batch: batch.entries, one) for one in self.entries),
         ]
-        # A single dialogue is left. Separate it from its graphs, to find out on which of the two the server
-        # fails.
+        # A single dialogue is left.
+        # Separate it from its graphs, to find out on which of the two the server fails.
         if len(adds) == 1 and self.dialogues and self.graphs:
             adds = [
                 partial(Batch.add, dialogues=self.dialogues, graphs=()),

@@ -149,8 +149,7 @@ def _dialogue(record: Record) -> str | None:
         return record.id
     if not isinstance(record, GraphText):
         return None
-    # A graph must name its utterance, because a pipeline has no store in which to find an utterance by its
-    # text.
+    # A graph must name its utterance: a pipeline has no store in which the text could be looked up.
     if record.id is None or "#" not in record.id:
         error = InputError(
             f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "

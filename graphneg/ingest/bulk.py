@@ -232,8 +232,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             progress.start("files", amount, "dialogues and graphs")
             for part in (_dialogues, _graphs, _words, _sentences):
                 part(self._index, tables, progress)
-            # The property `imported` tells graphneg to create the constraints and indexes when it first opens
-            # the database.
+            # On account of `imported`, graphneg creates constraints when it first opens the database.
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "imported": True}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema})
             progress.finish()
@@ -264,9 +263,8 @@ class _Tables:
         """
         names = self.attributes.get(label, {})
         more = more or {}
-        # In an import, a column has a single type. If the type of an attribute varies between nodes
-        # (``"rating": 5`` and ``"rating": "good"``), nodes with different types are written to separate
-        # files.
+        # In an import, a column has a single type. The type of an attribute, however, may vary between nodes.
+        # For example, nodes with ``"rating": 5`` and with ``"rating": "good"`` are written to separate files.
         clashing = {name: TYPES[type(value)] for name, value in more.items() if len(names[name]) > 1}
         key = (label, *sorted(clashing.items()))
         table = self._open.get(key)
@@ -340,8 +338,8 @@ def _field(value: Any) -> str:
 
 
 def _listed(items: Sequence[Any]) -> str:
-    # The import cannot represent an empty list. A placeholder is written, and replaced by an empty list when
-    # graphneg first opens the database.
+    # The import cannot represent an empty list.
+    # A placeholder is written, and replaced by an empty list when graphneg first opens the database.
     texts = list(map(str, items)) or [EMPTY_LIST]
     if strange := next((text for text in texts if BETWEEN in text), None):
         raise InputError(

@@ -103,13 +103,13 @@ class BulkIndex:
     def __init__(self, path: Path) -> None:
         """Initialize the file: open it, and create the tables that are missing."""
         self._lock = RLock()
-        # The thread that writes batches is not the thread that opens the file, so the check for that is
-        # disabled. Without an isolation level, `write` begins and ends the transactions.
+        # One thread opens the file and another one writes batches, so Python's check for that is disabled.
+        # Without an isolation level, `write` begins and ends the transactions.
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         # With these settings, a power failure can lose the last transactions, but the file stays consistent.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
-        # Graphs that have nodes but no utterance yet. The statement load/graphs adds the nodes, and
-        # load/meanings then connects the graphs to utterances.
+        # Graphs that have nodes but no utterance yet.
+        # The statement load/graphs adds the nodes, and load/meanings then connects the graphs to utterances.
         self._untied: dict[str, dict[str, Any]] = {}
         answered: dict[str, Callable[..., _Answer]] = {
             "load/stored": self._stored,
@@ -313,15 +313,14 @@ class BulkIndex:
         return bool(self._tables.execute("SELECT 1 FROM sqlite_master WHERE name = 'spoken'").fetchone())
 
     def _note_spoken(self, dialogue: Row, turns: Rows) -> None:
-        # Skip dialogues that were made from graphs. If a graph in another file has the same words, it does
-        # not belong to such a dialogue.
+        # Skip dialogues that were made from graphs.
+        # If a graph in another file has the same words, it does not belong to such a dialogue.
         if "made_of" not in dialogue["more"]:
             rows = [(turn["key"], turn["id"]) for turn in turns]
             self._tables.executemany("INSERT INTO spoken VALUES (?, ?)", rows)
 
     def _utterances_by_text(self, keys: Sequence[str]) -> _Answer:
-        # Create the table only when the first graph is matched by its text, because most loads do not need
-        # it.
+        # Create the table when the first graph is matched by its text. Most loads do not need it.
         if not self._places_by_text():
             for statement in _SPOKEN:
                 self._tables.execute(statement)
@@ -356,8 +355,8 @@ class BulkIndex:
 
     def _meanings(self, amrs: Rows) -> _Answer:
         known = dict(self._found("dialogues", "id", {dialogue_of(row["of"]) for row in amrs}))
-        # Leave out graphs whose dialogue is unknown, as a store does. The caller notices that the count is
-        # too low, and reports a conflict.
+        # Leave out graphs whose dialogue is unknown, as a store does.
+        # The caller notices that the count is too low, and reports a conflict.
         tied = [row for row in amrs if dialogue_of(row["of"]) in known]
         for row in tied:
             content = packed(self._untied.pop(row["id"]) | {"properties": row["properties"]})
@@ -545,8 +544,8 @@ class BulkIndex:
         return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
 
     def _write_entries(self, entries: Rows) -> _Answer:
-        # Facts about a graph depend on the lexicon, and were computed when the graph was added. A lexicon
-        # that comes after graphs would make them wrong.
+        # Facts about a graph depend on the lexicon, and were computed when the graph was added.
+        # A lexicon that comes after graphs would make them wrong.
         if self.amount("graphs"):
             raise InputError(_LATE_WORDS)
         before = self.amount("entries")

@@ -223,8 +223,8 @@ def _numbered(messages: Iterable[Item | Rejected], gap: float) -> Iterator[Item 
             yield item
             continue
         message: Message = item.value
-        # Compare the absolute difference. A message may be older than the previous one, because clocks are
-        # set back and phones deliver late.
+        # Compare the absolute difference.
+        # A message may be older than the previous one, because clocks are set back and phones deliver late.
         if before is not None and (
             message.thread != before.thread
             or (not message.thread and abs(message.seconds - before.seconds) > gap)

@@ -112,8 +112,8 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file") from error
     except (EOFError, zlib.error, OSError) as error:
-        # If the operating system reports an error, it has an error number. For damaged data, `gzip` and
-        # pyarrow raise an OSError without a number.
+        # If the operating system reports an error, it has an error number.
+        # For damaged data, `gzip` and pyarrow raise an OSError without a number.
         if isinstance(error, OSError) and (error.errno is not None or not compression):
             raise InputError(f"{path} can't be read: {error.strerror or error}") from error
         raise Damaged(f"the {compression} stream is damaged from here on ({error})") from error
@@ -143,12 +143,11 @@ def _decompressed(stored: BinaryIO, compression: str) -> Any:
 def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     first = _beginning(pieces)
     if first.startswith(_UTF_16):
-        # Some programs write lone surrogates to UTF-16 files. They are passed on here, and later rejected
-        # with their line number.
+        # Some programs write lone surrogates to UTF-16 files.
+        # They are passed on here, and later rejected with their line number.
         encoding, errors = "utf-16", "surrogatepass"
     else:
-        # Bytes that are invalid in the codec are decoded to lone surrogates, and encoded to the same bytes
-        # again.
+        # Bytes that are invalid in the codec become lone surrogates, and are then encoded to the same bytes.
         first, errors = first.removeprefix(_BOM), "surrogateescape"
     if not encoding:
         yield first

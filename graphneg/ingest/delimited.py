@@ -98,8 +98,8 @@ def read_rows(
         try:
             cells = next(rows, None)
         except (csv.Error, _BrokenOffError) as error:
-            # The reader may have read up to the end of the file, looking for a closing quotation mark. The
-            # lines after the first one may be valid rows, so read them again.
+            # The reader may have read up to the end of the file, looking for a closing quotation mark.
+            # The lines after the first one may be valid rows, so read them again.
             pending.extendleft(reversed(taken[1:]))
             cells, fault = certain_cells(taken[0][1], separator, quoted=quoted), _reason(error)
             rows = reader()

@@ -54,8 +54,9 @@ _COMPRESSIONS = {".gz", ".zst"}
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.I)
 _QUOTED = re.compile(r'(?:[^"\t\r\n]*|"(?:[^"]|"")*")(?:[\t\r\n]|\Z)')
 _ARROW_STREAM = b"\xff\xff\xff\xff"
-# Matches JSON that pandas wrote column by column, which starts like {"text":{"0":"Hi.","1": in one format and
-# like {"columns":["dialogue","text"],"index":[0,1],"data":[[ in another.
+# Matches two formats in which pandas writes a table as a single JSON object, column by column.
+# The first starts like {"text":{"0":"Hi.","1":
+# The second starts like {"columns":["dialogue","text"],"index":[0,1],"data":[[
 _BY_COLUMN = re.compile(
     r'\s*\{\s*"(?:[^"\\]|\\.)*+"\s*:\s*\{\s*"0"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|[^"{}\[\],]*+),\s*"1"\s*:'
 )
@@ -167,8 +168,8 @@ def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
     lines = text_lines(path, NoProgress(), encoding)
     said = list(islice((one for one in lines if isinstance(one, Rejected) or one.text.strip()), 2))
     first, second, *_ = [*(one.text if isinstance(one, Line) else "" for one in said), "", ""]
-    # A document on one line may exceed the maximum line length. Then take only its beginning, which is enough
-    # to detect the format.
+    # A document on one line may exceed the maximum line length.
+    # Then take only its beginning, which is enough to detect the format.
     if said and isinstance(said[0], Rejected) and not isinstance(said[0], UnreadLine):
         start = head(path, _BEGINNING, encoding).decode("utf-8", "replace").lstrip()
         first = start.partition("\n")[0]
@@ -320,8 +321,8 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
                 columns = _header(row, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells where the header has {len(columns)}"
-            # If a separator in the text is not quoted, it shifts all cells after it. Only the cells before
-            # the text column are reliable.
+            # If a separator in the text is not quoted, it shifts all cells after it.
+            # Only the cells before the text column are reliable.
             certain = columns[: columns.index(fields.of(columns)["text"])]
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
@@ -459,8 +460,8 @@ def _arrow(path: Path, options: LoadOptions, progress: Progress) -> Entries:
 
     def opened() -> tuple[int | None, Iterator[Any]]:
         file = pa.OSFile(str(path))
-        # Arrow has two formats. ``datasets`` writes the stream format, which has no magic number. Only the
-        # file format starts with one.
+        # Arrow has two formats. ``datasets`` writes the stream format, which has no magic number.
+        # Only the file format starts with one.
         is_stream = file.read(6) != b"ARROW1"
         file.seek(0)
         reader = pa.ipc.open_stream(file) if is_stream else pa.ipc.open_file(file)
@@ -547,8 +548,8 @@ def _of_object(given: Any) -> Iterator[Source]:
     """Yield the source for a list of dicts, a DataFrame or a data set; or one source for each split."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
-        # This is a mapping from splits to data sets. If any value is plain, the mapping is a single entry
-        # instead.
+        # This is a mapping from splits to data sets.
+        # If any value is plain, the mapping is a single entry instead.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
                 yield from (source._replace(split=str(split)) for source in _of_object(part))

@@ -36,8 +36,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
             utteranceno utterancenumber messageidx messageindex
         """,
-        # Keys that contain the names of people come before keys that contain kinds of people: with "author"
-        # instead of "author_type", two agents who answer the same ticket are two speakers.
+        # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
+        # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
             speaker speakerid speakeridx speakername role from author authorname authorid sender
             sendername senderid participant participantname participantid fromname fromuser

@@ -163,8 +163,8 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     rows: dict[str, Row] = {}
     for table, cells in ((entry.table, list(entry.cells)) for entry in entries):
         for item in [[cells[0], concept] for concept in cells[1].split()] if table == "class" else [cells]:
-            # The id must not depend on what a later entry may redefine: the minus sign of a class, the target
-            # of a move, and the kinds of things to which a pair of opposites applies.
+            # The id must not depend on cells that a later entry may redefine, such as the target of a move.
+            # "class -NAME" removes a concept from a class, so the minus sign is not part of the id either.
             of_table = {"class": [item[0].lstrip("-"), item[-1]], "move": item[:2]}
             id = digest([table, of_table.get(table, sorted(item[:2]))])
             rows[id] = {"id": id, "table": table, "cells": item}
@@ -211,8 +211,8 @@ def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexico
         lexicon: The lexicon of the store.
     """
     own = sorted(set(terms))
-    # Whether an antonym is usable depends on the weights of all antonym edges of the word. A new edge can
-    # therefore change the result for the words at both of its ends.
+    # Whether an antonym is usable depends on the weights of all antonym edges of the word.
+    # A new edge can therefore change the result for the words at both of its ends.
     near = {row["other"] for row in _in_parts(tx, "lexicon/antonyms_of", own)}
     weights: dict[str, dict[str, float]] = {}
     for row in _in_parts(tx, "lexicon/antonyms_of", sorted({*own, *near})):
@@ -282,16 +282,15 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     for entry in entries:
-        # The cells of an entry depend on its table: "class" has a class and concepts, "move" a scale and two
-        # words, "opposite" two words.
+        # The cells of "class" are a name and concepts; of "move", a scale and two words; of "opposite", two words.
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
     store.write(lambda tx: _write_words(tx, sorted(words), lexicon))
-    # Recompute all graphs if the affected ones cannot be looked up. This happens for structural concepts,
-    # whose nodes have no term, and for words in the texts of utterances, which have no index by word.
+    # Recompute all graphs if the affected ones cannot be looked up by their terms.
+    # Nodes of structural concepts have no term, and words in the texts of utterances are not indexed.
     if None in terms or any(entry.cells[0].lstrip("-") in OF_TEXTS for entry in entries):
         batches = _pages(store, "upgrade/graphs", GRAPHS)
     else:

@@ -438,8 +438,8 @@ def parse_json(text: str) -> Any:
 
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-# Match whole strings first, so that brackets inside strings are not counted. A single quotation mark matches
-# only if its string is not closed.
+# Match whole strings first, so that brackets inside strings are not counted.
+# A single quotation mark matches only if its string is not closed.
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
 
@@ -575,8 +575,8 @@ class _Window:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                # If the value is cut off, as in `{"a": 1, "a"`, more text may make it valid. For other
-                # errors, such as a repeated key, more text does not help.
+                # If the value is cut off, as in `{"a": 1, "a"`, more text may make it valid.
+                # For other errors, such as a repeated key, more text does not help.
                 if not isinstance(error, json.JSONDecodeError) or not self._more():
                     raise Refused(json_fault(error)) from error
             else:

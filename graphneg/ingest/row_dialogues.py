@@ -150,14 +150,13 @@ class RowReader:
             if isinstance(entry, Rejected):
                 yield Rejected(entry.place, entry.reason)
             if part is None:
-                # The row may belong to the previous dialogue or to the next one, so both are marked as
-                # invalid.
+                # The row may belong to the previous or to the next dialogue, so both are marked as invalid.
                 lost = cast("Rejected", entry)
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
-            # The unreadable row may have been the first row of this dialogue, so mark this dialogue as
-            # invalid. If rows have turn numbers, that is not necessary: the missing number will be noticed.
+            # The unreadable row may have been the first row of this dialogue, so mark it as invalid.
+            # Turn numbers make that unnecessary: if the first row is missing, so is its number.
             if lost is not None and "turn" not in self._known and (last is None or last.key != part.key):
                 yield part._replace(cells=None, fault=f"the row at {lost.place} can't be read")
             last, lost = part, None
@@ -287,8 +286,8 @@ class RowReader:
             return rows
         seconds = cast("list[float]", times)
         if seconds[0] > seconds[-1] and seconds == sorted(seconds, reverse=True):
-            # The file lists the newest rows first. Reverse the rows before they are sorted, so that rows with
-            # the same time are in the right order, too.
+            # The file lists the newest rows first.
+            # Reverse it, so that rows of the same time are in order, too.
             rows, seconds = rows[::-1], seconds[::-1]
         return [rows[at] for at in sorted(range(len(rows)), key=seconds.__getitem__)]
 
@@ -332,8 +331,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Place the answers that came too early. Those after this row in the file are placed by the
-                # loop.
+                # Place the answers that came too early.
+                # Those after this row in the file are placed by the loop.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If the replies form a cycle, its rows were never placed.
         if len(order) < len(rows):

@@ -369,8 +369,8 @@ LONGEST_SENTENCE = 2_000
 """Maximum length of a sentence in characters. Longer input is a text whose sentences were not separated."""
 # Matches the opening words in "I see, ..." and "You're right, ...".
 _ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
-# Matches a sentence that starts with a capital letter and ends with one final mark. In between, it has only
-# words, commas, apostrophes and hyphens. Periods inside are allowed only in titles, as in "Dr. Lee".
+# Matches a sentence that starts with a capital letter and ends with a single final mark.
+# In between, it has only words, commas, apostrophes, hyphens, and periods in titles, as in "Dr. Lee".
 _PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bMrs))\.)*[.!?]")
 
 
@@ -395,8 +395,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "content": len(terms),
         "mood": mood_of(text),
         "person": _person(words),
-        # The opening is the first word, or both words of openings such as "I see, ..." and "You're right,
-        # ...".
+        # The opening is the first word, or both words of "I see, ..." or "You're right, ...".
         "opening": aside[1].lower().replace("’", "'") if aside else words[0] if words else "",
         "finite": sentence.clause or _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),

@@ -71,8 +71,8 @@ def dialogue_values(
         again = partial(read, NoProgress())
         entries: Entries = chain((entry,), remaining)
         needs_ids = not is_row(entry.value, fields) and not _has_id(entry, fields)
-        # A second pass is needed for rows, to find out how they are ordered. It is also needed for dialogues
-        # without ids, to find out whether later ones have ids.
+        # A second pass is needed for rows, to find out how they are ordered.
+        # It is also needed for dialogues without ids, to find out whether later ones have ids.
         if once and (needs_ids or is_row(entry.value, fields)):
             again = _kept(entries)
             entries = again()

@@ -72,8 +72,7 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
     """
     header: list[str] = []
     for row in read_rows(_lines(path), ","):
-        # People edit the sheet and can fix it, so an invalid row is reported at once instead of being
-        # skipped.
+        # Raise an error for an invalid row instead of skipping it: people edit the sheet and can fix it.
         if isinstance(row, Rejected) or row.fault:
             raise InputError(f"{row.place}: {row.reason if isinstance(row, Rejected) else row.fault}")
         if not header:

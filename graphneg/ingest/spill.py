@@ -231,8 +231,8 @@ def _has_equal(hashes: array[int]) -> bool:
 
 
 def _database() -> sqlite3.Connection:
-    # Python's sqlite3 opens a transaction with the first change. It is never committed, because a commit for
-    # each row would take 50 times as long.
+    # Python's sqlite3 opens a transaction with the first change.
+    # It is never committed, because a commit for each row would take 50 times as long.
     connection = sqlite3.connect("", check_same_thread=False)
     connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA cache_size = {-_CACHE // 1024};")
     return connection

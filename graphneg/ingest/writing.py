@@ -122,8 +122,8 @@ class Outcome:
         """
         if id not in stored:
             return True
-        # If the content is the same, it was loaded before. Different content is rejected and never
-        # overwritten.
+        # If the content is the same, it was loaded before.
+        # Different content is rejected and never overwritten.
         if stored[id] == content:
             self.present[kind] += 1
         else:
@@ -205,8 +205,8 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
             raise WriteConflict(f"{lost} utterances went while their graphs were written; run again")
     # Read the results only now: the server could run each statement without waiting for this client.
     finish(sent)
-    # The rows of new dialogues already contain their echoes, that is, repetitions between turns. Other
-    # dialogues may have graphs in the store, with which the new graphs must be compared.
+    # The rows of new dialogues already contain their echoes, that is, repetitions between turns.
+    # Other dialogues may have graphs in the store, with which the new graphs must be compared.
     elsewhere = {dialogue_of(read.utterance) for read in graphs} - unseen
     if elsewhere:
         write_echoes(tx, elsewhere, batch.graph_rows.said, batch.lexicon)
@@ -453,8 +453,8 @@ class _Writer:
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
-                # A graph from a PENMAN file has its own position. Any other graph is part of the dialogue's
-                # entry, and has the position of the dialogue.
+                # A graph from a PENMAN file has its own position.
+                # Any other graph is part of the dialogue's entry, and has the position of the dialogue.
                 own = self._grouping.places.pop(at, "")
                 place = own or dialogue.place or at
                 read = self._read(utterance.amr, at, place, _line_of(own), utterance.text)
@@ -518,8 +518,8 @@ class _Writer:
 
         def work(tx: ManagedTransaction) -> Outcome:
             outcome = write_batch(tx, batch)
-            # If a file is loaded again, some properties are set to the values that they already have. For the
-            # server this is a change, but nothing is new, so the version of the content stays the same.
+            # If a file is loaded again, some properties are set to the values that they already have.
+            # The server counts that as a change. Nothing is new, however, so the version is not raised.
             if outcome.written.total():
                 self._store.raise_version(tx)
             return outcome

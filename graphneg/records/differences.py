@@ -86,8 +86,8 @@ def changed_words(before: str, after: str) -> Iterator[tuple[bool, str, str]]:
     old, new = before.split(), after.split()
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     changes = matcher.get_opcodes()
-    # "I'm sorry. Is she in hospital? Which one?" became "I'm sorry." Words were only removed, so the text is
-    # not a replacement, however few words remain. Show which words were removed.
+    # If words were only removed, show which ones, however few remain.
+    # "I'm sorry. Is she in hospital? Which one?" became "I'm sorry.", which is not a replacement.
     is_replaced = {tag for tag, *_ in changes} - {"equal"} not in ({"insert"}, {"delete"}, set[str]())
     if is_replaced and matcher.ratio() < LEAST_SHARED:
         yield True, " ".join(old), " ".join(new)

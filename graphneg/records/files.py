@@ -515,8 +515,7 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
         raise GraphnegError('to_dataset needs datasets: pip install "graphneg[neural]"') from error
     import pyarrow as pa
 
-    # The temporary folder must last as long as the process, because data sets that are derived from this one
-    # memory-map the same file.
+    # Keep the temporary folder as long as the process: data sets derived from this one use the same file.
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
         atexit.register(temporary.cleanup)

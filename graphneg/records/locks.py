@@ -184,8 +184,8 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign(file)
-        # While this run locks the file, another run may remove it, and a third run may create a new
-        # file of this name. The lock counts only if the locked file still has its name.
+        # Meanwhile, another run may remove the file, and a third run may create a new file of this name.
+        # The lock counts only if the locked file still has its name.
         taken = lock_exclusively(lock)
         if _is_at(file, os.fstat(lock.fileno())):
             if taken:

@@ -195,8 +195,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
-            # Note a new part file at once. If this run is killed now, the next run knows that the file is
-            # its.
+            # Note a new part file at once.
+            # If this run is killed now, the next run knows that the file is its.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
             # All has succeeded. Keep the lock until `close` is called.
@@ -238,8 +238,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """
         self._dialogues, self._notes, self._last = dialogues, notes or {}, last
         with self._writing():
-            # Write the data before the note, so that the note never promises more than the part file
-            # contains.
+            # Write the data before the note. The note must not promise more than the part file contains.
             self._open.flush()
             os.fsync(self._open.fileno())
             self._note.write(
@@ -282,8 +281,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                         f"{self._part}: changed by another program while the run wrote it; run the command "
                         "again"
                     )
-                # Parquet cannot be continued after an interruption. So the part file contains JSON lines, and
-                # is converted at the end.
+                # Parquet cannot be continued after an interruption.
+                # So the part file contains JSON lines, and is converted at the end.
                 if self._path.suffix == ".parquet":
                     with replacing(self._path, self._token) as converted_file:
                         write_rows(read_jsonl(self._part), converted_file)
@@ -368,8 +367,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return f"{part} is not the file that the run wrote, and stays as it is"
         if self._written.hexdigest() != before.digest:
             return f"{part} is not as the run left it, and stays as it is"
-        # The part file is as the run left it, so it is safe to remove if it belongs to other settings or
-        # content. A part file that was changed may be another program's, so it is kept.
+        # The part file is as the run left it. It is removed if it belongs to other settings or content.
+        # A part file that was changed is kept, because it may belong to another program.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was begun with other settings"
@@ -397,8 +396,8 @@ def _checkpoint(noted: Mapping[str, Any], path: Path) -> _Checkpoint | None:
         found = msgspec.convert(noted, _Checkpoint)
     except msgspec.ValidationError:
         return None
-    # Accept only names that a part file can have. Otherwise a forged note could make a run truncate or remove
-    # any other file.
+    # Accept only names that a part file can have.
+    # Otherwise a forged note could make a run truncate or remove any other file.
     is_part = re.fullmatch(rf"{re.escape(path.name)}\.[0-9a-f]{{16}}\.part", found.part)
     return found if is_part else None
 

@@ -81,8 +81,8 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     Raises:
         _taken: An `InputError`. The file was not written by a run, or was changed since.
     """
-    # Read the note even with `overwrite`: this run will write a note of the same name, and must not replace
-    # another program's file.
+    # Read the note even with `overwrite`, to find out whether another program's file has its name.
+    # This run will write a note of that name, and must not replace such a file.
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
@@ -120,8 +120,8 @@ def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> Non
         fingerprint: The fingerprint of the run.
         **facts: Further facts, as JSON values.
     """
-    # Write the note before the file. A note without a file does no harm, but a file without a note would look
-    # like a file of another program.
+    # Write the note before the file.
+    # A note without a file does no harm, but a file without a note would look like a file of another program.
     _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 
@@ -348,8 +348,9 @@ def read_own_note(path: Path) -> dict[str, Any]:
         raise foreign(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
-    # If somebody edited a note, it cannot be trusted: with another number of dialogues, for example, a
-    # resumed run would skip some dialogues or process them twice. An empty fingerprint matches no run.
+    # A note that somebody edited cannot be trusted.
+    # With another number of dialogues, for example, a resumed run would skip some or process them twice.
+    # An empty fingerprint matches no run, so nothing is resumed.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 

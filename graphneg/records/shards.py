@@ -287,8 +287,8 @@ def _check_alike(first: ShardFile, other: ShardFile) -> None:
     """Raise `InputError` if two shards have different versions, settings or content."""
     one, two = first.header.common, other.header.common
     both = f"{first.path} and {other.path} don't belong together: "
-    # Compare the most general values first. Another version may also have other settings, and then the
-    # version is the reason.
+    # Compare the most general values first.
+    # Another version may also have other settings, and then the version is the reason.
     for name in ("version", "kind", "amount"):
         if one[name] != two[name]:
             said = _MEANT.get(name, name + " {} and {}")
