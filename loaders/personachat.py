@@ -52,7 +52,7 @@ class Loader(DialogueLoader):
         Returns:
             An iterator over entries and rejected items.
         """
-        # A JSON document begins with a bracket, whereas ParlAI text begins with a line number.
+        # A JSON document begins with "[" or "{", whereas ParlAI text begins with a line number.
         if head(path, 256).lstrip()[:1] in (b"[", b"{"):
             return json_items(path, progress)
         return each_group(

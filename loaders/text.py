@@ -1,4 +1,4 @@
-"""Load plain text as a pool of sentences (``text``).
+"""Load plain text as a pool of sentences (``text``), from which generators choose responses.
 
 A line contains one or more sentences. For example, the line ``We moved in May. The cat hated it.`` at the
 beginning of the file ``quotes.txt`` gives the sentences ``quotes/1.0`` and ``quotes/1.1``.

@@ -192,7 +192,7 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
     Args:
         written: The lines of the message.
         order: The order of day, month and year.
-        notices: Notices of the load, which count what is left out.
+        notices: Notices to the user, which count what is left out.
 
     Returns:
         The message; None for a system line or a placeholder.

@@ -1,8 +1,8 @@
 """Load the examples in WordNet's glosses as a pool of sentences (``wordnet``; Miller 1995).
 
-The loader reads ``data.noun``, ``data.verb``, ``data.adj`` and ``data.adv`` as they are installed by WordNet
-and by Debian's package wordnet-base (format: wndb(5WN)). After the definition of a synset, examples follow in
-quotation marks:
+Generators choose responses from this pool. The loader reads ``data.noun``, ``data.verb``, ``data.adj`` and
+``data.adv`` as they are installed by WordNet and by Debian's package wordnet-base (format: wndb(5WN)). After
+the definition of a synset, examples follow in quotation marks:
 
     02001858 35 v 02 run 0 shoot 1 ... | run fast; "he ran for the bus"
 

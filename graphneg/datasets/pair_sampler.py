@@ -257,7 +257,7 @@ class PairSampler:
         return sorted(self._kept, key=lambda index: number(self._seed, "group", name, self.groups[index].id))
 
     def pair(self, draw: Draw) -> Pair:
-        """Return the pair that a draw stands for.
+        """Return the pair that a draw describes, with its texts.
 
         Args:
             draw: A draw.
@@ -350,7 +350,7 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
     places: dict[int, int | list[int]] = {}
     for index in kept:
         key = number(0, "context", *map(match_key, groups[index].context))
-        # The hash stands for the context, to save memory.
+        # Compare contexts by their hashes, to save memory.
         there = places.setdefault(key, index)
         if isinstance(there, list):
             there.append(index)

@@ -23,7 +23,7 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     Args:
         cells: The message.
         content: Its text, or its list of content parts, such as texts and images.
-        notices: Notices of the load, which count the parts by kind.
+        notices: Notices to the user, which count the parts by kind.
     """
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
@@ -42,7 +42,7 @@ class Speakers:
     Args:
         file: The file name, for the notice.
         fields: The key or column of each field, as far as the user named them.
-        notices: Notices of the load. `conclude` adds one.
+        notices: Notices to the user. `conclude` adds one.
     """
 
     def __init__(self, file: str, fields: Fields, notices: Notices) -> None:
@@ -86,7 +86,7 @@ class Ids:
 
     Args:
         file: The file name, for the notice.
-        notices: Notices of the load. The first such id adds one.
+        notices: Notices to the user. The first such id adds one.
     """
 
     def __init__(self, file: str, notices: Notices) -> None:

@@ -164,10 +164,10 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return report
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Return all rows of a statement that ships with graphneg.
+        """Run one of the statements that ship with graphneg, and return its rows.
 
         Args:
-            query: The Cypher text.
+            query: The text of the statement.
             **parameters: Its parameters.
 
         Returns:

@@ -147,10 +147,10 @@ class BulkIndex:
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Return all rows of a statement that ships with graphneg.
+        """Run one of the statements that ship with graphneg, and return its rows.
 
         Args:
-            query: The Cypher text.
+            query: The text of the statement.
             **parameters: Its parameters.
 
         Returns:
@@ -182,7 +182,7 @@ class BulkIndex:
         """Run the method for a statement that ships with graphneg.
 
         Args:
-            text: The Cypher text.
+            text: The text of the statement.
             parameters: Its parameters.
 
         Returns:

@@ -99,7 +99,7 @@ def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOpti
     Args:
         given: Paths, or Python objects that contain dialogues.
         loader: The name of the loader, for messages.
-        fields: Look-up for the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
         options: The options of the load.
 
     Returns:
@@ -246,7 +246,7 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
 
     Args:
         value: A JSON document.
-        fields: Look-up for the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
 
     Returns:
         The rows, as dicts from column to cell, for the orients ``columns`` (the default), ``split`` and
@@ -298,7 +298,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
     Args:
         path: The file.
         separator: The character between cells.
-        fields: Look-up for the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text; empty for UTF-8.
 

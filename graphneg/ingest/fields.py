@@ -229,7 +229,7 @@ def is_row(value: Any, fields: Fields) -> bool:
 
     Args:
         value: An entry of a file.
-        fields: Look-up for the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
 
     Returns:
         True for a string, and for an object that has a text but no turns.
@@ -248,7 +248,7 @@ def has_turns(value: Any, fields: Fields) -> bool:
 
     Args:
         value: An entry of a file.
-        fields: Look-up for the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
 
     Returns:
         True if `Fields.turns_of` finds the key of the turns.
@@ -265,7 +265,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
-        fields: Look-up for the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
 
     Raises:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
@@ -296,7 +296,7 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
 
     Args:
         found: The key of each field.
-        fields: Look-up for the keys of fields, which knows the keys that the user named.
+        fields: Look-up that returns the key of each field, and knows the keys that the user named.
 
     Returns:
         True if there is no dialogue column, and rows have ids and name the rows that they answer.

@@ -38,7 +38,7 @@ AGREED = 2
 none."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
 """The keys of a line, in the order in which they are written."""
-# Takes the place of a response whose text was not published.
+# This mark replaces the text of a response that was not published.
 _UNPUBLISHED = "[[TBA]]"
 
 

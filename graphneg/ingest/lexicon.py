@@ -282,7 +282,7 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     for entry in entries:
-        # The cells of "class" are a name and concepts; of "move", a scale and two words; of "opposite", two words.
+        # "class" has a name and concepts as cells, "move" a scale and two words, and "opposite" two words.
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:

@@ -235,8 +235,8 @@ def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[t
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
-        The number of each line, from 1, and its bytes. A `Rejected` stands for a line that is too long, and
-        for the rest of a file that is damaged.
+        The number of each line, from 1, and its bytes. A `Rejected` is yielded for a line that is too long,
+        and for the rest of a file that is damaged.
     """
     rest, number, skipping = b"", 1, False
     try:
@@ -267,7 +267,8 @@ def text_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[L
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
-        The lines. A `Rejected` stands for a line that is invalid in the encoding or contains a NUL character.
+        The lines. A `Rejected` is yielded for a line that is invalid in the encoding or contains a NUL
+        character.
     """
     for line in byte_lines(path, progress, encoding):
         if isinstance(line, Rejected):
@@ -405,7 +406,7 @@ def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
-        The values. An `UnreadRow` stands for a line that is not JSON.
+        The values. An `UnreadRow` is yielded for a line that is not JSON.
     """
     for line in text_lines(path, progress, encoding):
         if isinstance(line, UnreadLine):

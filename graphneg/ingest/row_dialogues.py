@@ -73,8 +73,8 @@ class RowReader:
 
     Args:
         first: The first row. Its keys show which columns contain the dialogue, the turn and the split.
-        fields: Look-up for the keys of fields.
-        notices: Notices of the load, which report how columns were interpreted and what was assumed.
+        fields: Look-up that returns the key or column of each field, such as the text.
+        notices: Notices to the user, which report how columns were interpreted and what was assumed.
         file: The name of the source, for notices.
     """
 

@@ -46,8 +46,8 @@ def dialogue_values(
     Args:
         read: Function that reads the entries from the beginning.
         progress: Progress display, advanced while entries are read.
-        fields: Look-up for the keys of fields.
-        notices: Notices of the load, which report how keys were interpreted and what was assumed.
+        fields: Look-up that returns the key or column of each field, such as the text.
+        notices: Notices to the user, which report how keys were interpreted and what was assumed.
         once: Whether the entries can be read only once. If a second pass is needed, they are kept on disk.
 
     Yields:
@@ -153,7 +153,7 @@ class _Names:
     could also be the id of a later dialogue, so the name has a prefix: ``unnamed-3``, for example.
 
     Args:
-        fields: Look-up for the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
         again: Function that reads the entries of the source again.
     """
 

@@ -101,7 +101,7 @@ class FileLoader(ABC):
             options: The options of the load.
 
         Returns:
-            An iterator over records. A `Rejected` stands for an item that cannot be loaded.
+            An iterator over records. A `Rejected` is yielded for an item that cannot be loaded.
         """
 
 
@@ -144,7 +144,7 @@ class DialogueLoader(FileLoader):
             progress: Progress display, advanced while the file is read.
 
         Returns:
-            The entries. A `Rejected` stands for an entry that cannot be read.
+            The entries. A `Rejected` is yielded for an entry that cannot be read.
         """
         return json_lines(path, progress)
 

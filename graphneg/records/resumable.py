@@ -168,7 +168,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     ) -> None:
         """Initialize the writer: lock the output, and open the part file of a stopped run or a new one."""
         own = None if shard is None else shard.file(out)
-        # A shard is written to a file of its own, with a suffix such as .3-of-16.
+        # Each shard is written to a separate file, with a suffix such as .3-of-16.
         path = check_destination(out) if own is None else check_output(own, [own.suffix])
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
