@@ -48,8 +48,7 @@ from graphneg.store.statements import cypher_text
 REFERENCE = "reference"
 """Name of the source of correct responses."""
 RANDOM = "random"
-"""Name of the source of random negatives, which are correct responses of other contexts. It needs no
-records."""
+"""Name of the source of random negatives: correct responses of other contexts. It needs no records."""
 SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
 """The three properties by which wrong responses can be grouped."""
 
@@ -63,8 +62,8 @@ class Choices:
         turns: Texts of the turns, oldest first.
         positives: Correct responses.
         negatives: Wrong responses by kind, for example ``{"random": ("It rains.",)}``.
-        edited: Edited contexts. A wrong response whose context was edited has its index in `responses` as the
-            key, and the turns of the edited context as the value.
+        edited: The turns of the edited context, for each wrong response whose context was edited. The key is
+            the index of the response in `responses`.
         parts: For each transform and category, the indexes of its wrong responses in `responses`. The key is
             ``(TRANSFORM, name)`` or ``(CATEGORY, name)``.
     """
@@ -88,7 +87,7 @@ class Choices:
 class Answer:
     """A response, correct or wrong.
 
-    Comparison ignores ``categories`` and ``transforms``.
+    ``categories`` and ``transforms`` are ignored when answers are compared.
 
     Attributes:
         text: The response.
@@ -418,7 +417,7 @@ def export_contexts(
         store: Store with the dialogues.
         out: File to write.
         selection: Dialogues to write.
-        progress: Receives the progress.
+        progress: Progress display.
         write: Writer that names the files of negatives and counts what is skipped.
         overwrite: Whether to replace an existing file.
 

@@ -66,8 +66,8 @@ class NegativeDataset:
             sources: Files of negatives, iterables of negatives, or functions that make negatives from a seed.
             seed: Seed for the functions.
             held_out: Texts to exclude from the responses.
-            splits: Splits to hold out. Their records are left out, and so are the same responses in other
-                splits.
+            splits: Splits to hold out. Their records are left out, and so are their responses if they occur
+                in other splits.
             cache: Folder in which the groups of files are kept; None to use the temporary folder.
             known_splits: Held-out splits that may be missing in the records without an error.
 

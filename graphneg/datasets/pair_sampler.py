@@ -413,7 +413,7 @@ class EpochPairs(Sequence[Pair]):
         return len(self.table)
 
     def __repr__(self) -> str:
-        """Return the number of pairs by source."""
+        """Return the number of pairs, in total and by source."""
         made_of = ", ".join(f"{amount:,} {source}" for source, amount in sorted(self.sources.items()))
         return f"<EpochPairs: {len(self):,}, of these {made_of}>"
 

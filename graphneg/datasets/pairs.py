@@ -73,8 +73,8 @@ def read_pairs(
             response and one wrong response of each recipe and generator.
         seed: Seed of the draws.
         held_out: Texts to exclude from the responses.
-        held_out_splits: Splits to hold out. Neither their records are used nor records of other splits
-            with the same responses. With a ``store``, the replies in its dialogues of these splits are held
+        held_out_splits: Splits to hold out. Their records are left out, and so are their responses if they
+            occur in other splits. With a ``store``, the replies in its dialogues of these splits are held
             out, too.
         cache: Folder in which the grouped negatives are kept, so that the same files are read only once. None
             for a temporary folder.

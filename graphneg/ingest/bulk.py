@@ -232,7 +232,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             progress.start("files", amount, "dialogues and graphs")
             for part in (_dialogues, _graphs, _words, _sentences):
                 part(self._index, tables, progress)
-            # On account of `imported`, graphneg creates constraints when it first opens the database.
+            # `imported` makes graphneg create constraints and indexes when it first opens the database.
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "imported": True}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema})
             progress.finish()

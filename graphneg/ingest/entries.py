@@ -541,7 +541,7 @@ def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
     return Item(place, number - 1, "", value)
 
 
-# Objects of Python
+# Python objects
 
 
 def _of_object(given: Any) -> Iterator[Source]:

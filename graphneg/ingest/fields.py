@@ -95,7 +95,7 @@ example."""
 
 
 class Fields:
-    """A look-up for the keys of fields. Keys that the user named take precedence over known names.
+    """A look-up that finds the key or column of each field. Keys that the user named take precedence.
 
     Args:
         said: The key of each field that the user named. An empty key means that no key contains the field.
@@ -105,7 +105,7 @@ class Fields:
     """
 
     def __init__(self, said: Mapping[str, str]) -> None:
-        """Initialize the lookup and check the names of the fields."""
+        """Initialize the look-up, and check the names of the fields."""
         for field in said:
             if field not in NAMES:
                 raise InputError(f"--map {field}={said[field]}: no field {field!r}; it is {listed(NAMES)}")

@@ -41,7 +41,7 @@ MOST_PARTS = 10_000
 """Maximum number of lines or rows that form one dialogue."""
 
 _SPLITS = "train|training|valid|validation|val|dev|test"
-# Topical-Chat has the splits "freq" and "rare", as in valid_freq.json. They stay a part of the split's name.
+# Topical-Chat's files have the suffix "freq" or "rare", as in valid_freq.json. It is a part of the split.
 _SPLIT = re.compile(rf"(?:^|[_.-])((?:{_SPLITS})(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I)
 # "train-00000-of-00003.parquet" is one file of a Hugging Face data set that is divided into shards.
 _SUFFIXES = re.compile(r"(-\d{5}-of-\d{5})?(\.(jsonl|ndjson|json|csv|tsv|tab|txt|parquet|gz|zst))+$", re.I)
@@ -366,7 +366,6 @@ def each_group(
         make: Function that returns an item, given the number of the group (from 0) and its parts. It may
             raise `Refused`.
         title: Function that returns the name of a group in messages, given its number and its first part.
-        title: Returns the name of a group in messages, from its number and its first part.
 
     Yields:
         The items, and a `Rejected` for each part or group that is rejected.

@@ -381,8 +381,8 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         sentence: The sentence.
 
     Returns:
-        The properties, by which transforms decide whether the sentence can serve as a response. ``terms``
-        contains the content lemmas.
+        The properties, which show whether the sentence can serve as a response. ``terms`` contains its
+        content lemmas.
     """
     text = sentence.text
     words, terms, aside = _words(text), content_lemmas(text), _ASIDE.match(text)
@@ -409,7 +409,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text has no careless spelling, such as missing apostrophes or doubled words."""
+    """Return whether a text has no missing apostrophes, no spaced dashes and no doubled words."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))

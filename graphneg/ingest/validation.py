@@ -454,7 +454,7 @@ class Grouping:
     def rest(self) -> Iterator[Dialogue]:
         """Yield the last dialogue, which has fewer turns, if there is one."""
         if self.pending:
-            # The attribute prevents that graphs from other files are assigned to these utterances by text.
+            # This attribute keeps graphs of other files from being assigned to these utterances by text.
             attributes = {"made_of": "graphs"}
             yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
             self.made += 1

@@ -29,7 +29,7 @@ _PARTS = {
     **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), "thought"),
     "refusal": "refusal",
 }
-"""Names for the parts of a message that contain no text, as used in notices, by their types in chat APIs."""
+"""Names, for notices, of the parts of a message that contain no text. The keys are types in chat APIs."""
 
 
 def id_text(value: Any) -> str | None:

@@ -267,7 +267,6 @@ def write_records(
 
     Returns:
         The same report.
-        The report.
     """
     began = time.monotonic()
     writer = _Writer(store, report, grouping)
@@ -397,7 +396,7 @@ class _Writer:
             self._batch.frames.append(record)
 
     def finish(self) -> None:
-        """Write all records that have been added, and wait until this is done."""
+        """Write the records that have not been written yet. `close` waits until this is done."""
         self._place_texts()
         for dialogue in self._grouping.rest():
             self._add_dialogue(dialogue)

@@ -45,7 +45,7 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
         The turns of the context, then the response.
     """
     original = {name: negative.original[name] for name in ("context", "response")}
-    # `original` has None for a part that was not edited: the edited negative then holds the original, too.
+    # None in `original` means that this part was not edited, so `negative` still has the original.
     loaded = replace(negative, **{name: value for name, value in original.items() if value is not None})
     old, new = (
         [*((turn["speaker"], turn["text"]) for turn in version.context), (version.speaker, version.response)]

@@ -228,7 +228,7 @@ def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
         where: Position of the line, such as ``negatives.jsonl, line 3``, for messages.
 
     Returns:
-        The negative, with tuples as sequences.
+        The negative. Its sequences are tuples.
     """
     return from_record(parse_json(line, where), where)
 

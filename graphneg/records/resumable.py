@@ -195,8 +195,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
-            # Note a new part file at once.
-            # If this run is killed now, the next run knows that the file is its.
+            # Note a new part file at once, so that the next run can identify it if this run is killed now.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
             # All has succeeded. Keep the lock until `close` is called.
@@ -340,7 +339,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return part, file, Resumed(**facts)
         self._written = hashlib.sha256()
         if held.stale and (before is None or before.part != self._part_name(held.stale)):
-            # The previous run was killed after it created its part file, and before it noted it.
+            # The previous run was killed after it created its part file and before it wrote the note.
             self._path.with_name(self._part_name(held.stale)).unlink(missing_ok=True)
         part = self._path.with_name(self._part_name(held.token))
         return part, create_exclusively(part), Resumed(discarded=reason)

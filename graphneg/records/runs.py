@@ -58,7 +58,7 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
     except OSError as error:  # The name is too long, symbolic links form a loop, or a folder may not be read.
         raise InputError(f"{path}: {error.strerror}; name another file") from error
     folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
-    # The order of the checks is that in which a user would fix the problems.
+    # Check in the order in which a user would fix the problems.
     for is_fault, reason in (
         (path.suffix not in suffixes, f"{suffix} says no format; use {' or '.join(suffixes)}{instead}"),
         (not folder.exists(), f"the folder {folder} does not exist; make it first"),
@@ -335,7 +335,7 @@ def _seal(noted: Mapping[str, Any]) -> str:
 
 
 def read_own_note(path: Path) -> dict[str, Any]:
-    """Return the content of a note, {} if there is none; raise `InputError` if another file has its name."""
+    """Return the content of a note; {} if there is none. Raise `InputError` for any other file."""
     try:
         with open_regular(path) as file:
             noted = parse_json(file.read(_LONGEST_NOTE), str(path))
