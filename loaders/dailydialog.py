@@ -95,7 +95,7 @@ class Loader(DialogueLoader):
             Refused: The line does not end with ``__eou__``.
         """
         text, labels = item.value
-        # If text is left after the last mark, the line was cut off.
+        # Reject a line with text after its last mark, because it was cut off.
         *texts, tail = text.split(END)
         if tail.strip():
             raise Refused(f"the line does not end with {END}")

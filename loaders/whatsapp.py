@@ -267,7 +267,7 @@ def _order(path: Path, encoding: str) -> Order | None:
     orders: Sequence[Order] = ("day/month/year", "month/day/year", "year/month/day")
     if has_halves:
         # If several orders are equally good, `min` returns the first one.
-        # With AM and PM, that should be the format of the United States.
+        # A clock with AM and PM suggests the format of the United States, so that order comes first.
         orders = ("month/day/year", "day/month/year", "year/month/day")
     return min(orders, key=lambda order: _faults(dates, order))
 

@@ -325,7 +325,7 @@ class ContextWriter:
         self.incomplete = self.edited = self.unusable = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
-            # All responses of a DailyDialog++ context share it, so an edited context cannot be written.
+            # In DailyDialog++, all responses have the same context, so skip negatives with edited contexts.
             if entry.own == entry.context:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
@@ -513,7 +513,7 @@ def enter(group: Group, entry: Entry) -> None:
         group.negatives.append(wrong)
         return
     # Several transforms may make the same response, and it may have several categories.
-    # It is kept as one answer that lists all of them.
+    # Such a response is kept as one answer that lists all of its transforms and categories.
     at = group.negatives.index(wrong)
     there = group.negatives[at]
     categories, transforms = (

@@ -201,7 +201,7 @@ def encoding_of(path: Path) -> str:
                 sample += piece if len(sample) < CHUNK else b""
     except Damaged:
         pass
-    # ``beyond`` includes the invalid bytes. At least half of the characters are valid UTF-8.
+    # ``beyond`` counts invalid bytes, too. If at least half of the characters are valid, the file is UTF-8.
     if beyond >= 2 * wrong:
         return ""
     # A wrong codec would decode the bytes to characters that are rare in such texts.

@@ -398,7 +398,7 @@ def _looks_right(path: Path, loader: str) -> bool:
     if loader in fitting:
         return True
     appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)
-    # In Latin text that is encoded in UTF-16, about every second byte is NUL.
+    # Many NUL bytes mean binary data, or UTF-16, where about every second byte of Latin text is NUL.
     if appearance is None and start.count(0) > len(start) // 10:
         appearance = "binary data, or UTF-16 text without a mark"
     if appearance is None and re.match(rb"\s*<(!doctype\s+html|html)", start, re.IGNORECASE):
