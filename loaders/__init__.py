@@ -1,1 +1,1 @@
-"""The loaders that ship with graphneg, one module per corpus or resource."""
+"""The loaders that ship with graphneg. Each module loads one corpus, resource or file format."""

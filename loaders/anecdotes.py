@@ -1,7 +1,8 @@
 """Load the pool of short personal statements that ships with graphneg (``anecdotes``).
 
-An example is "My brother is careful with money and careless with boats." The generator ``hard`` adds
-these sentences to its pool. A line of the file is one statement of one or two sentences.
+For example, it contains "My brother is careful with money and careless with boats." The generator ``hard``
+can choose its wrong responses from these sentences. Each line of the file is a statement of one or two
+sentences.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ _FILE = "data/anecdotes/anecdotes.txt"
 
 
 class Loader:
-    """Loader of the bundled sentences. It takes no paths."""
+    """Loader of the bundled statements. It accepts no paths."""
 
     name = NAME
     summary = "the bundled pool of sentences: what people tell of themselves; takes no path"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the sentences in the order of the file.
+        """Yield the sentences of the statements, in the order of the file.
 
         Args:
             paths: Must be empty.
             options: The options of the load.
 
         Yields:
-            The sentences. The first of each line is marked as a complete clause. A second one continues
-            the first.
+            The sentences. The first sentence of each statement is marked as a complete clause. The second one
+            is not, because it continues the first.
 
         Raises:
             InputError: A path was given.
@@ -46,7 +47,7 @@ class Loader:
             raise InputError(f"the loader {NAME!r} comes with its file and takes no path, not {paths[0]}")
 
         def of_line(line: Line) -> Iterator[Record]:
-            # "We had a goat. It ate the curtains.": the second sentence depends on the first.
+            # "We had a goat. It ate the curtains.": the second sentence cannot be used without the first.
             for at, text in enumerate(sentences(line.text)):
                 yield sentence(f"{NAME}#{line.number}.{at}", text, NAME, line.place, clause=at == 0)
 

@@ -1,12 +1,12 @@
 """Load pairs of opposites from ConceptNet 5 (``conceptnet``; Speer et al. 2017).
 
-Transforms replace words by their opposites. The loader reads the relations Antonym and DistinctFrom,
-and those whose names begin with Not (NotDesires, NotCapableOf, NotHasProperty ...), between terms of
-one language. A line of the dump has five columns:
+Transforms replace words by their opposites. The loader reads the relations Antonym and DistinctFrom, and all
+relations whose names begin with Not (NotDesires, NotCapableOf, NotHasProperty ...), if both terms are in the
+chosen language. A line of the dump has five columns:
 
     /a/[...]	/r/Antonym	/c/en/hot/a	/c/en/cold	{"weight": 2.0, ...}
 
-This line gives the pair "hot" and "cold" with the weight 2. The loader also reads databases of the
+The loader makes the pair "hot" and "cold" with the weight 2 from this line. It also reads databases of the
 package conceptnet-lite, which it opens read-only.
 """
 
@@ -50,29 +50,29 @@ class Loader(FileLoader):
     summary = "ConceptNet: Antonym, DistinctFrom, Not* edges; the dump or a conceptnet-lite database"
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[Opposite | Rejected]:
-        """Return the opposites of a file.
+        """Return the pairs of opposites in a file.
 
         Args:
             path: The file.
             options: The options of the load. ``language`` is the language of the terms.
 
         Returns:
-            An iterator over opposites and rejected lines.
+            An iterator over pairs of opposites and rejected lines.
         """
         read = _database if head(path, 16).startswith(b"SQLite format 3\0") else _dump
         return read(path, options.language, options.progress)
 
 
 def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | Rejected]:
-    """Yield the opposites of a dump."""
+    """Yield the pairs of opposites from a dump."""
     terms = f"/c/{language}/".encode()
     for line in byte_lines(path, progress):
         if isinstance(line, Rejected):
             yield line
             continue
         number, data = line
-        # The dump has 34 million lines, so relation and language are compared as bytes before a line is
-        # decoded.
+        # The dump has 34 million lines, and most are skipped.
+        # To save time, compare relation and language as bytes, and decode only the lines that are needed.
         cells = data.split(b"\t")
         if len(cells) != _COLUMNS:
             if data.strip():
@@ -81,7 +81,7 @@ def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | 
         elif not cells[1].startswith(_RELATIONS):
             if not cells[1].startswith(b"/r/"):
                 yield Rejected(f"{path}:{number}", "the second column is no relation (/r/...)")
-        # Both terms must be of the language. Edges between languages are skipped.
+        # Both terms must be in the chosen language. Pairs of terms from two languages are skipped.
         elif cells[2].startswith(terms) and cells[3].startswith(terms):
             try:
                 _, relation, *ends, details = decoded(data).split("\t")
@@ -92,12 +92,12 @@ def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | 
 
 
 def _words(text: str) -> str:
-    """Return the words of a term: ``give up`` for ``give_up``."""
+    """Return the words of a term, such as ``give up`` for ``give_up``."""
     return " ".join(unquote(text).replace("_", " ").split())
 
 
 def _edge(relation: str, start: str, end: str, details: str, language: str) -> Opposite:
-    """Return the pair of two terms, given as in URIs; ``details`` is the edge's JSON text."""
+    """Make a pair of opposites from two terms, as written in URIs, and the JSON text of the edge."""
     start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
         raise Refused("a term is empty")
@@ -105,7 +105,7 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
         raise Refused(reason)
     if start == end:
         raise Refused(f"{start!r} is its own opposite ({relation})")
-    # True is an int in Python, but not a weight.
+    # Exclude True, which is an instance of int in Python but not a weight.
     weight = value.get("weight") if isinstance(value, dict) else None
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
         raise Refused("the weight is missing, or is no number")
@@ -113,10 +113,10 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
 
 
 def _database(path: Path, language: str, progress: Progress) -> Iterator[Opposite | Rejected]:
-    """Yield the opposites of a conceptnet-lite database."""
+    """Yield the pairs of opposites from a conceptnet-lite database."""
     progress.start(path.name, None, "edges")
     try:
-        # Read-only: the database belongs to another package.
+        # Open the database read-only, because it belongs to another package.
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             known = [name for (name,) in connection.execute("SELECT name FROM language ORDER BY name")]
             if language not in known:
@@ -124,7 +124,7 @@ def _database(path: Path, language: str, progress: Progress) -> Iterator[Opposit
                 raise InputError(f"{path} has no terms of the language {language!r}; it has {has}")
             for number, relation, start, end, details in connection.execute(_EDGES, (language,)):
                 progress.advance(1)
-                # The database writes "distinct_from" where the dump has "DistinctFrom".
+                # Convert the name of the relation: "distinct_from" is "DistinctFrom" in the dump.
                 name = "".join(part.capitalize() for part in relation.split("_"))
                 try:
                     yield _edge(name, start, end, details, language)

@@ -1,12 +1,13 @@
 """Load DailyDialog with its dialogue acts and emotions (``dailydialog``; Li et al. 2017, section 3).
 
-A file ``dialogues_SPLIT.txt`` has one dialogue per line, and ``__eou__`` ends each utterance:
+In a file ``dialogues_SPLIT.txt``, each line is a dialogue, and ``__eou__`` ends each utterance:
 
     The taxi is late . __eou__ Call them again , please . __eou__
 
-The files ``dialogues_act_SPLIT.txt`` and ``dialogues_emotion_SPLIT.txt`` have a line of numbers for
-each dialogue, one number per utterance. If they are in the same folder, their labels become attributes
-of the utterances. The acts ``1 3`` give ``inform`` and ``directive`` here.
+The files ``dialogues_act_SPLIT.txt`` and ``dialogues_emotion_SPLIT.txt`` contain annotations. Each of their
+lines has one number for every utterance of a dialogue. If these files are in the same folder, the annotations
+become attributes of the utterances. In the example, the line ``1 3`` means the dialogue acts ``inform`` and
+``directive``.
 """
 
 from __future__ import annotations
@@ -29,36 +30,37 @@ _ANNOTATIONS: Mapping[str, Mapping[str, str]] = {
     "act": {"1": "inform", "2": "question", "3": "directive", "4": "commissive"},
     "emotion": {str(number): name for number, name in enumerate(_EMOTIONS)},
 }
-"""The names of the labels in the annotation files, by kind of annotation."""
+"""The names of the labels for the numbers in annotation files, by kind of annotation."""
 
 
 class Loader(DialogueLoader):
-    """Loader of DailyDialog's text files, or of directories with them."""
+    """Loader of DailyDialog's text files, or of directories that contain them."""
 
     name = "dailydialog"
     summary = "DailyDialog: dialogues_*.txt or their directory, with acts and emotions"
 
     def files(self, paths: Sequence[Path]) -> list[Path]:
-        """Return the text files, including those of the directories.
+        """Return the text files, including the files in directories.
 
         Args:
             paths: Files and directories.
 
         Returns:
-            The files. Of a directory, ``dialogues_text.txt`` is read only if there are no files of splits.
+            The files. ``dialogues_text.txt``, which contains all dialogues, is read only from a directory
+            without files of splits.
         """
         return input_files([file for path in paths for file in _text_files(path)], self.name)
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """Yield the lines of a file, each with its labels.
+        """Yield the lines of a file, each with its lines of annotations.
 
         Args:
             path: The text file.
-            progress: Advanced by the bytes that are read.
+            progress: Progress display; advanced by the number of bytes read.
 
         Yields:
-            Items whose values are the text and the annotation lines by kind. Annotation files that are
-            longer than the text file are rejected.
+            Items whose values are the text of a dialogue and its annotation lines by kind. A `Rejected`
+            at the end stands for an annotation file that has more lines than the text file.
         """
         beside = _companions(path)
         numbered = {kind: enumerate(text_lines(file, NoProgress()), 1) for kind, file in beside.items()}
@@ -69,8 +71,8 @@ class Loader(DialogueLoader):
                 continue
             at = line.number
             labels = {
-                # A line of text may have been rejected. Skip its annotations, so that line numbers match
-                # again.
+                # If a line of text was rejected, its annotations are still unread.
+                # Skip them, so that the line numbers match again.
                 kind: next((other for number, other in lines if number >= at), None)
                 for kind, lines in numbered.items()
             }
@@ -81,19 +83,19 @@ class Loader(DialogueLoader):
                 yield Rejected(f"{beside[kind]}:{at + 1}", f"{path.name} ends at line {at}")
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Return the dialogue of a line, with its labels as attributes.
+        """Convert a line to a dialogue with its annotations as attributes.
 
         Args:
-            item: The text and the annotation lines.
+            item: The text of the dialogue and its annotation lines.
 
         Returns:
-            The dialogue, with speakers A and B.
+            The dialogue. Its speakers are A and B.
 
         Raises:
             Refused: The line does not end with ``__eou__``.
         """
         text, labels = item.value
-        # A line that was cut off lacks its last mark.
+        # Reject a line with text after its last mark, because it was cut off.
         *texts, tail = text.split(END)
         if tail.strip():
             raise Refused(f"the line does not end with {END}")
@@ -112,16 +114,17 @@ def _text_files(path: Path) -> list[Path]:
     files = [file for file in sorted(path.rglob("dialogues_*.txt")) if not file.name.startswith(others)]
     if not files:
         raise InputError(f"{path} has no DailyDialog files (dialogues_*.txt) in it")
-    # The corpus is distributed both as splits and as one file with all dialogues, dialogues_text.txt.
+    # The corpus is distributed in splits, and also as a single file, dialogues_text.txt.
+    # Read only one of the two.
     return [file for file in files if file.name != "dialogues_text.txt"] or files
 
 
 def _companions(path: Path) -> dict[str, Path]:
-    """Return the annotation files of a text file: dialogues_act_test.txt for dialogues_test.txt."""
+    """Return the annotation files for a text file, such as dialogues_act_test.txt for dialogues_test.txt."""
     rest = path.name.removeprefix("dialogues_")
     if rest == path.name:
         return {}
-    # dialogues_act.txt and dialogues_emotion.txt belong to dialogues_text.txt.
+    # The annotations for dialogues_text.txt have no "text" in their names: dialogues_act.txt.
     ending = rest.removeprefix("text") if rest.startswith("text.") else f"_{rest}"
     named = {kind: path.with_name(f"dialogues_{kind}{ending}") for kind in _ANNOTATIONS}
     return {kind: file for kind, file in named.items() if file.is_file()}

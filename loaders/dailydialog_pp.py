@@ -1,7 +1,7 @@
 """Load DailyDialog++ (``dailydialog_pp``; Sai et al. 2020).
 
-Each JSON line has a context and responses to its last turn: five relevant ones written by people, five
-adversarial irrelevant ones (written to share words with the context), and five random ones:
+Each JSON line contains a context and responses to its last turn. There are five relevant responses written by
+people, five adversarial ones (irrelevant, but written to share words with the context), and five random ones:
 
     {"context": ["Coffee?", "Yes, please."], "positive_responses": ["With milk?"],
      "adversarial_negative_responses": ["Coffee stains are hard to remove."],
@@ -23,7 +23,7 @@ _RESPONSES = (
     ("adversarial_negative_responses", 0, "adversarial"),
     ("random_negative_responses", 0, "random"),
 )
-"""The keys of responses, with label and source."""
+"""The keys that contain responses, with the label and the source of these responses."""
 _KEYS = {"id", "dialog_id", "context", *(key for key, _, _ in _RESPONSES)}
 
 
@@ -34,7 +34,7 @@ class Loader(DialogueLoader):
     summary = "DailyDialog++: contexts with human, adversarial and random responses (JSON Lines)"
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Return the context of a line as a dialogue, with its responses.
+        """Convert the context of a line to a dialogue, with the responses to its last turn.
 
         Args:
             item: The decoded line.
@@ -50,7 +50,7 @@ class Loader(DialogueLoader):
             raise Refused('"context" and "positive_responses" are not both there')
         context = strings(value["context"], '"context"')
         return Dialogue(
-            # Lines without an id are named by their number.
+            # If a line has no id, its number is the name of the dialogue.
             str(value.get("id", value.get("dialog_id", item.number))),
             corpus="",
             split="",

@@ -1,9 +1,9 @@
 """Load your own dialogues from many formats (``dialogues``).
 
-JSON, JSON Lines, tables, Parquet, Arrow and saved data sets of ``datasets`` are accepted, with many
-names of keys and columns. `graphneg.ingest.entries` reads the files, and `graphneg.ingest.shapes`
-converts what they contain to the format that ``dialogue.schema.json`` in this folder describes. Keys
-that the schema does not name are kept as attributes.
+The loader accepts JSON, JSON Lines, tables, Parquet, Arrow, and data sets saved by the library ``datasets``,
+with many names of keys and columns. `graphneg.ingest.entries` reads the files. `graphneg.ingest.shapes`
+converts their content to the format that ``dialogue.schema.json`` in this folder describes. Keys that are not
+in the schema are kept as attributes.
 
 >>> loaded = dialogue({"id": 7, "turns": ["Hi.", {"text": "Hello.", "mood": "glad"}], "topic": "pets"})
 >>> [(turn.speaker, turn.text, dict(turn.attributes)) for turn in loaded.utterances]
@@ -37,7 +37,7 @@ _KINDS = {
     "object": "a JSON object", "array": "a list", "string": "a string", "integer": "an integer",
     "null": "null",
 }  # fmt: skip
-"""Names of JSON types for messages."""
+"""Names of the JSON types in messages."""
 
 
 class Loader:
@@ -47,9 +47,9 @@ class Loader:
     summary = "dialogues of your own: JSON (turns, messages, conversations), CSV, Parquet, a saved data set"
 
     def read(self, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:
-        """Yield the dialogues of files, or of Python objects that hold dialogues.
+        """Yield dialogues from files, or from Python objects that contain dialogues.
 
-        A source that is missing or contains no dialogues raises `InputError`.
+        Raises `InputError` if a source is missing or contains no dialogues.
 
         Args:
             paths: Files, folders of saved data sets, or Python objects.
@@ -61,7 +61,7 @@ class Loader:
         known, fields = KnownIds(), Fields(options.map)
         for source in sources(paths, self.name, fields, options):
             records = _records(source, fields, options, known)
-            # With --map or --encoding the user vouches for a format that the first bytes may not show.
+            # With --map or --encoding, the user has confirmed the format, so its first bytes are not checked.
             if source.text is not None and not options.map and not options.encoding:
                 yield from checked(source.text, self.name, records)
             else:
@@ -76,14 +76,14 @@ def _records(source: Source, fields: Fields, options: LoadOptions, known: KnownI
 
 
 def dialogue(value: Any) -> Dialogue:
-    """Return the dialogue of a decoded JSON value.
+    """Convert a decoded JSON value to a dialogue.
 
     Args:
         value: An object that follows ``dialogue.schema.json``.
 
     Returns:
-        The dialogue. Its corpus and split are empty if the value does not name them. Turns without a
-        speaker are given to A and B in turn.
+        The dialogue. Its corpus and split are empty if the value does not contain them. If a turn has no
+        speaker, its speaker is A or B, in turn.
 
     Raises:
         Refused: The value does not follow the schema.
@@ -107,7 +107,7 @@ def dialogue(value: Any) -> Dialogue:
 
 def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
     fields: Mapping[str, Any] = {"text": value} if isinstance(value, str) else value
-    # Without speakers, A and B take turns.
+    # If a turn has no speaker, A and B take turns.
     speaker, text = fields.get("speaker", "AB"[turn % 2]).strip(), fields["text"].strip()
     return Utterance(turn, speaker, text, fields.get("amr"), _others(fields, _TURN_KEYS))
 
@@ -125,7 +125,7 @@ def _others(value: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
 
 
 def _fault(error: JsonSchemaValueException) -> str:
-    """Return in words what does not follow the schema: ``turns[0] lacks 'text'``."""
+    """Describe the first violation of the schema in words, such as ``turns[0] lacks 'text'``."""
     what = str(error.name).removeprefix("data").removeprefix(".") or "the dialogue"
     wanted: Any = error.rule_definition
     if error.rule == "required":
@@ -143,5 +143,5 @@ def _validator() -> Callable[[Any], Any]:
     import fastjsonschema
 
     schema = files("graphneg.loaders").joinpath("dialogue.schema.json").read_text("utf-8")
-    # The schema's defaults are not filled in: the default speaker depends on the turn.
+    # Do not fill in defaults from the schema: the default speaker depends on the number of the turn.
     return fastjsonschema.compile(json.loads(schema), use_default=False)

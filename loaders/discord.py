@@ -1,12 +1,12 @@
 """Load Discord channels that DiscordChatExporter exported as JSON (``discord``).
 
-A file holds one channel:
+Each file contains one channel:
 
     {"guild": ..., "channel": ..., "messages": [
       {"timestamp": "2024-05-17T09:12:00+00:00", "author": {"name": "ann"}, "content": "Lunch?"}]}
 
-The channel is cut into dialogues at pauses of some hours. Messages of bots, system messages (joins,
-pins, boosts), and messages with nothing but files are left out and counted.
+The channel is split into dialogues at pauses of some hours. Messages of bots, system messages (joins, pins,
+boosts) and messages that contain only files are left out and counted.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from graphneg.ingest.reading import Item, json_items
 from graphneg.ingest.validation import mapping
 from graphneg.model import Rejected
 
-# Message types by name or by number: 0 is a message, 19 a reply.
+# The types of messages that people write, as names and as numbers: 0 is a normal message, and 19 a reply.
 _SPOKEN = {"Default", "Reply", "0", "19", "ThreadStarterMessage"}
-# "<:wave:123>" and the animated "<a:wave:123>" become ":wave:".
+# Matches a custom emoji, "<:wave:123>" or the animated "<a:wave:123>". It is replaced by ":wave:".
 _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 
 class Loader(ChatLoader):
-    """Loader of JSON files of DiscordChatExporter, or of directories with them."""
+    """Loader of the JSON files of DiscordChatExporter, or of directories that contain them."""
 
     name = "discord"
     summary = "Discord: channels exported as JSON by DiscordChatExporter"
@@ -44,7 +44,7 @@ class Loader(ChatLoader):
             options: The options of the load.
 
         Yields:
-            Items whose values are messages, and rejected items.
+            Items whose values are `Message`, and rejected items.
         """
         for item in json_items(path, options.progress, options.encoding or ""):
             if isinstance(item, Rejected):
@@ -60,7 +60,7 @@ class Loader(ChatLoader):
 
 
 def _message(value: Any, notices: Notices) -> Message | None:
-    """Return a message, or None for one that no person wrote; count these."""
+    """Convert a JSON object to a message. If no person wrote it, count it and return None."""
     fields = mapping(value, "the message")
     author = mapping(fields.get("author"), "its author")
     reason = None
@@ -76,7 +76,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
     if reason is not None:
         notices.count(reason, "left out")
         return None
-    # Messages that are left out need no valid time.
+    # Parse the time only now: a message that is left out need not have a valid one.
     time = time_of(fields.get("timestamp"))
     return Message(seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text))
 

@@ -1,7 +1,7 @@
 """Load the corpus that ships with graphneg (``everyday``).
 
-It contains everyday dialogues with gold AMR graphs, and the opposites and frames that transforms need.
-It serves examples and first experiments.
+The corpus contains everyday dialogues with gold AMR graphs, and the pairs of opposites and frames that
+transforms need. Use it for examples and first experiments.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from graphneg.model import Dialogue, Frame, Opposite, Record
 
 
 class Loader:
-    """Loader of the bundled corpus. It takes no paths."""
+    """Loader of the bundled corpus. It accepts no paths."""
 
     name = "everyday"
     summary = "the bundled corpus: everyday dialogues with AMR graphs, opposites and frames; takes no path"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the dialogues, graphs, opposites and frames of the corpus.
+        """Yield the dialogues, graphs, pairs of opposites and frames of the corpus.
 
         Args:
             paths: Must be empty.

@@ -1,12 +1,12 @@
 """Load domain words into the lexicon of a store (``lexicon``): word classes, scales, pairs of opposites.
 
-The files are tables with tabs, in the format that `graphneg.english.lexicon` describes:
+The files are tab-separated tables in the format that `graphneg.english.lexicon` describes:
 
     class	medicine	aspirin cough-syrup
     opposite	mild	spicy	food drink
 
-At the end of the load, everything that depends on these words is computed anew: their terms, and the
-facts about graphs that contain them.
+At the end of the load, all data that depend on these words are recomputed: the properties of their terms, and
+the facts about graphs that contain the words.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Loader(FileLoader):
     summary = "Words for the store's lexicon: their classes, moves along scales, opposites; TSV files"
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[LexiconEntry | Rejected]:
-        """Return the entries of a file.
+        """Return the lexicon entries of a file.
 
         Args:
             path: The file.
@@ -43,7 +43,7 @@ class Loader(FileLoader):
 
 
 def _entries(line: Line) -> Iterator[LexiconEntry]:
-    # Lines that begin with "#" are comments.
+    # Skip comments, which are lines that begin with "#".
     if not line.text.startswith("#"):
         try:
             yield replace(entry_of(line.text), place=line.place)

@@ -1,13 +1,13 @@
 """Load AMR graphs in PENMAN notation (``penman``).
 
-The metadata ``::id`` and ``::snt`` say which utterance a graph belongs to:
+The metadata ``::id`` and ``::snt`` (sentence) show to which utterance a graph belongs:
 
     # ::id chats/all/1#0
     # ::snt The boy wants to go.
     (w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))
 
-If the store contains no such utterance, the graphs become dialogues of their own. This module only
-splits a file into graphs. Whether a graph is well formed is checked when it is stored.
+If the store contains no such utterance, new dialogues are made from the graphs. This module only splits a
+file into graphs. Whether a graph is well-formed is checked later, when it is stored.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from graphneg.model import GraphText, Record, Rejected
 from graphneg.progress import Progress
 
 _SUFFIXES = {".txt", ".amr", ".penman"}
-"""Suffixes of the files that are read from a directory."""
+"""Suffixes of the files in a directory that are read."""
 
 
 class Loader:
-    """Loader of files of AMR graphs, or of directories with such files (.txt, .amr, .penman)."""
+    """Loader of files with AMR graphs, or of directories that contain such files (.txt, .amr, .penman)."""
 
     name = "penman"
     summary = "AMR graphs in PENMAN notation, matched to utterances by ::id or ::snt"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the graphs of the files, with their ids and texts.
+        """Yield the graphs from files, with their ids and texts.
 
-        A file of another format raises `InputError`.
+        Raises `InputError` if a file has another format.
 
         Args:
             paths: Files or directories.
@@ -57,7 +57,7 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
 
     Args:
         path: The file.
-        progress: Advanced by the bytes that are read.
+        progress: Progress display; advanced by the number of bytes read.
 
     Yields:
         The graphs, and a `Rejected` for each graph that contains an unreadable line or repeats an id.
@@ -69,13 +69,13 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
         graph = "\n".join(line for line in lines if not line.startswith("#")).lstrip()
         keys = metadata([line for line in lines if line.startswith("#")])
         id, text = keys.get("id") or None, keys.get("snt") or None
-        # A line inside this graph could not be read, so the graph may lack a node.
+        # A line of this graph could not be read. Reject the graph, because it may lack a node.
         if faults:
             yield from faults
             yield Rejected(place, f"graph {id or '(no id)'}: the line at {faults[0].place} can't be read")
             faults.clear()
         elif not graph.startswith("("):
-            # A blank line between the metadata and the graph separates them.
+            # If a blank line separates metadata from their graph, they form a block of their own.
             is_metadata = block.startswith("#")
             yield Rejected(place, "metadata without a graph" if is_metadata else "not a PENMAN graph")
         elif id is not None and id in places:
@@ -88,7 +88,7 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
 
 
 def _lines(path: Path, progress: Progress, faults: list[Rejected]) -> Iterator[str]:
-    """Yield the lines of a file; note unreadable ones in ``faults`` and yield them as far as possible."""
+    """Yield the lines of a file. Add each unreadable line to ``faults``, and yield what can be decoded."""
     for line in byte_lines(path, progress):
         if isinstance(line, Rejected):
             faults.append(line)

@@ -1,4 +1,4 @@
-"""Load PersonaChat (``personachat``; Zhang et al. 2018) in each of the three formats in use.
+"""Load PersonaChat (``personachat``; Zhang et al. 2018) in any of the three formats in use.
 
 ========================= =====================================================================
 JSON, pairs               ``[{"persona": [...], "dialogue": [[partner, self], ...]}]``
@@ -7,11 +7,11 @@ JSON, growing histories   ``{"train": [{"personality": [...], "utterances": [{"h
 ParlAI text               ``1 your persona: ...`` and ``3 partner<TAB>self<TAB><TAB>one|two|...``
 ========================= =====================================================================
 
-Speaker A is the partner. Speaker B is the one whose persona is given. If B begins, the partner's first
-turn is ``__SILENCE__``, which is left out.
+Speaker A is the partner. Speaker B is the person whose persona is given. If B begins, the first turn of the
+partner is ``__SILENCE__`` in the file, which is left out.
 
-Candidates become responses to the turn before them. The correct one gets the label 1 and the source
-``reference``, the others the label 0 and the source ``random``.
+Candidates become responses to the previous turn. The correct candidate gets the label 1 and the source
+``reference``. The others get the label 0 and the source ``random``.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from graphneg.ingest.validation import DialogueLoader, mapping, strings
 from graphneg.model import Dialogue, Rejected, Response, Utterance
 from graphneg.progress import Progress
 
-# The mark also occurs in a tokenized form.
+# The mark for a missing first turn, also in the form that a tokenizer gave it.
 _SILENCE = {"__silence__", "__ silence __"}
 _NUMBERED = re.compile(r"(\d{1,6}) (.*)", re.DOTALL)
 _PERSONA_KEYS = {"persona": "persona", "personality": "persona", "partner_persona": "partner_persona"}
-"""The attribute under which each key of a persona is stored."""
+"""The attribute in which the persona under each key is stored."""
 _PERSONAS = {"your persona: ": "persona", "partner's persona: ": "partner_persona"}
-"""The attribute under which the persona lines of ParlAI text are stored, by their beginning."""
+"""The attribute in which the persona lines of ParlAI text are stored, by the beginning of the line."""
 
 
 class Loader(DialogueLoader):
@@ -43,32 +43,32 @@ class Loader(DialogueLoader):
     summary = "PersonaChat: JSON (persona and dialogue, or personality and utterances) or ParlAI text"
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """Return the entries of a JSON document, or the episodes of a ParlAI file as such entries.
+        """Return the entries of a JSON document. The episodes of a ParlAI file are converted to such entries.
 
         Args:
             path: The file.
-            progress: Advanced by the bytes that are read.
+            progress: Progress display; advanced by the number of bytes read.
 
         Returns:
             An iterator over entries and rejected items.
         """
-        # JSON begins with a bracket, and ParlAI text with a line number.
+        # A JSON document begins with "[" or "{", whereas ParlAI text begins with a line number.
         if head(path, 256).lstrip()[:1] in (b"[", b"{"):
             return json_items(path, progress)
         return each_group(
             each_line(path, progress, lambda line: [Item(line.place, line.number, "", line.text)]),
             "line",
-            # Lines are numbered from 1 in each episode.
+            # Line numbers start again at 1 in each episode, so number 1 begins a new episode.
             lambda _, line: line.value.startswith("1 "),
             _episode,
             lambda number, _: f"episode {number}",
         )
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Return the dialogue of an entry, with its candidates as responses.
+        """Convert an entry to a dialogue, with the candidates as responses.
 
         Args:
-            item: The entry. Its key in the document, such as ``train``, is the split.
+            item: The entry. Its key in the document, such as ``train``, is the split of the dialogue.
 
         Returns:
             The dialogue.
@@ -88,7 +88,7 @@ class Loader(DialogueLoader):
 
 
 def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Response]]:
-    """Return the turns of (partner, self) pairs, and their candidates as responses."""
+    """Return the turns from a list of (partner, self) pairs, and the candidates as responses."""
     if not isinstance(exchanges, list):
         raise Refused('"dialogue" is not a list of pairs')
     if not isinstance(candidates, list) or (candidates and len(candidates) != len(exchanges)):
@@ -100,7 +100,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
         if not 1 <= len(pair) <= 2:
             raise Refused(f"exchange {number} has {len(pair)} turns, not a pair")
         for speaker, text in zip("AB", pair, strict=False):
-            # A response needs a turn to answer.
+            # Candidates of the first turn are skipped, because a response needs a turn to answer.
             if speaker == "B" and utterances:
                 offered = strings(candidates[number], f"candidates {number}") if candidates else []
                 responses.extend(_responses(len(utterances) - 1, offered, text))
@@ -110,7 +110,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 
 
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
-    """Return the turns of the longest history and its correct candidate, and the responses of all entries."""
+    """Return all turns (the last history and its correct candidate), and the candidates as responses."""
     if not isinstance(entries, list) or not entries:
         raise Refused('"utterances" is not a list with something in it')
     responses: list[Response] = []
@@ -123,9 +123,9 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
         if not candidates:
             raise Refused(f'"candidates" of utterance {number} is empty')
         if not number:
-            # 1 if the history begins with __SILENCE__: all turn numbers are then one lower.
+            # If the first history begins with __SILENCE__, that turn is left out, which shifts the numbers.
             silent = int(bool(history) and _is_silence(history[0], []))
-        # Each history must begin with the one before it, or the entry mixes dialogues.
+        # Each history must continue the previous one. Otherwise the entry mixes several dialogues.
         if history[: len(said)] != said:
             raise Refused(f'"history" of utterance {number} does not go on from the one before')
         said = history
@@ -142,13 +142,13 @@ def _is_silence(text: str, before: Sequence[Utterance]) -> bool:
 
 def _responses(turn: int, candidates: Iterable[str], true: str) -> Iterator[Response]:
     for text in candidates:
-        # The correct reply may occur among the others with different spacing.
+        # Compare without surrounding spaces, because the correct reply may be spaced differently.
         fits = text.strip() == true.strip()
         yield Response(turn, text.strip(), int(fits), "reference" if fits else "random")
 
 
 def _episode(number: int, lines: Sequence[Item]) -> Item:
-    """Return the JSON entry of an episode's lines, whose numbers begin at 1."""
+    """Convert the lines of an episode, which are numbered from 1, to an entry like those of JSON files."""
     value: dict[str, list[Any]] = {"dialogue": [], "candidates": []}
     for expected, (_, at, _, text) in enumerate(lines, 1):
         match = _NUMBERED.fullmatch(text)

@@ -1,7 +1,7 @@
 """Load PropBank's frame files (``propbank``; Palmer et al. 2005), which define the frames of AMR.
 
-The loader reads a directory of XML files, a tar archive of them, or one file. The roleset
-``give_up.07`` becomes the frame ``give-up-07`` with its numbered roles and their descriptions.
+The loader reads a directory of XML files, a tar archive of them, or a single file. The roleset ``give_up.07``
+becomes the frame ``give-up-07``, with its numbered roles and their descriptions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ LARGEST = 64 << 20
 
 T = TypeVar("T")
 ReadFile = Callable[[str, bytes], Iterator[T]]
-"""Function that reads one frame file, from its name (for messages) and its content."""
+"""A function that reads one frame file. Its arguments are the name of the file (for messages) and the
+content."""
 
 
 class Loader:
@@ -35,7 +36,7 @@ class Loader:
     summary = "PropBank frames: the directory of XML files, their tar.gz, or one file"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Return the frames of the files, each once.
+        """Return the frames from files. A frame that occurs again is rejected.
 
         Args:
             paths: Files, archives and directories.
@@ -57,7 +58,7 @@ class Loader:
 
 
 def _frame(where: str, part: Roleset | Fault, seen: dict[str, str]) -> Frame | Rejected:
-    """Return the frame of a roleset; reject one whose id was ``seen`` in this load."""
+    """Convert a roleset to a frame. Reject it if ``seen`` shows that its id occurred before in this load."""
     if isinstance(part, Fault):
         return Rejected(where, part.reason)
     id = part.id
@@ -75,15 +76,16 @@ def _frame(where: str, part: Roleset | Fault, seen: dict[str, str]) -> Frame | R
 def frame_records(
     paths: Sequence[Path], loader: str, read: ReadFile[T], progress: Progress
 ) -> Iterator[T | Rejected]:
-    """Yield the records of frame files.
+    """Yield the records from frame files.
 
-    A path that is missing or has no frame files raises `InputError`.
+    Raises `InputError` if a path is missing or contains no frame files.
 
     Args:
         paths: Files, archives and directories.
         loader: The name of the loader.
-        read: Returns the records of one frame file. The name of a file in an archive is ``ARCHIVE/MEMBER``.
-        progress: Advanced by the bytes that are read.
+        read: Function that returns the records of one frame file. A file in an archive has the name
+            ``ARCHIVE/MEMBER``.
+        progress: Progress display; advanced by the number of bytes read.
 
     Yields:
         Records and rejected items.
@@ -94,7 +96,7 @@ def frame_records(
 
 
 def _records(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | Rejected]:
-    # POSIX tar archives have "ustar" at byte 257.
+    # Detect POSIX tar archives by the mark "ustar" at byte 257.
     is_archive = not path.is_dir() and head(path, 512)[257:262] == b"ustar"
     for file in _archived(path, progress) if is_archive else _files(path, progress):
         if isinstance(file, Rejected):
@@ -106,7 +108,7 @@ def _records(path: Path, read: ReadFile[T], progress: Progress) -> Iterator[T | 
 
 
 def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejected]:
-    """Yield the name and the content of a file, or of each frame file in a directory."""
+    """Yield the name and content of a file, or of each frame file in a directory."""
     found = files_within(path, "**/*.xml", "frame files (*.xml)")
     files = [file for file in found if file.is_file()]
     yield from (
@@ -119,7 +121,7 @@ def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejec
         for file in files:
             try:
                 with file.open("rb") as stream:
-                    # One byte too many shows that the file is too long.
+                    # Read one byte more than the maximum, so that the caller notices a file that is too long.
                     content = stream.read(LARGEST + 1)
                 progress.advance(file.stat().st_size)
             except OSError as error:
@@ -131,15 +133,16 @@ def _files(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejec
 
 
 def _archived(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Rejected]:
-    """Yield the name and the content of each frame file of an archive, in its order."""
+    """Yield the name and content of each frame file in an archive, in order."""
     done = 0
     with path.open("rb") as stored:
         progress.start(path.name, path.stat().st_size, "B")
         try:
-            # The archive is read as a stream, once and in order, so that it needs no room on disk.
+            # Read the archive as a stream, so that no disk space is needed to unpack it.
             with tarfile.open(fileobj=stored, mode="r|*") as archive:
                 for member in archive:
-                    # An archive may come from a stranger, and a link may point anywhere.
+                    # Do not follow links.
+                    # The archive may come from a stranger, and a link may point anywhere.
                     if member.issym() or member.islnk():
                         if member.name.endswith(".xml"):
                             where = f"{path}/{member.name}"

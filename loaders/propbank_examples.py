@@ -1,8 +1,8 @@
 """Load the examples of PropBank's frame files as sentences (``propbank_examples``; Palmer et al. 2005).
 
-The loader reads the same files as ``propbank``, and the sentences form a pool. The examples are
-tokenized and contain traces and other marks of a treebank. Tokens are joined again, and marks are
-removed: ``he ran *trace* up a bill .`` becomes "He ran up a bill."
+The loader reads the same files as ``propbank``. The sentences become a pool, from which responses can be
+chosen. The examples in the files are tokenized, and contain traces and other marks of a treebank. The loader
+joins the tokens and removes the marks: ``he ran *trace* up a bill .`` becomes "He ran up a bill."
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import Record, Rejected
 
-# Traces ("*T*-1", "[*]"), brackets ("-LRB-"), escaped punctuation ("/.").
+# Matches the marks: traces ("*T*-1", "[*]"), brackets ("-LRB-") and escaped punctuation ("/.").
 _MARK = re.compile(r"(?<!\S)(?:\*\S*|\[\*\S*\]|-[LR][RSC]B-|/[.?,-])(?!\S)")
-# "long - term" becomes "long-term".
+# Matches a spaced hyphen: "long - term" becomes "long-term".
 _HYPHEN = re.compile(r"(?<=\w) - (?=\w)")
 
 
 class Loader:
-    """Loader of the examples of PropBank's frames: a directory, a tar archive or an XML file."""
+    """Loader of the examples of PropBank frames, from a directory, a tar archive or an XML file."""
 
     name = "propbank_examples"
     summary = "PropBank: the examples in its frame files as a pool of sentences; what propbank reads"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Return the examples of the files as sentences.
+        """Return the examples from files as sentences.
 
         Args:
             paths: Files, archives and directories.

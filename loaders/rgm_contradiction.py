@@ -1,11 +1,11 @@
-"""Load model responses that contradict their speaker, or do not (``rgm_contradiction``; Sato et al. 2024).
+"""Load model responses that were judged to be contradictory or not (``rgm_contradiction``; Sato et al. 2024).
 
-Each JSON line is a context with the response of a model, and the number of annotators, out of three,
-who called the response contradictory to an earlier utterance. `graphneg.ingest.labelled` describes the
-format.
+Each JSON line contains a context, the response of a model, and a number of votes. A vote means that one of
+three annotators judged the response to contradict an earlier utterance of the same speaker.
+`graphneg.ingest.labelled` describes the format.
 
-Two or three votes make a wrong response (label 0), and no votes a correct one (label 1). A line with
-one vote is rejected, because the annotators do not agree.
+With two or three votes, the response is loaded as a wrong one (label 0). With no vote, it is loaded as a
+correct one (label 1). With a single vote, the line is rejected, because the annotators disagree.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from graphneg.model import Dialogue, Response, Utterance
 
 
 class Loader(DialogueLoader):
-    """Loader of the JSON Lines files of Sato et al., and of files that graphneg writes in this format."""
+    """Loader of the JSON Lines files of Sato et al., and of files that graphneg wrote in the same format."""
 
     name = "rgm_contradiction"
     summary = "Sato et al. 2024: responses of generation models, contradictory or not (JSON Lines)"
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Return the context of a line as a dialogue, with the labelled response.
+        """Convert the context of a line to a dialogue, with the judged response.
 
         Args:
             item: The decoded line.
 
         Returns:
-            The dialogue. Its attribute ``contradicted`` is the index of the earlier utterance.
+            The dialogue. Its attribute ``contradicted`` is the index of the earlier utterance that the
+            response may contradict.
 
         Raises:
-            Refused: One annotator of three calls the response contradictory.
+            Refused: One of three annotators called the response contradictory.
         """
         line = labelled_of(item.value, item.place)
         if line.label is None:
@@ -44,7 +45,7 @@ class Loader(DialogueLoader):
             corpus="",
             split="",
             utterances=tuple(Utterance(turn, speaker, text) for turn, (speaker, text) in enumerate(said)),
-            # A contradiction (1) is a wrong response (0).
+            # The labels are reversed: a contradiction (label 1 in the file) is a wrong response (label 0).
             responses=(Response(len(line.context) - 1, line.response, 1 - line.label, line.generator),),
             attributes={"contradicted": line.earlier, "votes": line.votes},
         )

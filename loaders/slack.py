@@ -1,13 +1,14 @@
-"""Load a workspace that was exported from Slack (``slack``): a folder of channels, each with a file per day.
+"""Load a workspace that was exported from Slack (``slack``): a folder of channels, with one file per day.
 
-``users.json`` has the names of the users. ``general/2024-05-17.json`` has the messages of a day:
+``users.json`` contains the names of the users. ``general/2024-05-17.json`` contains the messages of one day
+in the channel "general":
 
     [{"type": "message", "user": "U1", "text": "Lunch, <@U2>?", "ts": "1715936400.000200"},
      {"type": "message", "user": "U2", "text": "Yes!", "ts": "1715936460.000100"}]
 
-gives a dialogue of two turns, "Lunch, @Bo?" and "Yes!". A thread (messages with the same ``thread_ts``)
-is a separate dialogue. Messages outside of threads are cut into dialogues at pauses of some hours.
-Messages of bots, system messages, and messages with nothing but files are left out and counted.
+This gives a dialogue of two turns, "Lunch, @Bo?" and "Yes!". A thread, whose messages have the same
+``thread_ts``, is a dialogue of its own. Messages outside of threads are split into dialogues at pauses of
+some hours. Messages of bots, system messages and messages that contain only files are left out and counted.
 """
 
 from __future__ import annotations
@@ -33,21 +34,21 @@ from graphneg.model import Dialogue, Record, Rejected
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SPOKEN = {"", "thread_broadcast", "me_message", "file_share", "file_comment", "reply_broadcast"}
-"""Subtypes of messages that people write."""
+"""Subtypes of the messages that people write."""
 _BOTS = {"bot_message"}
 _DELETED = {"tombstone", "message_deleted"}
-# <@U1>, <#C1|general>, <!here>, <https://example.org|this page>
+# Matches mentions and links: <@U1>, <#C1|general>, <!here>, <https://example.org|this page>.
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<of>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
 
 
 class Loader:
-    """Loader of the folder of an export, or of one of its channels."""
+    """Loader of the folder of an exported workspace, or of one of its channels."""
 
     name = "slack"
     summary = "Slack: the folder of an exported workspace, or of one of its channels"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the dialogues of each channel: first those outside of threads, then the threads.
+        """Yield the dialogues of each channel. Those outside of threads come first, then the threads.
 
         Args:
             paths: The folders.
@@ -71,7 +72,7 @@ class Loader:
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
-    """Return the folders of channels with their files: the path itself, or the folders in it."""
+    """Return the folder of each channel with its files. The path may be such a folder, or contain them."""
     for folders in ([path], sorted(child for child in path.iterdir() if child.is_dir())):
         days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
         if found := [(one, files) for one, files in days.items() if files]:
@@ -89,7 +90,7 @@ def _dialogues(
     def make(item: Item) -> Dialogue:
         return named(dialogue_of(item), options, corpus, split_of(channel))
 
-    # A temporary database without a file name.
+    # SQLite creates a temporary database if the file name is empty.
     with closing(sqlite3.connect("")) as threads:
         threads.execute("CREATE TABLE said (thread TEXT, at REAL, number INTEGER PRIMARY KEY, item TEXT)")
         flow = _flow(days, options, names, threads)
@@ -102,7 +103,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield the messages outside of threads; store those in threads, because replies may be days away."""
+    """Yield the messages outside of threads. Store the others, because a reply may come days later."""
     for day in days:
         for item in json_items(day, options.progress):
             if isinstance(item, Rejected):
@@ -131,13 +132,13 @@ def _stored(text: str) -> Item:
 
 
 def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message | None:
-    """Return a message, or None for one that no person wrote; count these."""
+    """Convert a JSON object to a message. If no person wrote it, count it and return None."""
     fields = mapping(value, "the message")
     kind, text = fields.get("subtype") or "", fields.get("text") or ""
     if not isinstance(text, str) or not isinstance(kind, str):
         raise Refused("its text or subtype is no text")
     reason = None
-    # Messages of apps have no subtype, but a bot_id.
+    # Messages of apps have no subtype, so they are recognized by their bot_id.
     if kind in _BOTS or fields.get("bot_id"):
         reason = BOT
     elif kind in _DELETED:
@@ -159,12 +160,12 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
 
 
 def _seconds(ts: Any) -> float:
-    """Return the time of a message such as ``1715936400.000200``."""
+    """Convert the time of a message, such as ``1715936400.000200``, to seconds."""
     try:
         seconds = float(ts)
     except (TypeError, ValueError, OverflowError):
         seconds = math.nan
-    # 1e11 seconds are the year 5138: larger numbers are milliseconds or no times at all.
+    # 1e11 seconds are the year 5138. Larger numbers are milliseconds, or not times at all.
     if not 0 <= seconds < 1e11:
         raise Refused(f"the time {str(ts)[:40]!r} is not one of Slack's (1715936400.000200)")
     return seconds
@@ -172,7 +173,7 @@ def _seconds(ts: Any) -> float:
 
 def _people(channel: Path) -> dict[str, str]:
     """Return the names of users by id, from ``users.json``; empty if there is no such file."""
-    # users.json is beside the channels of an export, or in the only folder that was named.
+    # The file is beside the folders of channels, or inside the folder if the user named a single one.
     for folder in (channel.parent, channel):
         if (file := folder / "users.json").is_file():
             break
@@ -193,7 +194,7 @@ def _people(channel: Path) -> dict[str, str]:
 
 
 def _name(user: Mapping[str, Any]) -> str:
-    """Return the name of a user: the display name, real name or user name."""
+    """Return the name of a user: the display name, else the real name, else the user name."""
     profile = user.get("profile")
     places = [profile, user] if isinstance(profile, dict) else [user]
     for key in ("display_name", "real_name", "name"):
@@ -208,7 +209,7 @@ def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
     id, profile = fields.get("user"), fields.get("user_profile")
     if isinstance(id, str) and id in names:
         return names[id]
-    # People who left the workspace may be missing in users.json. Messages then carry a profile.
+    # Someone who left the workspace may be missing in users.json. The message may then contain a profile.
     name = _name({"profile": profile}) if isinstance(profile, dict) else ""
     name = name or (id if isinstance(id, str) else "") or str(fields.get("username") or "")
     if not name:
@@ -217,7 +218,7 @@ def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
 
 
 def _readable(text: str, names: Mapping[str, str]) -> str:
-    """Return a text as people see it: ``<@U1> see <https://x.org|this>`` becomes ``@Ann see this``."""
+    """Convert a text to what Slack displays: ``<@U1> see <https://x.org|this>`` becomes ``@Ann see this``."""
 
     def shown(mark: re.Match[str]) -> str:
         of, told = mark["of"], mark["shown"]
@@ -229,5 +230,5 @@ def _readable(text: str, names: Mapping[str, str]) -> str:
             return told or f"@{of.partition('^')[0]}"
         return told or of.removeprefix("mailto:")
 
-    # Slack escapes "&", "<" and ">" in texts.
+    # In exports, "&", "<" and ">" are escaped.
     return html.unescape(_MARK.sub(shown, text))

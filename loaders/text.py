@@ -1,7 +1,7 @@
-"""Load plain text as a pool of sentences (``text``).
+"""Load plain text as a pool of sentences (``text``), from which generators choose responses.
 
-A line holds one or more sentences. The file ``quotes.txt`` with the line ``We moved in May. The cat
-hated it.`` gives the sentences ``quotes/1.0`` and ``quotes/1.1``.
+A line contains one or more sentences. For example, the line ``We moved in May. The cat hated it.`` at the
+beginning of the file ``quotes.txt`` gives the sentences ``quotes/1.0`` and ``quotes/1.1``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Loader(FileLoader):
     summary = "plain text as a pool of sentences, one a line"
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
-        """Return the sentences of a file.
+        """Return the sentences of a text file.
 
         Args:
             path: The file.
-            options: The options of the load. ``corpus`` replaces the name of the file.
+            options: The options of the load. ``corpus``, if given, replaces the file name in the ids.
 
         Returns:
             An iterator over sentences and rejected items.
@@ -36,7 +36,7 @@ class Loader(FileLoader):
         source = options.corpus or corpus_of(path)
 
         def of_line(line: Line) -> Iterator[Sentence | Rejected]:
-            # The id names the line, so it stays the same if other lines change.
+            # The id contains the line number, so it stays the same if sentences in other lines change.
             for number, text in enumerate(sentences(line.text)):
                 yield sentence(f"{source}/{line.number}.{number}", text, source, line.place)
 

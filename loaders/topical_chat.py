@@ -1,12 +1,12 @@
 """Load Topical-Chat (``topical_chat``; Gopalakrishnan et al. 2019).
 
-A file is one JSON object whose members are conversations between ``agent_1`` and ``agent_2``:
+A file is a single JSON object. Its members are conversations between ``agent_1`` and ``agent_2``:
 
     {"t_d004c097": {"article_url": "AREF1", "content": [
       {"message": "Do you like dance?", "agent": "agent_1", "sentiment": "Curious to dive deeper"}]}}
 
-The sentiment, knowledge source and rating of a turn become attributes of the utterance. The article and
-the ratings of a conversation become attributes of the dialogue.
+The sentiment, knowledge source and rating of a turn become attributes of the utterance. The article and the
+ratings of a conversation become attributes of the dialogue.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Loader(DialogueLoader):
 
         Args:
             path: The file.
-            progress: Advanced by the bytes that are read.
+            progress: Progress display; advanced by the number of bytes read.
 
         Returns:
             An iterator over conversations and rejected items.
@@ -41,10 +41,10 @@ class Loader(DialogueLoader):
         return json_items(path, progress)
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Return the dialogue of a conversation.
+        """Convert a conversation to a dialogue.
 
         Args:
-            item: The conversation. Its key is its id.
+            item: The conversation. Its key in the document is the id of the dialogue.
 
         Returns:
             The dialogue.
@@ -57,7 +57,7 @@ class Loader(DialogueLoader):
         if not isinstance(content, list):
             raise Refused('"content" is not a list of messages')
         utterances = tuple(_utterance(turn, message) for turn, message in enumerate(content))
-        # All other keys of the conversation become attributes.
+        # All remaining keys of the conversation become attributes of the dialogue.
         return Dialogue(item.key or str(item.number), "", "", utterances, attributes=value)
 
 

@@ -6,8 +6,8 @@
 
     Ann: Good morning!
 
-This file contains two dialogues, of two turns and of one. A line that does not begin with a name
-continues the turn before it.
+This file contains two dialogues. The first has two turns, and the second has one. If a line does not begin
+with a name, it continues the previous turn.
 """
 
 from __future__ import annotations
@@ -23,34 +23,33 @@ from graphneg.ingest.validation import DialogueLoader
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 from graphneg.progress import Progress
 
-# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is skipped. A name has at most
-# four words, so that "He said it twice, you know: no" is not a turn by somebody called "He said it twice,
-# you know".
+# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is skipped.
+# A name has at most four words, because the line "He said it twice, you know: no" is not a turn.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?"
 _TIME = rf"(?:[\[(]?{_CLOCK}[\])]?\s+(?:-\s+)?)?"
-# "Ann (00:05): Hello."
+# The time may also follow the name: "Ann (00:05): Hello."
 _TIME_AFTER = rf"(?:\s+[\[(]{_CLOCK}[\])])?"
 _WORD = r"(?:[\w.'’&/#-]+|\([\w .-]*\))"
-# "Ann:", "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
+# Matches ":" in "Ann:" and "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
 _TURN = re.compile(
     rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:\s{_WORD}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
-# Lines such as "-----" and "* * *" separate dialogues like blank lines.
+# Like a blank line, a line such as "-----" or "* * *" separates dialogues.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
 _LONGEST_NAME = 60
 """Maximum length of a name in characters."""
 
 
 class Loader(DialogueLoader):
-    """Loader of text files with one turn per line."""
+    """Loader of text files that have one turn per line."""
 
     name = "transcript"
     summary = 'transcripts: lines of "Name: text", a blank line between dialogues'
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the dialogues of the files, and report a load in which most dialogues have one turn.
+        """Yield the dialogues from files. Add a notice if most dialogues have a single turn.
 
         Args:
             paths: The files.
@@ -65,7 +64,8 @@ class Loader(DialogueLoader):
                 dialogues += 1
                 singles += len(record.utterances) == 1
             yield record
-        # Many programs write a blank line after every turn, which cuts a talk into single turns.
+        # Many programs write a blank line after every turn.
+        # Each turn then becomes a dialogue, which the user should know.
         if singles > 1 and singles * 2 > dialogues:
             options.notices.say(
                 f"{singles:,} of {dialogues:,} dialogues have one turn, because a blank line ends a "
@@ -74,14 +74,14 @@ class Loader(DialogueLoader):
             )
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """Return the dialogues of a file as lists of lines.
+        """Return the dialogues of a file, each as a list of lines.
 
         Args:
             path: The file.
-            progress: Advanced by the bytes that are read.
+            progress: Progress display; advanced by the number of bytes read.
 
         Returns:
-            An iterator over items whose values are lists of lines.
+            An iterator over items. The value of an item is the list of lines of one dialogue.
         """
         return each_group(
             _numbered(path, progress),
@@ -92,10 +92,10 @@ class Loader(DialogueLoader):
         )
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Return the dialogue of a list of lines.
+        """Convert the lines of a dialogue to a dialogue.
 
         Args:
-            item: The lines of the dialogue.
+            item: The lines.
 
         Returns:
             The dialogue. Its name is its number in the file.
@@ -121,7 +121,7 @@ class Loader(DialogueLoader):
         return Dialogue(str(item.number), "", "", tuple(utterances))
 
     def corpus(self, path: Path) -> str:
-        """Return the name of the file as the name of the corpus.
+        """Return the name of the corpus, which is derived from the file name.
 
         Args:
             path: The file.

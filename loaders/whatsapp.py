@@ -5,11 +5,12 @@
     12/31/23, 9:05 PM - Bo: I'll bring                         Android, United States
     the salad.
 
-A line without a time continues the message before it. System lines (somebody joined, messages are
-encrypted) and placeholders of media are left out and counted.
+A line without a time continues the previous message. System lines (for example, that somebody joined or that
+messages are encrypted) and placeholders for media are left out and counted.
 
-The format of dates depends on the phone, and the file does not name it. The loader takes the order of
-day, month and year in which the most dates are valid and time goes forward.
+The format of dates depends on the phone, and is not given in the file. The loader tries three orders of day,
+month and year. It chooses the order in which the fewest dates are invalid and in which time seldom goes
+backwards.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from graphneg.progress import NoProgress
 Order = Literal["day/month/year", "month/day/year", "year/month/day"]
 Date = tuple[int, int, int]
 
-# Some phones put Unicode direction marks around names and dates, and narrow spaces before AM and PM.
+# Some phones add Unicode direction marks around names and dates, and narrow spaces before AM and PM.
 _DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _BLANKS = str.maketrans({"\u202f": " ", "\xa0": " ", "\u2009": " "})
 _HEADER = re.compile(
@@ -44,11 +45,11 @@ _HEADER = re.compile(
         (?P<rest>.*)""",
     re.VERBOSE,
 )
-# AM and PM, also in Chinese, Japanese and Korean.
+# Matches AM and PM, also in Chinese, Japanese and Korean.
 _HALF = re.compile(r"(?P<am>\ba\.?\s?m\b|上午|午前|오전)|(?P<pm>\bp\.?\s?m\b|下午|午後|오후)", re.IGNORECASE)
-# The text after the name may span several lines.
+# Matches the name and the text of a message. The text may have several lines.
 _NAME = re.compile(r"(?P<name>[^:]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
-# System lines quote names of groups. Names of people contain no quotation marks.
+# A "name" with quotation marks is part of a system line, which quotes the name of a group.
 _QUOTES = frozenset('"“”„«»')
 _PLACEHOLDER = re.compile(
     r"""<[^<>]{3,120}>                                      # <Media omitted>, <Medien ausgeschlossen>
@@ -57,9 +58,9 @@ _PLACEHOLDER = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# iOS puts a left-to-right mark (U+200E) before its placeholders.
+# On iOS, a left-to-right mark (U+200E) precedes a placeholder.
 _END_PLACEHOLDER = re.compile(r"\u200e<[^<>]{3,120}>\s?\Z")
-# Android does not: "It's me, Ann. <This message was edited>".
+# On Android, this note has no such mark: "It's me, Ann. <This message was edited>".
 _EDITED = re.compile(
     r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
     r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
@@ -74,21 +75,21 @@ _DELETED = re.compile(
     re.IGNORECASE,
 )
 _MOST_DATES = 20_000
-"""Maximum number of dates from which their order is determined."""
+"""Maximum number of dates that are used to detect the order of day, month and year."""
 
 
 @dataclass(slots=True)
 class _Written:
-    """A message as its lines contain it.
+    """A message as it is written in the file.
 
     Attributes:
         line: The first line.
         date: The three numbers of the date, in the order in which they are written.
         hour: The hour, from 0 to 23.
         minute: The minute.
-        parts: The lines after the header.
+        parts: The text after the header, line by line.
         has_half: Whether the time has AM or PM.
-        size: The number of characters of the further lines.
+        size: The number of characters in all lines after the first.
     """
 
     line: Line
@@ -101,12 +102,12 @@ class _Written:
 
     @property
     def text(self) -> str:
-        """The message with its further lines."""
+        """The text of the message, with all its lines."""
         return "\n".join(self.parts)
 
 
 class Loader(ChatLoader):
-    """Loader of the text files that WhatsApp's "Export chat" writes."""
+    """Loader of the text files that WhatsApp writes with "Export chat"."""
 
     name = "whatsapp"
     summary = 'WhatsApp: the text file of "Export chat", from iOS or Android'
@@ -120,7 +121,7 @@ class Loader(ChatLoader):
             options: The options of the load.
 
         Yields:
-            Items whose values are messages, and rejected lines.
+            Items whose values are `Message`, and rejected lines.
         """
         encoding = options.encoding or ""
         order = _order(path, encoding)
@@ -140,7 +141,7 @@ class Loader(ChatLoader):
 
 
 def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
-    """Yield each message with all of its lines."""
+    """Yield the messages, each with all of its lines."""
     open_one: _Written | None = None
     for line in lines:
         if isinstance(line, Rejected):
@@ -151,7 +152,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
         if header is None:
             if open_one is not None:
                 open_one.size += len(line.text)
-                # A file whose first line only looks like a message must not fill the memory.
+                # Limit the size. If the file has another format, all lines may seem to be one message.
                 if open_one.size <= LARGEST_ITEM:
                     open_one.parts.append(line.text)
             elif plain.strip():
@@ -165,7 +166,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
             # 12 AM is 0:00, and 12 PM is 12:00.
             hour = hour % 12 + (12 if half["pm"] else 0)
         a, b, c = (int(number) for number in re.findall(r"\d+", header["date"]))
-        # Direction marks are kept in the text, because iOS begins its placeholders with one.
+        # Keep direction marks in the text: on iOS they show where a placeholder begins.
         shown = line.text.translate(_BLANKS)
         rest = shown[_start_of_rest(shown, header["rest"]) :]
         open_one = _Written(line, (a, b, c), hour, int(header["minute"]), [rest], half is not None)
@@ -174,7 +175,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
 
 
 def _start_of_rest(shown: str, rest: str) -> int:
-    """Return where the rest of a header, given without direction marks, begins in the line."""
+    """Return the index in a line at which the text after its header begins, including direction marks."""
     left = len(rest)
     at = len(shown)
     while left:
@@ -186,15 +187,15 @@ def _start_of_rest(shown: str, rest: str) -> int:
 
 
 def _message(written: _Written, order: Order, notices: Notices) -> Message | None:
-    """Return a message, or None for a line that is not one; count such lines.
+    """Convert the lines of a message to a message. If nobody wrote it, count it and return None.
 
     Args:
         written: The lines of the message.
         order: The order of day, month and year.
-        notices: Counts what is left out.
+        notices: Notices to the user, which count what is left out.
 
     Returns:
-        The message, or None.
+        The message; None for a system line or a placeholder.
 
     Raises:
         Refused: The message is too long, or its date or time does not exist.
@@ -203,7 +204,7 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         raise Refused(f"the message is longer than {LARGEST_ITEM:,} characters")
     said = _NAME.fullmatch(written.text)
     name = _DIRECTIONS.sub("", said["name"]).strip().removeprefix("~").strip() if said else ""
-    # System lines have no "NAME:", or quote a name: Ann changed the subject to “Trip: Rome”
+    # A system line has no "NAME:", or contains quotation marks: Ann changed the subject to “Trip: Rome”
     if said is None or not name or _QUOTES & set(name):
         notices.count(SYSTEM, "left out")
         return None
@@ -213,8 +214,8 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         text = shorter
         if not text:
             return None
-    # iOS marks placeholders and system lines with U+200E. Of these, up to three words are a placeholder
-    # ("image omitted").
+    # On iOS, U+200E precedes both placeholders and system lines.
+    # If there are at most three words, the text is a placeholder ("image omitted").
     is_marked, (first, _, rest) = text.startswith("\u200e"), text.partition("\n")
     plain = _DIRECTIONS.sub("", first).strip()
     reason = None
@@ -226,7 +227,7 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
         reason = SYSTEM
     if reason is not None:
         notices.count(reason, "left out")
-        # The lines below an attachment are its caption.
+        # If an attachment is followed by further lines, they are its caption. Keep them.
         if reason != MEDIA or not rest.strip():
             return None
         text = rest
@@ -239,25 +240,25 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
 
 
 def _ordered(date: Date, order: Order) -> Date:
-    """Return year, month and day."""
+    """Return the year, month and day of a date that is written in a given order."""
     a, b, c = date
     year, month, day = {
         "day/month/year": (c, b, a),
         "month/day/year": (c, a, b),
         "year/month/day": (a, b, c),
-        # A first number of four digits is the year, whatever the order of the other dates is.
+        # If the first number has four digits, it is the year, whatever the order of the other dates.
     }[order if a < 1000 else "year/month/day"]
     return (year + 2000 if year < 100 else year), month, day
 
 
 def _order(path: Path, encoding: str) -> Order | None:
-    """Return the order of day, month and year in a file, or None if all dates show it or there are none."""
+    """Return the most likely order of day, month and year in a file; None if no date is ambiguous."""
     dates: list[Date] = []
     has_halves = False
     for written in _written(text_lines(path, NoProgress(), encoding)):
         if isinstance(written, _Written) and written.date[0] < 1000 and written.date not in dates[-1:]:
             dates.append(written.date)
-            # AM and PM count in the time only: "03/04/24, 21:05 - Bo: I am here" has a 24-hour clock.
+            # Look for AM and PM only in the time. "03/04/24, 21:05 - Bo: I am here" has a 24-hour clock.
             has_halves = has_halves or written.has_half
             if len(dates) == _MOST_DATES:
                 break
@@ -265,14 +266,14 @@ def _order(path: Path, encoding: str) -> Order | None:
         return None
     orders: Sequence[Order] = ("day/month/year", "month/day/year", "year/month/day")
     if has_halves:
-        # If several orders fit, `min` takes the first. With AM and PM, the format of the United States is
-        # the likeliest.
+        # If several orders are equally good, `min` returns the first one.
+        # A clock with AM and PM suggests the format of the United States, so that order comes first.
         orders = ("month/day/year", "day/month/year", "year/month/day")
     return min(orders, key=lambda order: _faults(dates, order))
 
 
 def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int]:
-    """Return how many dates are invalid in an order, and how often time goes back."""
+    """Return the number of invalid dates in an order, and that of dates earlier than the previous one."""
     read = [_ordered(date, order) for date in dates]
     exist = (0 < month <= 12 and 0 < day <= 31 and year < 2100 for year, month, day in read)
     return sum(not one for one in exist), sum(later < earlier for earlier, later in pairwise(read))

@@ -1,12 +1,12 @@
 """Load the examples in WordNet's glosses as a pool of sentences (``wordnet``; Miller 1995).
 
-The loader reads ``data.noun``, ``data.verb``, ``data.adj`` and ``data.adv``, as WordNet and Debian's
-package wordnet-base install them (format: wndb(5WN)). Examples are in quotation marks after the
-definition of a synset:
+Generators choose responses from this pool. The loader reads ``data.noun``, ``data.verb``, ``data.adj`` and
+``data.adv`` as they are installed by WordNet and by Debian's package wordnet-base (format: wndb(5WN)). After
+the definition of a synset, examples follow in quotation marks:
 
     02001858 35 v 02 run 0 shoot 1 ... | run fast; "he ran for the bus"
 
-gives the sentence "He ran for the bus." Quotations of authors are left out.
+This line gives the sentence "He ran for the bus." Quotations with the name of an author are left out.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from graphneg.ingest.validation import FileLoader
 from graphneg.model import Rejected, Sentence
 
 _SYNSET = re.compile(r"(\d{8}) \d\d [nvasr] [0-9a-f]{2} ")
-# "..." - Author is a quotation.
+# Matches an example. If a dash follows, as in "..." - Author, it is a quotation and is left out.
 _EXAMPLE = re.compile(r'"([^"]+)"(?!\s*-)')
 
 
 class Loader(FileLoader):
-    """Loader of WordNet's data files, or of their directory."""
+    """Loader of WordNet's data files, or of a directory that contains them."""
 
     name = "wordnet"
     summary = "WordNet: the examples in its glosses as a pool of sentences; data.* files or their directory"
     within = ("data.*", "data files of WordNet (data.*)")
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[Sentence | Rejected]:
-        """Return the examples of a file.
+        """Return the examples of a data file as sentences.
 
         Args:
             path: The file.
@@ -48,7 +48,7 @@ class Loader(FileLoader):
         source = options.corpus or self.name
 
         def of_line(line: Line) -> Iterator[Sentence | Rejected]:
-            # The file begins with a licence, whose lines are indented.
+            # Skip the licence at the beginning of the file, whose lines are indented.
             if line.text.startswith("  "):
                 return
             synset, gloss = _SYNSET.match(line.text), line.text.partition("| ")[2]

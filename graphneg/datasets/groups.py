@@ -1,13 +1,15 @@
-"""Group correct and wrong responses by context, the training data of a ranker.
+"""Group correct and wrong responses by context, as training data for a ranker.
 
-Records of negatives name their context, and edited ones name the correct response that they were made from.
-`read_groups` collects the records of files into one `Group` per context::
+A record names the context that its response replies to: the dialogue and the number of the turn. The record
+of an edited negative also holds the correct response that was edited. `read_groups` collects the records from
+files into one `Group` per context::
 
     record   dialogue "d", turn 2, response "It is far.", label 0, original response "It is not far."
     group    id "d#2", positives "It is not far.", negatives "It is far."
 
-A response that equals a correct response of the same context is dropped (`usable`). `HeldOut` is a compact
-set of texts that must not be trained on. `ContextWriter` writes contexts in the format of DailyDialog++.
+A wrong response that equals a correct response of the same context is dropped (see `usable`). `HeldOut` is a
+compact set of texts that must not be used for training. `ContextWriter` writes contexts in the format of the
+DailyDialog++ dataset.
 """
 
 from __future__ import annotations
@@ -44,25 +46,26 @@ from graphneg.store.dialogues import (
 from graphneg.store.statements import cypher_text
 
 REFERENCE = "reference"
-"""Source of correct responses."""
+"""Name of the source of correct responses."""
 RANDOM = "random"
-"""Source that is always available: correct responses of other contexts."""
+"""Name of the source of random negatives: correct responses of other contexts. It needs no records."""
 SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
-"""Ways to group wrong responses."""
+"""The three properties by which wrong responses can be grouped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """A context with its correct responses and its wrong ones by kind.
+    """A context with its correct responses, and with its wrong responses grouped by kind.
 
     Attributes:
         id: Id of the context.
         turns: Texts of the turns, oldest first.
         positives: Correct responses.
-        negatives: Wrong responses by kind.
-        edited: Contexts of wrong responses that have a context of their own, by index into `responses`.
-        parts: Indexes into `responses` of each transform and category, by ``(TRANSFORM, name)`` or
-            ``(CATEGORY, name)``.
+        negatives: Wrong responses by kind, for example ``{"random": ("It rains.",)}``.
+        edited: The turns of the edited context, for each wrong response whose context was edited. The key is
+            the index of the response in `responses`.
+        parts: For each transform and category, the indexes of its wrong responses in `responses`. The key is
+            ``(TRANSFORM, name)`` or ``(CATEGORY, name)``.
     """
 
     id: str
@@ -76,7 +79,7 @@ class Choices:
 
     @property
     def responses(self) -> tuple[str, ...]:
-        """The correct responses followed by the wrong ones, kind by kind."""
+        """The correct responses, followed by the wrong responses of one kind after the other."""
         return self.positives + tuple(text for some in self.negatives.values() for text in some)
 
 
@@ -84,13 +87,13 @@ class Choices:
 class Answer:
     """A response, correct or wrong.
 
-    Answers that differ only in ``categories`` and ``transforms`` are equal.
+    ``categories`` and ``transforms`` are ignored when answers are compared.
 
     Attributes:
         text: The response.
-        source: Recipe, generator or kind that it comes from.
-        category: First of its error categories.
-        context: Texts of its own context, if the dialogue was edited.
+        source: Recipe, generator or kind of negatives from which the response comes.
+        category: First error category; empty if there is none.
+        context: Texts of the edited context; None if the context was not edited.
         categories: Error categories.
         transforms: Names of the transforms that made it.
     """
@@ -104,13 +107,13 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names by which a mix can select it: transforms, category and source."""
+        """The names by which a `Mix` can select the answer: its transforms, its category and its source."""
         return (*self.transforms, self.category, self.source)
 
 
 @dataclass(slots=True)
 class Group:
-    """A context with its responses.
+    """A context with its correct and wrong responses.
 
     Attributes:
         id: Id of the dialogue and number of the turn, for example ``everyday/train/1#2``.
@@ -131,19 +134,19 @@ class Group:
 
 
 class Entry(NamedTuple):
-    """What one record says about its context.
+    """A record in the form in which it is added to a group.
 
     Attributes:
         group_id: Id of the group.
         split: Split of the dialogue.
-        context: Texts of the dialogue's own turns.
-        own: Texts of the record's turns, which differ from ``context`` if the dialogue was edited.
+        context: Texts of the original context.
+        own: Texts of the context in the record. They differ from ``context`` if the context was edited.
         response: The response.
         label: 1 for a correct response, 0 for a wrong one.
         source: Recipe or generator of the record.
         categories: Error categories.
         transforms: Names of the transforms that made the response.
-        right: The correct response that an edited one was made from, if any.
+        right: Correct response from which an edited response was made; None if there is none.
     """
 
     group_id: str
@@ -161,8 +164,9 @@ class Entry(NamedTuple):
 def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Group]:
     """Read records and group them by context.
 
-    The original of an edited negative counts as a correct response. Responses that `usable` refuses are
-    dropped. Groups come in the order of their first records.
+    The original response of an edited negative is added to the correct responses of its context. Responses
+    that make no meaningful training pair are dropped (see `usable`). Groups are in the order of their first
+    records.
 
     Args:
         sources: Files of negatives (.jsonl, .parquet), or iterables of negatives.
@@ -190,17 +194,17 @@ def read_usable_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> tu
 
 
 def usable(group: Group) -> Group:
-    """Return a group without responses that would make a meaningless pair.
+    """Return a group without the responses that are useless for training.
 
     Empty responses are dropped. A negative is dropped if it equals a correct response after the same context.
-    Texts are compared in their normal form: "I ’ ll come ." is not a wrong response where "I'll come." is
-    correct. The same response after an edited context stays, because the contexts differ.
+    Spelling variants count as equal: if "I'll come." is a correct response, "I ’ ll come ." cannot be a wrong
+    one. After an edited context, however, the same response may be wrong, so it is kept.
 
     Args:
         group: Responses of one context. It is not changed.
 
     Returns:
-        The group itself if all of it is usable, else a smaller copy.
+        The group itself if nothing is dropped, else a smaller copy.
 
     Raises:
         InputError: No correct response is left.
@@ -211,26 +215,26 @@ def usable(group: Group) -> Group:
             f"{group.id}: no right response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
-    # "I ’ ll come ." and "I'll come." have the same normal form.
+    # Compare normalized keys: spelling variants such as "I ’ ll come ." and "I'll come." have the same key.
     known = {match_key(answer.text) for answer in right}
     wrong = [
         answer
         for answer in group.negatives
         if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
     ]
-    # Most groups are usable as a whole and are not copied.
+    # Nothing is dropped from most groups, so the common case avoids a copy.
     if len(right) + len(wrong) == group.size:
         return group
     return Group(group.id, group.context, right, wrong)
 
 
 def _has_context_of(answer: Answer, group: Group) -> bool:
-    """Return whether an answer follows the group's context, in whatever spelling."""
+    """Return whether the context of an answer equals the group's context, apart from spelling."""
     return answer.context is None or _same_turns(answer.context, group.context)
 
 
 def _same_turns(turns: Sequence[str], others: Sequence[str]) -> bool:
-    """Return whether two contexts are the same, in whatever spelling."""
+    """Return whether two contexts are equal, apart from spelling."""
     return turns == others or list(map(match_key, turns)) == list(map(match_key, others))
 
 
@@ -255,20 +259,20 @@ def groups_of_choices(choices: Iterable[Choices]) -> list[Group]:
 
 
 def choices_of(group: Group) -> Choices:
-    """Convert a group to a context with its wrong responses by source.
+    """Convert a group to a context whose wrong responses are grouped by source.
 
     Args:
         group: A group.
 
     Returns:
-        The context. Its ``parts`` hold the transforms and categories.
+        The context. Its ``parts`` list the wrong responses of each transform and category.
     """
     by_source: defaultdict[str, list[Answer]] = defaultdict(list)
     for answer in group.negatives:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # Indexes continue after the correct responses, as in `Choices.responses`.
+    # Wrong responses are numbered after the correct ones, as in `Choices.responses`.
     for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
         if answer.context is not None:
             edited[place] = answer.context
@@ -283,7 +287,7 @@ def choices_of(group: Group) -> Choices:
 
 
 DAILYDIALOG_PP = "dailydialog_pp"
-"""Name of the format that `ContextWriter` writes."""
+"""Name of the output format of `ContextWriter`."""
 _ADVERSARIAL, _RANDOM = "adversarial_negative_responses", "random_negative_responses"
 
 
@@ -291,16 +295,16 @@ _ADVERSARIAL, _RANDOM = "adversarial_negative_responses", "random_negative_respo
 class ContextWriter:
     """Writes dialogues as contexts in the format of DailyDialog++, one JSON object per line.
 
-    The format is that of Sai et al. (2020). There is one context for each turn that has loaded responses or
-    given records; it consists of the turns before. The correct responses are the dialogue's own turn, and
-    loaded responses and records with label 1. The wrong ones are loaded responses and records with label 0.
-    Those of the source ``random`` are written as random negatives, all others as adversarial ones. The counts
-    belong to the last use of `form`.
+    The format is the one of DailyDialog++ (Sai et al., 2020). A context consists of the turns before turn n.
+    It is written if there are responses for turn n: in the store, or in the files of negatives. The correct
+    responses are turn n of the dialogue, and all responses and records with label 1. The wrong responses are
+    the responses and records with label 0: those with the source ``random`` are written as random negatives,
+    all others as adversarial negatives. Each access to `form` starts a new export and resets the counts.
 
     Attributes:
-        negatives: Files of records.
+        negatives: Files of negatives.
         incomplete: Number of contexts that are skipped because they have no correct or no wrong response.
-        edited: Number of records that are skipped because they edit the context.
+        edited: Number of records that are skipped because their context was edited.
         unusable: Number of wrong responses that are skipped because they are empty or equal a correct
             response.
     """
@@ -317,11 +321,11 @@ class ContextWriter:
         return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
-        """Return the function that makes the lines of dialogues, after reading the negatives."""
+        """Read the negatives, and return the function that converts dialogues to lines."""
         self.incomplete = self.edited = self.unusable = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
-            # DailyDialog++ has one context for all responses, so an edited context cannot be written.
+            # In DailyDialog++, all responses have the same context, so skip negatives with edited contexts.
             if entry.own == entry.context:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
@@ -336,21 +340,21 @@ class ContextWriter:
 
     @property
     def elsewhere(self) -> int:
-        """The number of records that belong to none of the dialogues written."""
+        """The number of records whose dialogue or turn was not among those written."""
         return sum(map(len, self._given.values()))
 
     def _contexts(
         self, dialogues: Sequence[StoredDialogue], responses: Mapping[str, Sequence[StoredResponse]]
     ) -> Iterator[Choices]:
-        """Yield the complete contexts of dialogues."""
+        """Yield the contexts that have at least one correct and one wrong response."""
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
             found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
-            # A loaded response answers turn n, so its own place is turn n + 1.
+            # A stored response to turn n takes the place of turn n + 1.
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Records are removed when they are used; those left at the end belong to other dialogues.
+                # Records are removed when they are used. `elsewhere` counts those that are left at the end.
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
@@ -359,10 +363,10 @@ class ContextWriter:
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
                 for text, label, source in found[at]:
-                    # DailyDialog++ separates random from adversarial negatives.
+                    # DailyDialog++ has separate fields for random and adversarial negatives.
                     kind = wrong[_RANDOM if source == RANDOM else _ADVERSARIAL] if not label else right
                     kind[text] = None
-                # An empty response, or one that is also correct, is no negative.
+                # Responses that are empty or equal to a correct response are not negatives.
                 known = {"", *map(match_key, right)}
                 texts = {
                     kind: tuple(text for text in some if match_key(text) not in known)
@@ -389,7 +393,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
         for line in lines:
             file.write(json_line(line) + "\n")
             count += 1
-    # An empty file would only fail later, in training.
+    # Refuse to write an empty file: training would fail on it later, with a less helpful message.
     if not count:
         raise InputError(
             "no context has both right and wrong responses: name files of negatives, or load a corpus "
@@ -413,29 +417,30 @@ def export_contexts(
         store: Store with the dialogues.
         out: File to write.
         selection: Dialogues to write.
-        progress: Receives the progress.
-        write: Names the files of negatives, and counts what is skipped.
+        progress: Progress display.
+        write: Writer that names the files of negatives and counts what is skipped.
         overwrite: Whether to replace an existing file.
 
     Returns:
-        A report; see `graphneg.editing.export.export`.
+        A report of the export; see `graphneg.editing.export.export`.
     """
     facts = [DAILYDIALOG_PP, [file_digest(path) for path in write.negatives]]
     return export(store, out, selection, progress, overwrite=overwrite, form=write.form, facts=facts)
 
 
 def transforms_of(record: Negative) -> tuple[str, ...]:
-    """Return the names of the transforms that made a record.
+    """Return the names of the transforms that made a negative.
 
     Args:
-        record: A record.
+        record: A negative.
 
     Returns:
-        Each name once. It is empty for a generator, whose edits carry the name of the generator as their
-        transform.
+        Each name once. The result is empty if a generator made the negative, because the edits of a generator
+        carry the generator's own name instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit["transform"]) for edit in record.edits)
-    # A generator is its own recipe and makes no graphs; a transform may have the name of its recipe, too.
+    # An edit with the name of the record's recipe comes from a generator if the record has no graphs.
+    # If it has graphs, a transform and its recipe merely share a name, and the name is kept.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
@@ -458,7 +463,7 @@ def entry_of(record: Negative, where: str) -> Entry:
 
     Args:
         record: A record.
-        where: Place of the record, for the error message.
+        where: Position of the record, such as ``negatives.jsonl, line 3``, for the error message.
 
     Returns:
         The entry.
@@ -468,7 +473,7 @@ def entry_of(record: Negative, where: str) -> Entry:
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}; 1 fits, 0 does not")
-    # `context` holds the edited turns, `original` the turns as they were.
+    # `record.context` holds the edited turns. `original["context"]` holds the turns before the edit, or None.
     own = tuple(turn["text"] for turn in record.context)
     original = record.original.get("context")
     context = own if original is None else tuple(turn["text"] for turn in original)
@@ -477,7 +482,7 @@ def entry_of(record: Negative, where: str) -> Entry:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
     categories, transforms = tuple(record.categories), transforms_of(record)
-    # If only the context was edited, the response itself is correct after the original context.
+    # If only the context was edited, the response is unchanged, so it is correct after the original context.
     right = record.original.get("response") or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
@@ -489,13 +494,13 @@ def enter(group: Group, entry: Entry) -> None:
 
     Args:
         group: The group, which is changed.
-        entry: The entry. An answer that the group has already only gets the entry's categories and transforms
-            added.
+        entry: The entry. If the group already has the same response, only the categories and transforms of
+            the entry are added to it.
     """
     if entry.label:
         right, wrong = Answer(entry.response, entry.source), None
     else:
-        # None stands for the group's own context.
+        # None means that the context was not edited.
         own = None if _same_turns(entry.own, group.context) else entry.own
         right = Answer(entry.right, REFERENCE) if entry.right else None
         first = entry.categories[0] if entry.categories else ""
@@ -507,8 +512,8 @@ def enter(group: Group, entry: Entry) -> None:
     if wrong not in group.negatives:
         group.negatives.append(wrong)
         return
-    # The same response may come from several transforms or have several categories; it is one answer with all
-    # names.
+    # Several transforms may make the same response, and it may have several categories.
+    # Such a response is kept as one answer that lists all of its transforms and categories.
     at = group.negatives.index(wrong)
     there = group.negatives[at]
     categories, transforms = (
@@ -519,13 +524,13 @@ def enter(group: Group, entry: Entry) -> None:
 
 
 def file_digest(path: str | Path) -> str:
-    """Return the digest of a file's bytes.
+    """Return a digest of the content of a file.
 
     Args:
-        path: The file.
+        path: Path of the file.
 
     Returns:
-        BLAKE2b digest in hexadecimal digits.
+        BLAKE2b digest in hexadecimal.
 
     Raises:
         InputError: The file cannot be read.
@@ -538,10 +543,11 @@ def file_digest(path: str | Path) -> str:
 
 
 class HeldOut:
-    """A set of texts that needs 8 bytes per text.
+    """A compact set of texts that must not be used for training: 8 bytes per text.
 
-    Only hashes of the texts' normal forms are kept. With a million texts, about one in ten trillion other
-    texts would be taken for one of them and held out, too.
+    Texts are compared by the hash of their normalized form, so spelling variants are equal. If a million
+    texts are held out, the probability that another text is held out by mistake, because it has the same
+    hash, is about 1 in 10 trillion.
 
     Example:
         >>> "what  NOW?" in HeldOut(["What now?"])
@@ -552,14 +558,14 @@ class HeldOut:
         """Initialize the set.
 
         Args:
-            texts: The first texts.
+            texts: The texts that are in the set from the start.
         """
         self._hashes = array("Q")
         self._new: set[int] = set()
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> None:
-        """Add texts.
+        """Add texts to the set.
 
         Args:
             texts: Texts to hold out.
@@ -567,7 +573,7 @@ class HeldOut:
         self._new.update(_hash(text) for text in texts)
 
     def __contains__(self, text: str) -> bool:
-        """Return whether a text is held out, in whatever spelling."""
+        """Return whether a text or a spelling variant of it is held out."""
         hashes = self._sorted()
         if not hashes:
             return False
@@ -582,45 +588,45 @@ class HeldOut:
             group: A group. It is not changed.
 
         Returns:
-            A new group.
+            A new group without these responses.
         """
         right = [answer for answer in group.positives if answer.text not in self]
         wrong = [answer for answer in group.negatives if answer.text not in self]
         return Group(group.id, group.context, right, wrong)
 
     def digest(self) -> bytes:
-        """Return a digest that depends on the set of texts, not on their order."""
+        """Return a digest of the set of texts, which does not depend on their order."""
         return hashlib.blake2b(self._sorted().tobytes(), digest_size=16).digest()
 
     def _sorted(self) -> array[int]:
-        """Return the sorted hashes, after merging new ones."""
+        """Return the sorted hashes, including those added since the last call."""
         if self._new:
-            # Sorting is put off until the set is searched, because texts are added one by one.
+            # Sort only when the set is searched: texts are added one by one, and sorting after each is slow.
             self._hashes = array("Q", sorted(self._new.union(self._hashes)))
             self._new = set()
         return self._hashes
 
 
 def _hash(text: str) -> int:
-    """Return the hash of a text's normal form."""
+    """Return the hash of the normalized form of a text."""
     return number(0, "held out", match_key(text))
 
 
 def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
-    """Yield all replies of some splits, correct or wrong, so that they can be held out.
+    """Yield the replies of whole splits, correct and wrong ones, so that they can be held out from training.
 
     Args:
         store: Store with the dialogues.
         splits: Names of the splits.
 
     Yields:
-        Texts of turns and of loaded responses.
+        Texts of all turns but the first of each dialogue, and of the responses stored with the dialogues.
 
     Raises:
         InputError: The store has no dialogue of one of the splits.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
-    # A misspelled split would silently hold out nothing.
+    # Without this check, a misspelled split would silently hold out nothing.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
         raise InputError(f"no dialogue is of the split {strange[0]!r}; there are: {known}")
@@ -630,16 +636,16 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
 def stored_replies(
     store: Store, selection: Selection, labels: Collection[int] = (0, 1), progress: Progress | None = None
 ) -> Iterator[str]:
-    """Yield every turn but the first of the selected dialogues, and their loaded responses.
+    """Yield the replies of the selected dialogues: all turns but the first, and the stored responses.
 
     Args:
         store: Store with the dialogues.
         selection: Dialogues to read.
-        labels: Labels of the loaded responses to include.
-        progress: Receives the progress.
+        labels: Labels of the stored responses to include: 1 for correct, 0 for wrong.
+        progress: Progress display, advanced by the number of dialogues read.
 
     Yields:
-        Texts.
+        Texts of replies.
     """
     shown = progress or NoProgress()
     shown.start("reading", count_dialogues(store, selection), "dialogues")
@@ -647,7 +653,7 @@ def stored_replies(
     while batch := list(islice(ids, 200)):
         responses = read_responses(store, batch)
         for dialogue in read_dialogues(store, batch):
-            # The first turn of a dialogue replies to nothing.
+            # The first turn of a dialogue is not a reply.
             yield from (turn.text for turn in dialogue.turns[1:])
             yield from (item.text for item in responses.get(dialogue.id, ()) if item.label in labels)
         shown.advance(len(batch))

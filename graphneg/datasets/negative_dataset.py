@@ -1,12 +1,13 @@
 """Group negatives by context in a memory-mapped file.
 
-A corpus of any size needs the same few megabytes of memory. The records of a context may be far apart, so
-they are grouped on disk:
+Memory use stays at a few megabytes, apart from 16 bytes per record, for a corpus of any size. The records of
+a context may be far apart in the input, so they are grouped on disk:
 
-1. Each record's entry is appended to a spool file. Only the hash of its context and its offset stay in
-  memory, 16 bytes per record.
-2. The entries are read in the order of the hashes, and each group is written as a line of JSON.
-3. A group is decoded when it is accessed.
+1. Each record is appended to a temporary file. Only the hash of its context and its offset in that file stay
+  in memory, 16 bytes per record.
+2. The records are read back in the order of the hashes, which puts those of a context next to each other.
+  Each group is written as one line of JSON.
+3. A group is decoded from the memory-mapped file when it is accessed.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from graphneg.model import Negative
 from graphneg.records.runs import atomic_folder
 
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
-"""A file of negatives (.jsonl, .parquet), an iterable of negatives, or a function that makes negatives from a
-seed."""
+"""A file of negatives (.jsonl, .parquet), an iterable of negatives, or a function that takes a seed and makes
+negatives."""
 _VERSION = 4
 """Version of the file format. It is part of the cache key."""
 _GROUPS, _ENDS, _FACTS = "groups.jsonl", "groups.npy", "groups.json"
@@ -43,10 +44,11 @@ _group = msgspec.json.Decoder(Group).decode
 
 
 class NegativeDataset:
-    """The groups of some sources, built on first access.
+    """The groups of several sources of negatives, built on first access.
 
-    A function among the sources is called once per epoch, with ``seed`` + epoch. Groups are stored in
-    ``cache`` if all sources are files, else in a temporary folder that is deleted with this object.
+    A source may be a function. It is called once per epoch, with ``seed`` + epoch as its argument. If all
+    sources are files, the groups are stored in the folder ``cache`` and reused. Otherwise they are stored in
+    a temporary folder, which is deleted together with this object.
     """
 
     def __init__(
@@ -61,12 +63,13 @@ class NegativeDataset:
         """Initialize the dataset; the sources are read later.
 
         Args:
-            sources: Files, iterables or functions.
+            sources: Files of negatives, iterables of negatives, or functions that make negatives from a seed.
             seed: Seed for the functions.
-            held_out: Texts that no response may have.
-            splits: Splits whose records are left out, and whose responses are held out.
-            cache: Folder that keeps the groups of files; None to keep them in the temporary folder.
-            known_splits: Splits that need not occur in the records.
+            held_out: Texts to exclude from the responses.
+            splits: Splits to hold out. Their records are left out, and so are their responses if they occur
+                in other splits.
+            cache: Folder in which the groups of files are kept; None to use the temporary folder.
+            known_splits: Held-out splits that may be missing in the records without an error.
 
         Raises:
             InputError: There are no sources.
@@ -99,25 +102,25 @@ class NegativeDataset:
         Returns:
             The groups.
         """
-        # Without functions among the sources, all epochs share the same groups.
+        # If no source is a function, all epochs have the same groups.
         number = epoch if self._makers else 0
         if self._last is None or self._last[0] != number:
             self._last = (number, self._groups(number))
         return self._last[1]
 
     def _groups(self, epoch: int) -> StoredGroups:
-        """Return the groups of an epoch, stored on disk."""
+        """Return the groups of an epoch, after storing them on disk if necessary."""
         if not self._makers:
             cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
-            # The cache key is a digest of the files, so a changed file is read again.
+            # The name of the folder is a digest of the files, so changed files are grouped again.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        # Files and iterables are read once; each epoch adds the records that functions make.
+        # Files and iterables are read once. Each epoch adds the negatives that the functions make.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
                 file.writelines(map(_line, self._read()))
-            # The file appears in one step, so an interrupted run leaves no part of it.
+            # Rename the complete file, so that an interrupted run cannot leave an incomplete one.
             unfinished.rename(fixed)
         made = (entry for item in self._makers for entry in entries_of(item(self._seed + epoch)))
         with open(fixed, "rb") as file:
@@ -132,30 +135,30 @@ class NegativeDataset:
         return StoredGroups(folder)
 
     def _read(self) -> Iterator[Entry]:
-        """Yield the entries of files and iterables."""
+        """Yield the records of files and iterables, without those of held-out splits."""
         for item in self._fixed:
             yield from self._known(entries_of(item))
         strange = sorted(self._splits - self._seen)
-        # A function may still make records of a split that no file has.
+        # A split that no file contains may still occur in the negatives that a function makes.
         if strange and not self._makers:
             there = ", ".join(sorted(self._seen)) or "none"
             raise InputError(f"no negatives are of the split {strange[0]!r}; there are: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the entries of other splits, and hold out the responses of the splits to leave out."""
+        """Yield the records that are not in a held-out split, and hold out the responses of the others."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
-                # A text of a held-out split must not be learned from another split either.
+                # A response of a held-out split must not be learned from another split either.
                 self._held_out.add(text for text in (entry.response, entry.right) if text)
             else:
                 yield entry
 
     def _digest(self) -> str:
-        """Return the cache key: a digest of the files' bytes and of what is held out."""
+        """Return the cache key: a digest of the files' content and of the splits and texts held out."""
         digest = hashlib.blake2b(digest_size=16)
         for item in self._fixed:
-            # The suffix decides how a file is parsed, so it belongs to the key.
+            # Include the suffix, because it decides how the file is parsed.
             digest.update(f"{file_digest(str(item))}{Path(str(item)).suffix}".encode())
         digest.update(json.dumps([_VERSION, sorted(self._splits)]).encode() + self._held_out.digest())
         return digest.hexdigest()
@@ -167,9 +170,9 @@ def _line(entry: Entry) -> bytes:
 
 
 class StoredGroups(Sequence[Group]):
-    """The groups of a folder that `store_groups` wrote.
+    """The groups in a folder that `store_groups` wrote, as a sequence.
 
-    Several processes can map the same file.
+    The file is memory-mapped, so several processes can share it.
 
     Attributes:
         held_out: Number of responses that were held out.
@@ -177,7 +180,7 @@ class StoredGroups(Sequence[Group]):
     """
 
     def __init__(self, folder: Path) -> None:
-        """Initialize the sequence by mapping the file.
+        """Initialize the sequence by memory-mapping the file.
 
         Args:
             folder: Folder that `store_groups` wrote.
@@ -190,9 +193,9 @@ class StoredGroups(Sequence[Group]):
         self.unusable: int = facts["unusable"]
         self._ends = numpy.load(folder / _ENDS, mmap_mode="r")
         with open(folder / _GROUPS, "rb") as file:
-            # An empty file cannot be mapped.
+            # An empty file cannot be memory-mapped.
             self._lines = mmap(file.fileno(), 0, access=ACCESS_READ) if len(self) else b""
-        # Samplers access the same groups several times in a row.
+        # Samplers access a group several times in a row, so the last 256 groups stay decoded.
         self._group = lru_cache(256)(self._decoded)
 
     def __len__(self) -> int:
@@ -208,29 +211,29 @@ class StoredGroups(Sequence[Group]):
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
-            # The error ends an iteration over the sequence.
+            # An iteration over the sequence ends with this error, as Python's sequence protocol requires.
             raise IndexError(index)
         return self._group(index)
 
     def _decoded(self, index: int) -> Group:
-        """Decode the group of an index."""
+        """Decode the group at an index."""
         return _group(self._lines[self._ends[index] : self._ends[index + 1]])
 
     def __reduce__(self) -> tuple[type[StoredGroups], tuple[Path]]:
-        """Pickle the folder's path, so that worker processes map the same file."""
+        """Pickle only the path of the folder, so that worker processes memory-map the same file."""
         return StoredGroups, (self._folder,)
 
 
 def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> None:
     """Group entries and write the groups to a folder.
 
-    Groups come in the order of their first entries. A context must have a correct response, even if it is
-    held out.
+    Groups are in the order of their first entries. Each context must have a correct response, which may be
+    one that is held out.
 
     Args:
         entries: Entries in any order.
         folder: Folder to write to.
-        held_out: Texts whose responses are dropped. It may grow while the entries are read.
+        held_out: Responses with these texts are dropped. The set may grow while the entries are read.
     """
     import numpy
 
@@ -244,20 +247,20 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
             allowed = held_out.without(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
-    # The spool file is as large as the input and is not needed any more.
+    # The temporary file is as large as the input and is no longer needed.
     spool.unlink()
-    # The offsets make each group accessible without reading the others.
+    # With the offsets, a group can be read without reading those before it.
     numpy.save(folder / _ENDS, ends)
     (folder / _FACTS).write_text(json.dumps({"held_out": left_out, "unusable": unusable}), encoding="utf-8")
 
 
 def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
-    """Yield the groups in the order of their first entries."""
+    """Group entries by context, through a temporary file, and yield the groups."""
     import numpy
 
     hashes, offsets = array("Q"), array("Q", [0])
     for entry in entries:
-        # The position of an entry is known only when it is written.
+        # Keep only the hash of the context and the offset in memory; the entry itself goes to the file.
         hashes.append(number(0, "place", entry.group_id))
         offsets.append(offsets[-1] + spool.write(_line(entry)))
     if not hashes:
@@ -265,7 +268,8 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
     values = numpy.frombuffer(hashes, dtype=numpy.uint64)
     order = numpy.argsort(values, kind="stable")
     bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
-    # Each run of equal hashes is a group. The sort is stable, so a run starts with the group's first entry.
+    # Each run of equal hashes is one group, and starts with its first entry, because the sort is stable.
+    # Sorting the runs by their first entries restores the order of the input.
     for run in numpy.argsort(order[bounds[:-1]]):
         group: Group | None = None
         for index in order[bounds[run] : bounds[run + 1]].tolist():

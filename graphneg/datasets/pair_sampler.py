@@ -1,16 +1,18 @@
 """Sample pairs of context and response from groups, reproducibly for each epoch.
 
-A `Mix` sets how many correct and wrong responses of each kind a context contributes per epoch, and
-`PairSampler` draws them by hash::
+A `Mix` sets how many correct and wrong responses of each kind to draw per context and epoch. `PairSampler`
+draws them; hashes of the seed and the text take the place of a random number generator, so the draws are the
+same on every machine::
 
     group    d#2: 1 correct response, 5 negatives of "deam"
     mix      positives 1, negatives {"deam": 2, "random": 1}
     epoch 0  d#2: correct, deam 1, deam 2, random
     epoch 1  d#2: correct, deam 3, deam 4, another random
 
-`Epochs` orders the pairs for a trainer. All pairs of a context stay together, so that a batch contrasts
+`Epochs` puts the pairs into training order. All pairs of a context stay together, so that a batch contrasts
 correct and wrong responses to the same context: MiniLM learns more from 2,800 pairs in this order than from
-10,000 in random order. Batches have contexts of similar length. `shortages` reports what an epoch lacks.
+10,000 in random order. The contexts of a batch have similar lengths. `shortages` reports how many responses
+an epoch lacks.
 """
 
 from __future__ import annotations
@@ -38,22 +40,22 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 _TRIES = 20
-"""Number of draws per random response before the sampler gives up."""
+"""Maximum number of attempts per random negative. After that, the response counts as missing."""
 _WINDOW = 16
-"""Number of batches whose contexts are sorted by length together."""
+"""Number of batches in a window. Contexts are sorted by length within a window."""
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A context with a response.
+    """A context with one response.
 
     Attributes:
-        id: Id of the pair: its group, label, source and text.
+        id: Id of the pair, made from the group id, the label, the source and the text.
         context: Texts of the turns, oldest first.
         response: The response.
         label: 1 for a correct response, 0 for a wrong one.
-        source: Recipe, generator or kind of the response.
+        source: Recipe, generator or kind of negatives from which the response comes.
         category: First error category of a wrong response.
         weight: Weight of the pair in the loss.
     """
@@ -69,17 +71,17 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """How many responses to draw per context and epoch.
+    """Numbers of responses to draw per context and epoch.
 
     Attributes:
         positives: Number of correct responses.
         negatives: Number of wrong responses by source, category or transform. ``random`` needs no records: it
-            draws correct responses of other contexts, unless the groups have a source of that name.
-        weights: Weights of pairs by transform, category or source, in this order of precedence; ``reference``
-            is the source of correct responses. The default weight is 1.
+            draws correct responses of other contexts, unless records with the source ``random`` exist.
+        weights: Weight of a pair in the loss, by transform, category or source; if several apply, in this
+            order of precedence. ``reference`` is the source of correct responses. The default weight is 1.
 
     Raises:
-        InputError: A number is below 1, or a weight below 0.
+        InputError: A number of responses is below 1, or a weight is below 0.
     """
 
     positives: int = 1
@@ -96,14 +98,14 @@ class Mix:
 
 @dataclass(slots=True)
 class Shortfall:
-    """What an epoch lacks.
+    """Counts of the responses that an epoch lacks or does not use.
 
     Attributes:
-        contexts: Number of contexts with fewer responses than the mix asks for, by its names.
-        responses: Number of missing responses, by the mix's names.
+        contexts: For each name in the mix, the number of contexts that have too few responses of that name.
+        responses: For each name in the mix, the number of missing responses.
         held_out: Number of responses that were held out.
         unusable: Number of responses that `graphneg.datasets.groups.usable` dropped.
-        unused: Number of wrong responses that the mix selects by none of their names, by source.
+        unused: For each source, the number of wrong responses that no name in the mix selects.
     """
 
     contexts: Counter[str] = field(default_factory=Counter[str])
@@ -114,13 +116,14 @@ class Shortfall:
 
 
 class Draw(NamedTuple):
-    """A pair in compact form.
+    """A pair in compact form: indexes instead of texts.
 
     Attributes:
-        group: Index of the group that has the context.
-        other: Index of the group that has the response.
-        slot: Index of the response among the correct ones, or -1 minus its index among the wrong ones.
-        name: Name by which the mix selected it.
+        group: Index of the group that provides the context.
+        other: Index of the group that provides the response. It differs from ``group`` for a random negative.
+        slot: For a correct response, its index in ``positives``. For a wrong one, -1 minus its index in
+            ``negatives``.
+        name: Name in the mix that selected the response.
     """
 
     group: int
@@ -130,19 +133,19 @@ class Draw(NamedTuple):
 
     @property
     def label(self) -> int:
-        """The label: 1 for a correct response of the context, else 0."""
+        """The label: 1 if the response is a correct response of this context, else 0."""
         return int(self.slot >= 0 and self.group == self.other)
 
 
 class PairSampler:
-    """Draws the pairs of an epoch from groups.
+    """Draw the pairs of each epoch from groups.
 
-    The same seed and epoch give the same pairs in the same order. Each epoch draws other negatives of a
-    context, until all have been drawn. Missing responses are counted, never replaced.
+    The same seed and epoch give the same pairs in the same order. Successive epochs draw different negatives
+    of a context, until all have been used. Missing responses are counted, never replaced by others.
 
     Attributes:
         groups: The groups.
-        mix: How many responses to draw.
+        mix: Numbers of responses to draw.
         contexts: Number of groups that are used.
     """
 
@@ -159,15 +162,15 @@ class PairSampler:
 
         Args:
             groups: The groups.
-            mix: How many responses to draw.
+            mix: Numbers of responses to draw.
             seed: Seed of the draws.
-            wanted: Returns whether to use a group; None for all. Random responses, too, come from these
-                groups only.
-            left_out: Number of responses that were held out, for the shortfall.
-            unusable: Number of responses that were dropped, for the shortfall.
+            wanted: Function that returns whether to use a group; None to use all. Random negatives, too, are
+                drawn from these groups only.
+            left_out: Number of responses that were held out; it is only reported.
+            unusable: Number of responses that were dropped as unusable; it is only reported.
 
         Raises:
-            InputError: No group has a correct response, or a name of the mix does not occur.
+            InputError: No group has a correct response, or a name in the mix does not occur.
         """
         self.groups = groups
         self.mix = mix
@@ -177,7 +180,7 @@ class PairSampler:
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
-            # Names that no negative has are reported as an error, so all must be collected.
+            # Collect the names of all groups, to report a name in the mix that does not occur anywhere.
             known.update(name for answer in group.negatives for name in answer.names)
             if group.positives and (wanted is None or wanted(group)):
                 self._kept.append(index)
@@ -192,11 +195,11 @@ class PairSampler:
             if name not in known and name != RANDOM:
                 there = ", ".join(sorted(known - {""})) or "none"
                 raise InputError(f"no negatives of {name!r}; there are: {there}")
-        # Negatives of the generator "random" take precedence over random draws.
+        # If records with the source "random" exist, they are drawn instead of responses of other contexts.
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
         borrows = RANDOM in mix.negatives and not self._own_random
-        # Copies of a context matter only if correct responses of other contexts are drawn.
+        # Groups with the same context matter only if responses of other contexts are drawn as negatives.
         self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
@@ -206,7 +209,7 @@ class PairSampler:
             epoch: Number of the epoch, from 0.
 
         Returns:
-            The shuffled pairs, in 12 bytes per pair, and what is missing.
+            The shuffled pairs, which take 12 bytes each, and the counts of missing responses.
         """
         import numpy
 
@@ -219,12 +222,12 @@ class PairSampler:
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.other, draw.slot))
-            # A position in the pairs is valid only if their contexts and weights are the same, too.
+            # A saved position is valid only for the same pairs, so the digest covers contexts and weights.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
             right += pair.label
-        # Sorting by hash shuffles the pairs in the same way on every machine.
+        # Sorting by hash is a shuffle that gives the same order on every machine.
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
         table: NDArray[int32] = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
         return EpochPairs(self, table, sources, right, digest.hexdigest()), shortfall
@@ -234,7 +237,7 @@ class PairSampler:
 
         Args:
             epoch: Number of the epoch, from 0.
-            shortfall: Counts what is missing.
+            shortfall: Receives the counts of missing responses.
 
         Returns:
             An iterator over the draws.
@@ -242,19 +245,19 @@ class PairSampler:
         return (draw for index in self._kept for draw in self.draws_of(index, epoch, shortfall))
 
     def shuffled(self, epoch: int) -> list[int]:
-        """Return the used groups in a random order.
+        """Return the groups that are used, in a random order.
 
         Args:
-            epoch: Number of the epoch, from 0; each has its own order.
+            epoch: Number of the epoch, from 0. Each epoch has its own order.
 
         Returns:
-            Indexes of groups.
+            Indexes into `groups`.
         """
         name = str(epoch)
         return sorted(self._kept, key=lambda index: number(self._seed, "group", name, self.groups[index].id))
 
     def pair(self, draw: Draw) -> Pair:
-        """Return the pair of a draw.
+        """Return the pair that a draw describes, with its texts.
 
         Args:
             draw: A draw.
@@ -265,7 +268,7 @@ class PairSampler:
         group = self.groups[draw.group]
         other = group if draw.other == draw.group else self.groups[draw.other]
         answer = other.positives[draw.slot] if draw.slot >= 0 else other.negatives[-1 - draw.slot]
-        # A correct response of another context is a random negative here.
+        # A correct response of another context becomes a random negative of this one.
         if other is not group:
             answer = Answer(answer.text, RANDOM)
         context = group.context if answer.context is None else answer.context
@@ -281,10 +284,10 @@ class PairSampler:
         Args:
             index: Index of the group.
             epoch: Number of the epoch, from 0.
-            shortfall: Counts what is missing.
+            shortfall: Receives the counts of missing responses.
 
         Yields:
-            Draws.
+            The draws.
         """
         group = self.groups[index]
         right, wrong = list(enumerate(group.positives)), list(enumerate(group.negatives))
@@ -298,7 +301,7 @@ class PairSampler:
                 some = [(slot, item) for slot, item in wrong if name in item.names]
                 slots = self._turns(group.id, name, some, amount, epoch)
                 result = [Draw(index, index, -1 - slot, name) for slot in slots]
-            # Missing responses are counted instead of repeating others.
+            # Missing responses are counted. Repeating others instead would change the balance of the mix.
             if len(result) < amount:
                 shortfall.contexts[name] += 1
                 shortfall.responses[name] += amount - len(result)
@@ -307,23 +310,23 @@ class PairSampler:
     def _turns(
         self, id: str, name: str, answers: Sequence[tuple[int, Answer]], amount: int, epoch: int
     ) -> list[int]:
-        """Return the indexes of the next ``amount`` answers of an epoch."""
+        """Return the indexes of the answers of an epoch; successive epochs rotate through all answers."""
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
         return [slot for slot, _ in in_turn(order, amount, epoch)]
 
     def _random(self, index: int, group: Group, amount: int, epoch: int) -> Iterator[Draw]:
         """Yield correct responses of other contexts that are wrong for this one.
 
-        A response is refused if it is nearly a correct response of the context or of a copy of it, or if its
-        own context is nearly the same.
+        A candidate is rejected if it is nearly equal to a correct response of this context or of a group with
+        the same context. It is also rejected if its own context is nearly equal to this one.
         """
-        # The replies of a copy of this context are correct here, too.
+        # If another group has the same context, its correct responses are correct here, too.
         copies = [self.groups[at] for at in self._copies.get(index, ()) if at != index]
         right = NearTexts(answer.text for each in (group, *copies) for answer in each.positives)
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
-            # One hash gives both the other context and one of its responses.
+            # One hash determines both the other context and one of its responses.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = self.groups[other].positives
@@ -331,7 +334,7 @@ class PairSampler:
             text = some[slot].text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
-                # A reply to nearly the same context may be correct here.
+                # A reply to a nearly equal context may be correct here.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)
@@ -342,12 +345,12 @@ class PairSampler:
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
-    """Return, for each group, the groups with the same context in whatever spelling."""
-    # There may be millions of contexts and few copies, so only copies get a list.
+    """Map each group to the groups with the same context, apart from spelling; omit unique contexts."""
+    # There may be millions of contexts and few duplicates, so only duplicates get a list.
     places: dict[int, int | list[int]] = {}
     for index in kept:
         key = number(0, "context", *map(match_key, groups[index].context))
-        # Contexts are compared by hash to save memory.
+        # Compare contexts by their hashes, to save memory.
         there = places.setdefault(key, index)
         if isinstance(there, list):
             there.append(index)
@@ -357,7 +360,7 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
 
 
 def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
-    """Return the next items of an epoch, in rotation.
+    """Return the items of an epoch; successive epochs rotate through all items.
 
     Args:
         items: All items.
@@ -365,7 +368,7 @@ def in_turn(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
         epoch: Number of the epoch, from 0.
 
     Returns:
-        ``amount`` items, or all if there are fewer.
+        ``amount`` items, or all items if there are fewer.
 
     Example:
         >>> in_turn("abc", 2, 0), in_turn("abc", 2, 1)
@@ -379,11 +382,11 @@ class EpochPairs(Sequence[Pair]):
     """The pairs of an epoch, created on access.
 
     Attributes:
-        sampler: Sampler that drew them.
-        table: Group, other and slot of each `Draw`, shape (pairs, 3).
+        sampler: Sampler that drew the pairs.
+        table: The fields ``group``, ``other`` and ``slot`` of each `Draw`, shape (pairs, 3).
         sources: Number of pairs by source.
         right: Number of pairs with a correct response.
-        digest: Digest of the set of pairs, equal for equal pairs.
+        digest: Digest of all pairs. Two epochs with the same digest have the same pairs.
     """
 
     sampler: PairSampler
@@ -393,15 +396,15 @@ class EpochPairs(Sequence[Pair]):
     digest: str
 
     def together(self) -> EpochPairs:
-        """Return the same pairs with those of a context next to each other.
+        """Return the same pairs, reordered so that the pairs of a context are next to each other.
 
         Returns:
-            The pairs, contexts in the order of their first pairs.
+            The pairs. Contexts are in the order of their first pairs.
         """
         import numpy
 
         _, first, inverse = numpy.unique(self.table[:, 0], return_index=True, return_inverse=True)
-        # A stable sort keeps the order of the pairs within a context.
+        # The sort is stable, so the pairs of a context keep their order.
         order = numpy.argsort(first[inverse], kind="stable")
         return replace(self, table=self.table[order])
 
@@ -410,7 +413,7 @@ class EpochPairs(Sequence[Pair]):
         return len(self.table)
 
     def __repr__(self) -> str:
-        """Return the number of pairs by source."""
+        """Return the number of pairs, in total and by source."""
         made_of = ", ".join(f"{amount:,} {source}" for source, amount in sorted(self.sources.items()))
         return f"<EpochPairs: {len(self):,}, of these {made_of}>"
 
@@ -428,7 +431,9 @@ class EpochPairs(Sequence[Pair]):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Cosines of wrong responses with the most similar correct response, from -1 to 1.
+    """Statistics of the similarity of wrong responses to correct ones.
+
+    The similarity of a wrong response is its cosine with the most similar correct response, from -1 to 1.
 
     Attributes:
         count: Number of wrong responses.
@@ -445,18 +450,18 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """What an epoch draws for one name of the mix.
+    """The responses that an epoch draws and lacks, for one name in the mix.
 
-    A row with a ``category`` is a part of the row of its ``name`` and counts the responses of that category.
+    If ``category`` is set, the row counts only the responses of that category among those of ``name``.
 
     Attributes:
         name: Name in the mix.
-        category: Error category, or empty for the whole.
+        category: Error category; empty if the row counts all responses of ``name``.
         contexts: Number of contexts.
         short: Number of contexts with too few responses.
         wanted: Number of responses that the mix asks for.
         got: Number of responses drawn.
-        similarity: Cosines of the responses with correct ones; None if nothing was drawn.
+        similarity: Similarity to the correct responses; None if nothing was drawn.
     """
 
     name: str
@@ -469,13 +474,13 @@ class Shortage:
 
 
 def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-    """Report what an epoch draws and lacks.
+    """Report how many responses an epoch draws and lacks.
 
     Args:
         sampler: Sampler of the pairs.
         epoch: Number of the epoch, from 0.
-        embedder: Turns texts into vectors of length 1, shape (texts, dimensions). None for the bundled word
-            vectors.
+        embedder: Model that converts texts to vectors of length 1, shape (texts, dimensions). None for the
+            bundled word vectors.
 
     Returns:
         One row per name of the mix, followed by one row per category in it.
@@ -488,7 +493,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
     similarities: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("f"))
     contexts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     wrong = (draw for draw in sampler.draws(epoch, shortfall) if not draw.label)
-    # Embedding in batches keeps memory constant.
+    # Texts are embedded in batches, so that memory use does not grow with their number.
     while some := list(islice(wrong, 500)):
         pairs = [sampler.pair(draw) for draw in some]
         right = [[item.text for item in sampler.groups[draw.group].positives] for draw in some]
@@ -507,7 +512,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # A mix may name a category itself; it needs no second row.
+            # If the mix names a category itself, its row already counts that category.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
@@ -515,38 +520,38 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
 
 
 def _spread(values: Sequence[float]) -> Spread | None:
-    """Return the statistics of cosines, or None if there are none."""
+    """Return the statistics of cosines; None if there are no cosines."""
     return Spread(len(values), min(values), median(values), max(values)) if values else None
 
 
 Draws = Callable[[int], tuple[EpochPairs, Shortfall]]
-"""Draws the pairs of an epoch."""
+"""A function that takes the number of an epoch, and returns its pairs and the counts of missing responses."""
 
 
 class Epochs:
     """The pairs of all epochs in training order; each epoch is drawn when it is reached.
 
     Contexts are sorted by length within windows of `_WINDOW` batches, so that a batch needs little padding.
-    Only the draws of one epoch and the pairs of one window are in memory.
+    Only the draws of one epoch and the pairs of one window are in memory at a time.
 
     Attributes:
-        sources: Number of pairs of all epochs by source.
-        shortfall: What the first epoch lacks.
+        sources: Number of pairs by source, summed over all epochs.
+        shortfall: Counts of the responses that the first epoch lacks.
         first: Number of pairs of the first epoch.
-        balance: Number of wrong responses per correct one in the first epoch.
+        balance: Ratio of wrong to correct responses in the first epoch.
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
-        """Initialize the epochs by drawing each once.
+        """Initialize the epochs. Each epoch is drawn once, to count its pairs.
 
         Args:
-            draws: Draws the pairs of an epoch.
+            draws: Function that draws the pairs of an epoch.
             epochs: Number of epochs.
             batch: Number of pairs per batch.
         """
         self._draws = draws
         self._batch, self._size = batch, batch * _WINDOW
-        # The first epoch is kept, because training starts with it.
+        # Training starts with the first epoch, so its pairs are kept.
         first, self.shortfall = draws(0)
         self.first, self._digest = len(first), first.digest
         self.balance = (self.first - first.right) / max(1, first.right)
@@ -560,14 +565,14 @@ class Epochs:
             self._starts.append(self._starts[-1] + len(pairs))
 
     def facts(self) -> list[Any]:
-        """Return what identifies a run: a digest of the first epoch, and the number of pairs by source."""
+        """Return what identifies the training data: a digest of the first epoch, and the pairs per source."""
         return [self._digest, sorted(self.sources.items())]
 
     def sources_of(self, amount: int) -> Counter[str]:
-        """Count the first pairs by source, for a run that stopped early.
+        """Count the sources of the first pairs, to report what a run that stopped early has used.
 
         Args:
-            amount: Number of pairs.
+            amount: Number of pairs that were used.
 
         Returns:
             Number of pairs by source.
@@ -585,7 +590,7 @@ class Epochs:
         if not 0 <= index < len(self):
             raise IndexError(index)
         epoch = bisect_right(self._starts, index) - 1
-        # Trainers read in order, so only the current epoch is in memory.
+        # Trainers read the pairs in order, so only the current epoch is kept in memory.
         if epoch != self._epoch:
             self._pairs = self._draws(epoch)[0].together()
             self._epoch, self._window = epoch, -1
@@ -593,10 +598,10 @@ class Epochs:
         if window != self._window:
             start = window * self._size
             pairs = self._pairs[start : start + self._size]
-            # Batches of similar length need little padding.
+            # Sort by length, so that the contexts of a batch need little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
-            # Shuffle the batches, so that they are not in the order of their lengths.
+            # Shuffle the batches. Otherwise training would go from short to long contexts.
             batches.sort(key=lambda some: number(0, "batch", some[0].id))
             self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]

@@ -1,10 +1,11 @@
 """Stream pairs of context and response to a training job, from any number of negatives.
 
-`read_pairs` takes files of negatives, streams (``graph.negatives(...)``, ``graph.generate(...)``), or
-functions that make new negatives for each epoch. Negatives are grouped by context in a memory-mapped file,
-from which each epoch draws. Pairs come in the forms that trainers take: a sequence, a Hugging Face
-``Dataset`` or ``IterableDataset``, a torch ``DataLoader``, or rows of an anchor, a positive and negatives.
-For example, this prints two edited negatives and one random negative per correct response::
+`read_pairs` accepts files of negatives, streams of negatives (``graph.negatives(...)``,
+``graph.generate(...)``), and functions that make new negatives for each epoch. The negatives are grouped by
+context in a memory-mapped file, and each epoch draws its pairs from these groups. Pairs are available in the
+forms that trainers expect: a sequence, a Hugging Face ``Dataset`` or ``IterableDataset``, a torch
+``DataLoader``, or rows of an anchor, a positive and negatives. This example prints one correct response, two
+edited negatives and one random negative per context::
 
     mix = Mix(positives=1, negatives={"deam": 2, "random": 1})
     for pair in read_pairs("negatives.jsonl", mix=mix, seed=0):
@@ -49,9 +50,9 @@ _COLUMNS = {
     "category": "string",
     "weight": "float64",
 }
-"""Columns of a table of pairs, with their types."""
+"""Columns of a table of pairs, with their Hugging Face types."""
 Row = dict[str, Any]
-"""A row of a table, by column."""
+"""A row of a table: column names and values."""
 
 
 def read_pairs(
@@ -63,20 +64,21 @@ def read_pairs(
     cache: str | Path | None = None,
     store: Store | None = None,
 ) -> Pairs:
-    """Read negatives and return the pairs that they give.
+    """Read negatives and return training pairs that are drawn from them.
 
     Args:
         sources: Files of negatives (.jsonl, .parquet), iterables of negatives, or functions that make
             negatives from a seed. A function is called once per epoch, with ``seed`` + epoch.
-        mix: How many responses each context contributes per epoch. None: one correct response, and one wrong
-            response of each recipe and generator.
+        mix: Numbers of correct and wrong responses to draw per context and epoch. None for one correct
+            response and one wrong response of each recipe and generator.
         seed: Seed of the draws.
-        held_out: Texts that no response may have.
-        held_out_splits: Splits to hold out: neither their records nor the responses of these are used. With a
-            ``store``, the replies of its dialogues of these splits are held out, too.
-        cache: Folder that keeps the grouped negatives, so that the same files are read only once. None: a
-            temporary folder.
-        store: Store whose dialogues are held out.
+        held_out: Texts to exclude from the responses.
+        held_out_splits: Splits to hold out. Their records are left out, and so are their responses if they
+            occur in other splits. With a ``store``, the replies in its dialogues of these splits are held
+            out, too.
+        cache: Folder in which the grouped negatives are kept, so that the same files are read only once. None
+            for a temporary folder.
+        store: Store whose dialogues of ``held_out_splits`` are held out.
 
     Returns:
         The pairs. The sources are read when the first pair is requested.
@@ -88,12 +90,12 @@ def read_pairs(
 
 
 class Pairs:
-    """The pairs of any number of epochs.
+    """The training pairs of any number of epochs.
 
-    The same sources, mix and seed give the same pairs. An iteration yields the pairs of one epoch, and the
-    next iteration those of the next epoch. `state_dict` returns the position within an epoch, and
-    `load_state_dict` goes there without reading the pairs before it. Errors in the sources are raised when
-    the first pair is requested.
+    The same sources, mix and seed give the same pairs. Iterating yields the pairs of one epoch; iterating
+    again yields those of the next epoch. `state_dict` returns the position in the stream, and
+    `load_state_dict` continues at such a position without reading the pairs before it. Errors in the sources
+    are raised when the first pair is requested.
     """
 
     def __init__(
@@ -107,9 +109,10 @@ class Pairs:
 
         Args:
             dataset: The groups to draw from.
-            mix: How many responses to draw per context; None for one of each source.
+            mix: Numbers of responses to draw per context; None for one correct response and one wrong
+                response of each source.
             seed: Seed of the draws.
-            wanted: Returns whether to use a group; None for all.
+            wanted: Function that returns whether to use a group; None to use all groups.
         """
         self.seed = seed
         self._dataset = dataset
@@ -133,7 +136,7 @@ class Pairs:
         return len(self.epoch(self._epoch))
 
     def __repr__(self) -> str:
-        """Return the sources, the mix and the position."""
+        """Return the sources, the mix and the current position."""
         amounts = self._mix.negatives if self._mix is not None else {"each source": 1}
         mix = " ".join(f"{name}={amount}" for name, amount in amounts.items())
         return (
@@ -152,15 +155,15 @@ class Pairs:
         return self.draw(epoch)[0]
 
     def draw(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
-        """Return the pairs of an epoch and what it lacks.
+        """Return the pairs of an epoch, and the counts of what could not be drawn.
 
         Args:
             epoch: Number of the epoch, from 0.
 
         Returns:
-            The pairs and the shortfall.
+            The pairs, and the counts of missing responses.
         """
-        # Several methods ask for the same epoch, so the last one stays in memory.
+        # Several methods use the same epoch one after the other, so the last one is cached.
         if self._drawn is None or self._drawn[0] != epoch:
             self._drawn = (epoch, *self.sampler(epoch).drawn(epoch))
         return self._drawn[1], self._drawn[2]
@@ -175,11 +178,11 @@ class Pairs:
             The sampler.
         """
         groups = self._dataset.groups(epoch)
-        # Sources that are functions make new groups for each epoch.
+        # If a source is a function, each epoch has new groups and needs a new sampler.
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
             if mix is None:
-                # Without a mix, draw one wrong response of each source.
+                # By default, draw one wrong response from each source.
                 sources = sorted({answer.source for group in groups for answer in group.negatives})
                 mix = Mix(1, dict.fromkeys(sources or [RANDOM], 1))
             left_out, unusable = groups.held_out, groups.unusable
@@ -187,10 +190,11 @@ class Pairs:
         return self._sampler
 
     def part(self, wanted: Callable[[Group], bool]) -> Pairs:
-        """Return the pairs of a part of the contexts.
+        """Return the pairs of a subset of the contexts.
 
         Args:
-            wanted: Returns whether to use a context. Random responses, too, come from these contexts only.
+            wanted: Function that returns whether to use a context. Random negatives, too, are drawn from
+                these contexts only.
 
         Returns:
             The pairs.
@@ -198,35 +202,35 @@ class Pairs:
         return Pairs(self._dataset, self._mix, self.seed, wanted)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the position of the stream, as JSON values."""
+        """Return the position in the stream, as JSON values."""
         return {"epoch": self._epoch, "place": self._index, "pairs": self.epoch(self._epoch).digest}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go to the position of another stream of the same pairs.
+        """Continue at a position that was saved from another stream of the same pairs.
 
         Args:
-            state: A position that `state_dict` returned.
+            state: The result of `state_dict`.
 
         Raises:
-            InputError: The state is malformed or belongs to other pairs.
+            InputError: The state is malformed, or it was saved from other pairs.
         """
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
         except (KeyError, TypeError, ValueError) as error:
             reason = "no state of a stream of pairs: it has an epoch, a place and a digest"
             raise InputError(reason) from error
-        # The digest covers negatives, mix, seed and texts held out. A position is valid only for the same
-        # pairs.
+        # A position is meaningful only for the same pairs.
+        # The digest covers all that determines them: the negatives, the mix, the seed and the texts held out.
         if epoch < 0 or self.epoch(epoch).digest != digest:
             raise InputError("this state is of other pairs: other negatives, mix, seed or texts held out")
         self._epoch, self._index = epoch, index
 
     def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-        """Report what an epoch draws and lacks, and how similar wrong responses are to correct ones.
+        """Report how many responses an epoch draws and lacks, and how similar wrong ones are to correct ones.
 
         Args:
             epoch: Number of the epoch, from 0.
-            embedder: Turns responses into vectors; None for the bundled word vectors.
+            embedder: Model that converts responses to vectors; None for the bundled word vectors.
 
         Returns:
             One row per name of the mix, followed by one row per category in it.
@@ -251,7 +255,8 @@ class Pairs:
     def to_dataset(self, epoch: int = 0, separator: str | None = None) -> Dataset:
         """Return an epoch as a Hugging Face ``Dataset``.
 
-        The dataset maps a file that exists as long as this object. The package datasets is required.
+        The dataset memory-maps a file that is deleted together with this object. The package datasets is
+        required.
 
         Args:
             epoch: Number of the epoch, from 0.
@@ -266,8 +271,8 @@ class Pairs:
     def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
         """Return an epoch as a Hugging Face ``IterableDataset``.
 
-        The dataset has shards for parallel workers. Its ``state_dict`` skips whole shards without decoding
-        them.
+        The dataset has shards, so that several workers can read it in parallel. Restoring its ``state_dict``
+        skips whole shards without decoding them.
 
         Args:
             epoch: Number of the epoch, from 0.
@@ -277,7 +282,7 @@ class Pairs:
             A dataset with the columns of `to_dataset`.
         """
         dataset = self.to_dataset(epoch, separator)
-        # About 1,000 pairs per shard, so that several workers have something to read.
+        # A shard has about 1,000 pairs, so that there are enough shards for several workers.
         return dataset.to_iterable_dataset(max(1, len(dataset) // 1_000))
 
     def to_dataloader(
@@ -294,9 +299,9 @@ class Pairs:
         Args:
             batch_size: Number of pairs per batch.
             epoch: Number of the epoch, from 0.
-            start: Index of the first pair.
-            collate: Makes a batch of pairs. None: a batch is a dict with ``context`` and ``response``
-                (lists), ``label`` and ``weight`` (tensors of shape (pairs,)).
+            start: Index of the first pair, to resume within an epoch.
+            collate: Function that makes a batch from pairs. By default, a batch is a dict with ``context``
+                and ``response`` (lists), ``label`` and ``weight`` (tensors of shape (pairs,)).
             options: Further arguments of ``DataLoader``.
 
         Returns:
@@ -307,15 +312,16 @@ class Pairs:
 
         pairs: Any = self.epoch(epoch)
         make: Any = DataLoader
-        # A resumed job skips the pairs that it has seen.
+        # A resumed job skips the pairs that it has already seen.
         rest = Subset(pairs, range(start, len(pairs)))
         return make(rest, batch_size=batch_size, collate_fn=collate or _batch, **options)
 
     def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
         """Return an epoch as a ``Dataset`` for the losses of sentence-transformers.
 
-        The columns are anchor, positive and negative. The anchor is the context of both responses, so
-        negatives that edit the context cannot be in a row. The pairs of `epoch` and `to_dataset` carry them.
+        The columns are anchor, positive and negative. The anchor is the context. Both responses of a row
+        share it, so a negative with an edited context raises an error; `epoch` and `to_dataset` support such
+        negatives.
 
         Args:
             epoch: Number of the epoch, from 0.
@@ -330,8 +336,8 @@ class Pairs:
         """Return an epoch as a ``Dataset`` with several negatives per row.
 
         The columns are anchor, positive, negative_1, negative_2 and so on. A context with fewer negatives in
-        this epoch gives no row; ``dataset.info.description`` counts them. Negatives that edit the context
-        cannot be in a row.
+        this epoch is left out; ``dataset.info.description`` says how many contexts are left out. All
+        responses of a row share the anchor, so a negative with an edited context raises an error.
 
         Args:
             negatives: Number of negatives per row.
@@ -344,36 +350,35 @@ class Pairs:
         Raises:
             InputError: ``negatives`` is below 1, or the mix draws fewer per context.
         """
-        # A longer row could never be filled.
+        # If the mix draws fewer negatives per context, no row could ever be filled.
         most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
             raise InputError(f"{negatives} negatives in a row: the mix draws {most} of each context")
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
-        """Return rows of an anchor, a positive, and one negative per name."""
+        """Return rows of an anchor, a positive, and one negative for each column name given."""
         columns = ["anchor", "positive", *names]
         features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)
         left_out = 0
 
         def rows() -> Iterator[Row]:
-            """Yield rows context by context: its negatives in blocks, each with the next correct response."""
+            """Yield the rows of one context after the other, each with a correct response and negatives."""
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
-                # Each row is built from one context only, so its negatives are negatives of its positive.
+                # A row has responses of one context only, so that its negatives are wrong for its anchor.
                 pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
                 for pair in pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
-                # A last block that is too short is dropped: all rows need the same columns.
+                # All rows have the same columns, so an incomplete last block of negatives is dropped.
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(sampler.groups[index].context)
-                # The shorter of the two lists repeats: each correct response and each block occurs at least
-                # once.
+                # The shorter list is repeated, so that each response and each block of negatives occurs.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))
@@ -385,7 +390,7 @@ class Pairs:
 
 
 def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
-    """Raise `InputError` if a pair has another context than the row's anchor."""
+    """Raise `InputError` if the context of a pair differs from the anchor of its row."""
     if pair.context != anchor:
         raise InputError(
             f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "
@@ -411,7 +416,7 @@ def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
 
 
 def _features(columns: Mapping[str, str], separator: str | None) -> Features:
-    """Return the Hugging Face features of columns; without a separator, a context is a list."""
+    """Return the Hugging Face features of a table; if there is no separator, a context is a list of turns."""
     try:
         from datasets import Features, List, Value
     except ImportError as error:
@@ -423,7 +428,7 @@ def _features(columns: Mapping[str, str], separator: str | None) -> Features:
 
 
 def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
-    """Write rows to a file in a folder and return a ``Dataset`` that maps it."""
+    """Write rows to an Arrow file in a folder, and return a ``Dataset`` that memory-maps it."""
     import pyarrow as pa
     from datasets import Dataset
 
@@ -431,11 +436,11 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
     remaining, schema = iter(rows), features.arrow_schema
     try:
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
-            # Batches of rows keep memory constant.
+            # Rows are written in batches, so that memory use does not grow with their number.
             while some := list(islice(remaining, 1_000)):
                 stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
     except BaseException:
-        # No incomplete file stays behind.
+        # Remove the incomplete file, whatever interrupted the writing.
         path.unlink(missing_ok=True)
         raise
     return Dataset.from_file(str(path))

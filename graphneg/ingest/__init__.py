@@ -1,10 +1,10 @@
 """Load the files of corpora and resources into a store.
 
-A loader reads one file format and yields records (dialogues, AMR graphs, opposites, frames, sentences).
-The writing side validates the records and stores them in batches.
+A loader reads one file format and yields records, such as dialogues, AMR graphs, pairs of opposites, PropBank
+frames and sentences. The other modules validate the records and write them to the store in batches.
 
-Loaders are found by the entry point group ``graphneg.loaders``. A package of your own can therefore add
-a format without a change to graphneg.
+Loaders are found through the entry point group ``graphneg.loaders``. Another package can therefore add a
+format without a change to graphneg.
 """
 
 from __future__ import annotations

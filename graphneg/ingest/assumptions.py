@@ -1,7 +1,8 @@
-"""Report what a load assumes about a file, and which parts of its messages it leaves out.
+"""Report what a load assumes about a file, and which parts of its messages are left out.
 
-Files do not always say who speaks, or how their ids are written. Each assumption is reported once per
-file, as a notice. Parts of messages that hold no text, such as images, are counted.
+Some files do not say who speaks, or write whole-number ids as floats. The load then makes an assumption and
+reports it once per file, as a notice to the user. Parts of messages that contain no text, such as images, are
+left out and counted.
 """
 
 from __future__ import annotations
@@ -13,21 +14,22 @@ from graphneg.ingest.loader import Notices
 from graphneg.ingest.values import speaker_of, text_of, unsaid_of
 
 _INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
-"""Keys of a message whose content is empty, with what OpenAI's chat API writes under them."""
+"""Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
 
 
 def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
-    """Count the parts of a message that are no text and are therefore left out.
+    """Count the parts of a message that contain no text and are therefore left out.
 
     Args:
         cells: The message.
-        content: Its text, or its list of content parts.
-        notices: Counts the parts by kind.
+        content: Its text, or its list of content parts, such as texts and images.
+        notices: Notices to the user, which count the parts by kind.
     """
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
     text = text_of(content)
-    # A message with text keeps these keys as attributes. One without text is left out as empty.
+    # If the message has text, the values of these keys are kept as attributes.
+    # Otherwise the message is left out as empty, and what it had instead of text is counted.
     if isinstance(text, str) and not text.strip():
         for key, kind in _INSTEAD_OF_TEXT.items():
             if found := cells.get(key):
@@ -35,12 +37,12 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
 
 
 class Speakers:
-    """Count the turns of a source that name no speaker, and report the assumed speakers.
+    """Count the turns of a file that name no speaker, and report the speakers that are assumed.
 
     Args:
-        file: The name of the source, for the notice.
-        fields: The key of each field, as far as the caller named them.
-        notices: Receives the notice when `conclude` is called.
+        file: The file name, for the notice.
+        fields: The key or column of each field, as far as the user named them.
+        notices: Notices to the user. `conclude` adds one.
     """
 
     def __init__(self, file: str, fields: Fields, notices: Notices) -> None:
@@ -50,7 +52,7 @@ class Speakers:
         self._left: list[str] = []
 
     def see(self, cells: Value) -> None:
-        """Count a turn.
+        """Count a turn, with or without a speaker.
 
         Args:
             cells: A table row, or a turn that is a JSON object.
@@ -62,37 +64,38 @@ class Speakers:
             self._named += 1
             return
         self._unnamed += 1
-        # The notice lists at most 12 unused columns, from which the user can pick the speaker column.
+        # The notice lists the first 12 unused columns, so that the user can find the speaker column.
         if len(self._left) < 12:
             new = (name for name in self._fields.unused(cells) if name not in self._left)
             self._left.extend(new)
 
     def conclude(self) -> None:
-        """Report the assumed speakers, after all turns were counted."""
-        # Some turns name a speaker, so the file has a speaker column with gaps.
+        """Report the speakers that were assumed. Call it after all turns were counted."""
+        # If only some turns name a speaker, the file has a speaker column with gaps.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker given to A or B", self._unnamed)
-        # With an empty --map speaker= the user has said that there is no such column.
+        # No turn names a speaker.
+        # With an empty --map speaker= the user confirms this, so no notice is needed.
         elif self._unnamed and self._fields.said.get("speaker") != "":
             left = f"; columns left: {listed(self._left[:12])}; --map speaker=NAME says which it is"
             self._notices.say(f"{self._file}: no speaker column; A and B assumed{left if self._left else ''}")
 
 
 class Ids:
-    """Report once that the ids of a source are whole numbers that were written as floats.
+    """Report once per file that whole-number ids, which the file writes as floats, are read as integers.
 
     Args:
-        file: The name of the source, for the notice.
-        notices: Receives the notice at the first id that is not kept as written.
+        file: The file name, for the notice.
+        notices: Notices to the user. The first such id adds one.
     """
 
     def __init__(self, file: str, notices: Notices) -> None:
-        """Initialize without a reported id."""
+        """Initialize the object; no id has been reported yet."""
         self._file, self._notices = file, notices
         self._said = False
 
     def see(self, written: str, id: str) -> None:
-        """Compare an id with its spelling in the file.
+        """Compare an id with its spelling in the file, and report the first difference.
 
         Args:
             written: The id as the file spells it, such as ``7.0``.

@@ -1,8 +1,8 @@
-"""Collect the records of one transaction, and split them if the server fails at them.
+"""Collect the records of one transaction, and split them if the server fails on them.
 
-A batch grows up to a number of rows and bytes that both servers accept. Its rows are made when records
-are added, while another thread writes the batch before. If the server fails at a batch, the batch is
-halved until the record at fault is found.
+A batch grows to a number of rows and bytes that both servers accept. The rows for the database are computed
+when a record is added, while another thread writes the previous batch. If the server fails on a batch, the
+batch is halved repeatedly until the failing record is found.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ T = TypeVar("T")
 MAX_ROWS = 5_000
 """Maximum number of rows in a batch."""
 MAX_BYTES = 4_000_000
-"""Maximum size of a batch in bytes, as estimated."""
+"""Maximum estimated size of a batch in bytes."""
 
 
 class ReadGraph(NamedTuple):
-    """A graph that was read for an utterance.
+    """A graph that was read from a corpus for an utterance.
 
     Attributes:
         utterance: The id of the utterance.
         graph: The graph.
         digest: The digest of its PENMAN text.
         text: The text of the utterance.
-        place: Where the graph comes from, such as ``FILE:LINE``.
+        place: The position of the graph in its file, such as ``FILE:LINE``.
     """
 
     utterance: str
@@ -44,8 +44,8 @@ class ReadGraph(NamedTuple):
 
     @property
     def weight(self) -> int:
-        """The number of rows that the graph takes."""
-        # Each node counts with the edge above it. Reentrancies are further edges.
+        """The number of database rows for the graph."""
+        # A node and the edge to its parent are two rows. Each reentrancy is one more edge.
         return 2 + 2 * len(self.graph.nodes) + len(self.graph.mentions)
 
 
@@ -53,22 +53,22 @@ class ReadGraph(NamedTuple):
 class Batch:
     """The records of one transaction.
 
-    The rows of dialogues and graphs are made as soon as these are added, while another thread writes
-    the batch before. This pays because in most loads nothing is in the store yet, so the rows are
-    needed.
+    The rows for the database are computed as soon as a dialogue or graph is added, while another thread
+    writes the previous batch. They are computed even before it is known whether the store already has the
+    record, because in most loads it does not.
 
     Attributes:
-        lexicon: The lexicon from which the facts about graphs are computed.
+        lexicon: The lexicon, which is used to compute facts about graphs.
         dialogues: The dialogues.
         graphs: The graphs.
         opposites: Pairs of opposites.
         frames: PropBank frames.
-        sentences: The rows of sentences, by id.
+        sentences: The row of each sentence, by sentence id.
         entries: Entries of the lexicon.
-        dialogue_rows: The rows of the dialogues.
-        graph_rows: The rows of the graphs.
-        rows: The number of rows so far.
-        bytes: The estimated number of bytes so far.
+        dialogue_rows: The database rows for the dialogues.
+        graph_rows: The database rows for the graphs.
+        rows: The number of rows in the batch.
+        bytes: The estimated size of the batch in bytes.
     """
 
     lexicon: Lexicon
@@ -84,15 +84,15 @@ class Batch:
     bytes: int = 0
 
     def __post_init__(self) -> None:
-        """Create the rows of graphs with the lexicon of the batch."""
+        """Initialize the graph rows, which need the lexicon of the batch."""
         self.graph_rows = GraphRows(self.lexicon)
 
     def add(self, dialogues: Sequence[Dialogue], graphs: Sequence[ReadGraph]) -> None:
-        """Add dialogues and graphs with their rows.
+        """Add dialogues and graphs, and compute their rows.
 
         Args:
             dialogues: The dialogues.
-            graphs: Graphs that come with the corpus, of these dialogues or of stored ones.
+            graphs: Graphs from the corpus. They belong to these dialogues, or to dialogues in the store.
         """
         for dialogue in dialogues:
             self.dialogues.append(dialogue)
@@ -101,19 +101,20 @@ class Batch:
             self.graphs.append(read)
             self.graph_rows.add(read.graph, read.utterance, GOLD, read.digest, read.text)
         for dialogue in dialogues:
-            # A dialogue and its graphs are added together, so its echoes can be found here.
+            # All graphs of these dialogues have been added, so repetitions between turns can be marked.
             self.graph_rows.mark_echoes(_spoken(dialogue, graphs))
 
     def split(self) -> list[Batch]:
-        """Split the batch in two halves.
+        """Split the batch into two halves.
 
-        A dialogue stays with its graphs as long as there is anything else in the batch. The second half
-        may need the first one, so they must be written in order.
+        A dialogue stays together with its graphs, unless it is the only dialogue in the batch and the batch
+        has nothing else. Write the first half before the second, whose graphs may need dialogues of the
+        first.
 
         Returns:
-            Two batches, or none if the batch holds a single item.
+            Two batches; an empty list if the batch cannot be split, because it contains a single item.
         """
-        # Graphs of dialogues that the store has already are items of their own.
+        # Graphs whose dialogue is already in the store are split one by one.
         graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
         rest = [one for one in self.graphs if dialogue_of(one.utterance) not in graphs_of]
         for one in self.graphs:
@@ -126,8 +127,8 @@ class Batch:
             *(_adding_sentence(id, row) for id, row in self.sentences.items()),
             *(_appending(lambda batch: batch.entries, one) for one in self.entries),
         ]
-        # One dialogue is left: separate it from its graphs, to find out which of them the server fails
-        # at.
+        # A single dialogue is left.
+        # Separate it from its graphs, to find out on which of the two the server fails.
         if len(adds) == 1 and self.dialogues and self.graphs:
             adds = [
                 partial(Batch.add, dialogues=self.dialogues, graphs=()),
@@ -136,14 +137,14 @@ class Batch:
         if len(adds) < 2:
             return []
         parts = [Batch(self.lexicon), Batch(self.lexicon)]
-        # The order is kept: graphs need the dialogues before them.
+        # Keep the order, because graphs must be written after their dialogues.
         for at, add in enumerate(adds):
             add(parts[2 * at >= len(adds)])
         return parts
 
     @property
     def place(self) -> str:
-        """The place and the id of the first item of the batch."""
+        """The position and the id of the first item in the batch, for messages."""
         for one in self.dialogues:
             return f"{one.place}: {one.id}" if one.place else one.id
         for one in self.graphs:
@@ -157,16 +158,16 @@ class Batch:
         return next(iter(named), "")[:80]
 
     def takes(self, rows: int, size: int) -> bool:
-        """Reserve room for more rows; an empty batch has room for anything.
+        """Reserve space for more rows, if they fit. In an empty batch, any number of rows fits.
 
         Args:
             rows: The number of rows.
-            size: Their estimated size in bytes.
+            size: The estimated size of the rows in bytes.
 
         Returns:
-            False if the rows do not fit. Nothing is reserved then.
+            Whether the rows fit. If not, nothing is reserved.
         """
-        # An item that exceeds the limits alone gets its own batch.
+        # A single item that exceeds the limits gets a batch of its own.
         if self.rows and (self.rows + rows > MAX_ROWS or self.bytes + size > MAX_BYTES):
             return False
         self.rows += rows
@@ -184,7 +185,7 @@ def _appending(list_of: Callable[[Batch], list[T]], item: T) -> Callable[[Batch]
 
 
 def _adding_sentence(id: str, row: Row) -> Callable[[Batch], None]:
-    """Return a function that adds a sentence to a batch."""
+    """Return a function that adds a sentence's row to a batch."""
 
     def add(batch: Batch) -> None:
         batch.sentences[id] = row
@@ -193,7 +194,7 @@ def _adding_sentence(id: str, row: Row) -> Callable[[Batch], None]:
 
 
 def _spoken(dialogue: Dialogue, graphs: Iterable[ReadGraph]) -> list[tuple[str, str]]:
-    """Return the speaker and the graph id of each turn of a dialogue that has a graph, in order."""
+    """Return the speaker and graph id of each turn in a dialogue that has a graph, in order."""
     of = {read.utterance: read.graph.id for read in graphs}
     said = ((turn.speaker, of.get(utterance_id(dialogue.id, turn.turn))) for turn in dialogue.utterances)
     return [(speaker, amr) for speaker, amr in said if amr is not None]

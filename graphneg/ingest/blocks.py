@@ -1,9 +1,9 @@
 """Sort the records of a corpus into blocks of dialogues.
 
-A pipeline reads a corpus once and then processes it block by block. `sort_records` writes a folder with
-one file of pickled records per block, and one file with the records that belong to no dialogue
-(opposites, frames, sentences), which every block needs. `block_records` reads them back. Memory use
-does not grow with the corpus.
+A pipeline reads a corpus once and then processes it block by block. `sort_records` writes a folder with one
+file of pickled records per block. One more file holds the records that belong to no dialogue (pairs of
+opposites, frames, sentences), which every block needs. `block_records` reads the files. Memory use does not
+grow with the corpus.
 
 For example, ``sort_records([Load("everyday")], 4, Path("blocks"), print)`` writes the files ``common``,
 ``1-of-4``, ``2-of-4``, ``3-of-4`` and ``4-of-4``.
@@ -31,20 +31,20 @@ _WAITING = 16_000_000
 
 
 class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One load: a loader with its files and options, as in ``graphneg load``.
+    """The arguments of one ``graphneg load`` command: a loader, its files and its options.
 
     Attributes:
         corpus: The name of the loader.
         paths: The files.
-        name: The corpus of all dialogues. None: the loader takes it from the data.
-        split: The split of all dialogues. None: the loader takes it from the data.
-        language: An ISO 639-1 code; used by the loader ``conceptnet`` only.
-        turns: The number of turns of dialogues that are made of graphs without utterances.
-        map: The key or column that holds a field; used by the loader ``dialogues`` only.
-        encoding: The codec of the text; used by ``dialogues``, ``whatsapp`` and ``discord`` only. None:
-            UTF-8, or the codec that ``dialogues`` guesses.
-        clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
-        gap: The pause in hours that ends a dialogue; used by loaders of chats only.
+        name: The corpus name of all dialogues; None to take it from the data.
+        split: The split of all dialogues; None to take it from the data.
+        language: An ISO 639-1 code; used only by the loader ``conceptnet``.
+        turns: The number of turns per dialogue, if dialogues are made from graphs that name no utterances.
+        map: The key or column for each field; used only by the loader ``dialogues``.
+        encoding: The codec of the text; used only by ``dialogues``, ``whatsapp`` and ``discord``. None for
+            UTF-8, or for the codec that ``dialogues`` guesses.
+        clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
+        gap: The pause in hours that ends a dialogue; used only by loaders of chats.
     """
 
     corpus: str
@@ -61,7 +61,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def read(self) -> Iterator[Record | Rejected]:
         """Return the records that the loader reads.
 
-        An unknown loader, or a file of another format, raises `InputError`.
+        Raises `InputError` if the loader is unknown or a file has another format.
 
         Returns:
             An iterator over records and rejected items.
@@ -81,25 +81,24 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
     """Sort the records of loads into blocks.
 
-    A folder that exists is complete, because it gets its name when all records are written. It is left
-    as it is. A file that cannot be read, or a graph that does not name its utterance, raises
-    `InputError`.
+    If the folder exists, nothing is done: the folder gets its name only when it is complete. Raises
+    `InputError` if a file cannot be read or a graph does not name its utterance.
 
     Args:
         loads: The loads.
         amount: The number of blocks.
         folder: The folder to write.
-        tell: Called with each rejected item.
+        tell: Function that is called with each rejected item.
 
     Raises:
-        unwritable: An `InputError`. The folder cannot be written, and is removed.
+        unwritable: An `InputError`. The folder cannot be written; nothing of it is kept.
     """
-    # A pipeline that is started again finds the folder of its first run.
+    # If a pipeline is started again, the folder of its first run is still there.
     if folder.is_dir():
         return
     try:
         with atomic_folder(folder) as unfinished:
-            # A block without dialogues has a file, too.
+            # Create all files first, so that blocks without dialogues have a file, too.
             for name in (_COMMON, *(_name(Shard(index, amount)) for index in range(1, amount + 1))):
                 (unfinished / name).touch()
             waiting, size = defaultdict[str, list[bytes]](list), 0
@@ -110,7 +109,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
                 id = _dialogue(record)
                 name = _COMMON if id is None else _name(Shard.of(id, amount))
                 waiting[name].append(pickle.dumps(record, protocol=pickle.HIGHEST_PROTOCOL))
-                # Write in large pieces: opening a file for every record would be slow.
+                # Collect records and write them together: opening a file for every record would be slow.
                 size += len(waiting[name][-1])
                 if size > _WAITING:
                     _append(unfinished, waiting)
@@ -128,16 +127,16 @@ def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
         shard: The block; None for the records that belong to no dialogue.
 
     Yields:
-        The records in the order in which they were read.
+        The records, in the order in which they were read.
     """
     with (folder / (_COMMON if shard is None else _name(shard))).open("rb") as file:
-        # Pickled records follow each other without a count. The file ends after the last one.
+        # The file contains pickled records without a count, so read until its end.
         while file.peek(1):
             yield pickle.load(file)
 
 
 def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:
-    """Append waiting records, file by file: there may be more blocks than files that a process may open."""
+    """Append waiting records to the files of their blocks. Open one file at a time, because of OS limits."""
     for name, records in waiting.items():
         with (folder / name).open("ab") as file:
             file.writelines(records)
@@ -145,12 +144,12 @@ def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:
 
 
 def _dialogue(record: Record) -> str | None:
-    """Return the id of the dialogue that a record belongs to, or None for records of no dialogue."""
+    """Return the id of the dialogue to which a record belongs; None if it belongs to no dialogue."""
     if isinstance(record, Dialogue):
         return record.id
     if not isinstance(record, GraphText):
         return None
-    # A pipeline has no store in which an utterance could be found by its text.
+    # A graph must name its utterance: a pipeline has no store in which the text could be looked up.
     if record.id is None or "#" not in record.id:
         error = InputError(
             f"{record.place}: a graph without the id of its utterance (# ::id corpus/split/name#turn): "

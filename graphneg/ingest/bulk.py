@@ -1,14 +1,13 @@
-"""Write the CSV files from which ``neo4j-admin database import`` makes a database.
+"""Write the CSV files from which ``neo4j-admin database import`` creates a database.
 
-An import is much faster than a load over Bolt, so it suits large corpora. `BulkFiles` has the interface
-of a store, and the same code (`graphneg.ingest.writing`) writes records to it. It collects them in the
-file ``bulk.index`` (`graphneg.ingest.bulk_index`). At the end of each load it writes a CSV file with a
-header for each node label and relationship type, and a script ``import.sh`` with the import command.
-The imported database equals one that was loaded.
+For a large corpus, an import is much faster than a load over Bolt. `BulkFiles` has the interface of a store,
+so that the usual code (`graphneg.ingest.writing`) can write records to it. It collects the records in the
+file ``bulk.index`` (see `graphneg.ingest.bulk_index`). At the end of each load, it writes one CSV file per
+node label and relationship type, and a script ``import.sh`` with the import command. The imported database
+equals a database that was loaded over Bolt.
 
-For example, ``BulkFiles("files").load("everyday")`` writes ``files/Dialogue.csv``,
-``files/Utterance.csv``, ``files/Dialogue-HAS_TURN-Utterance.csv`` and so on. ``sh files/import.sh``
-makes a database of them.
+For example, ``BulkFiles("files").load("everyday")`` writes ``files/Dialogue.csv``, ``files/Utterance.csv``,
+``files/Dialogue-HAS_TURN-Utterance.csv`` and so on. ``sh files/import.sh`` creates a database from them.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION, facts_fingerprint
 
 T = TypeVar("T")
 INDEX = "bulk.index"
-"""Name of the file that holds the collected records."""
+"""Name of the file in which records are collected."""
 COMMAND = "import.sh"
-"""Name of the script that imports the files."""
+"""Name of the script that runs the import."""
 BETWEEN = "\x1f"
-"""The separator of list items in a field: ASCII's unit separator."""
+"""The separator between list items in a field: the ASCII control character "unit separator"."""
 LARGEST_FIELD = "64m"
-"""Size of the import's read buffer, which is also the maximum size of a field."""
+"""Size of the import's read buffer. No field may be larger."""
 
 _NODES = {
     "Dialogue": "id:ID(Dialogue) corpus split order digest",
@@ -65,7 +64,7 @@ _NODES = {
     "LexiconEntry": "id:ID(LexiconEntry) table cells:string[]",
     "GraphnegSchema": "id:ID(GraphnegSchema) version:long facts imported:boolean",
 }
-"""The properties of each node label, with their types. Properties without a type are texts."""
+"""The properties of each node label, with their types. A property without a type is a string."""
 _RELATIONSHIPS = {
     ("Dialogue", "HAS_TURN", "Utterance"): "",
     ("Utterance", "NEXT", "Utterance"): "",
@@ -81,22 +80,22 @@ _RELATIONSHIPS = {
     ("Term", "ANTONYM", "Frame"): "used_as said_of:string[] known:string[]",
     ("Sentence", "MENTIONS", "Term"): "score:double",
 }
-"""The properties of each relationship type, by start label, type and end label."""
+"""The properties of each relationship type. The keys are the start label, the type and the end label."""
 
 
 class BulkFiles(AbstractContextManager["BulkFiles"]):
-    """A folder of import files that is filled like a store.
+    """A folder of import files, with the interface of a store.
 
     Args:
         folder: The folder. It must be new or empty, or contain an earlier bulk load.
 
     Raises:
-        InputError: The folder cannot be made, has other files in it, is used by another process, or was
+        InputError: The folder cannot be created, contains other files, is used by another process, or was
             filled by another version of graphneg.
     """
 
     def __init__(self, folder: str | Path) -> None:
-        """Initialize the folder and lock it."""
+        """Initialize the folder: create it if it does not exist, and lock it."""
         self.folder = Path(folder)
         self.description = f"bulk load in {self.folder}"
         index = self.folder / INDEX
@@ -104,8 +103,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(self.folder, error, "nothing was changed") from error
-        # `finish` deletes CSV files that are not part of the load, so a folder with other files is
-        # refused.
+        # Refuse a folder with other files, because `finish` deletes all CSV files that it did not write.
         if not index.exists() and any(self.folder.iterdir()):
             error = InputError(f"{self.folder}: has other files in it; name a folder that is new or empty")
             error.status = 2
@@ -114,7 +112,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             held.enter_context(locking(self.folder, self.folder / "bulk.lock"))
             self._index = BulkIndex(index)
             held.callback(self._index.close)
-            # Facts that two versions computed would differ between the graphs of one database.
+            # Two versions may compute different facts about graphs. A database must not mix them.
             facts = facts_fingerprint()
             if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
                 raise InputError(f"{self.folder}: another version of graphneg began it; name a new folder")
@@ -135,25 +133,26 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
-        """Load files as `graphneg.dialogue_graph.DialogueGraph.load` does, and write all import files anew.
+        """Load files as `graphneg.dialogue_graph.DialogueGraph.load` does, and write all import files again.
 
-        If the files cannot be written, `InputError` is raised. The records are kept, and the next load
-        writes them.
+        Raises `InputError` if the import files cannot be written. The records are kept in that case, and the
+        next load writes them.
 
         Args:
             corpus: The name of the loader.
-            *paths: The files, or Python objects that hold dialogues.
-            name: The corpus of all dialogues. None: the loader takes it from the data.
-            split: The split of all dialogues. None: the loader takes it from the data.
-            language: An ISO 639-1 code; used by the loader ``conceptnet`` only.
-            turns: The number of turns of dialogues that are made of graphs without utterances.
-            map: The key or column that holds a field; used by the loader ``dialogues`` only.
-            encoding: The codec of the text; used by ``dialogues``, ``whatsapp`` and ``discord`` only. None:
-                UTF-8, or the codec that ``dialogues`` guesses.
-            clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
-            gap: The pause in hours that ends a dialogue; used by loaders of chats only.
-            progress: Advanced while files are read and written.
-            on_rejected: Called with each rejection.
+            *paths: The files, or Python objects that contain dialogues.
+            name: The corpus name of all dialogues; None to take it from the data.
+            split: The split of all dialogues; None to take it from the data.
+            language: An ISO 639-1 code; used only by the loader ``conceptnet``.
+            turns: The number of turns per dialogue, if dialogues are made from graphs that name no
+                utterances.
+            map: The key or column for each field; used only by the loader ``dialogues``.
+            encoding: The codec of the text; used only by ``dialogues``, ``whatsapp`` and ``discord``. None
+                for UTF-8, or for the codec that ``dialogues`` guesses.
+            clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
+            gap: The pause in hours that ends a dialogue; used only by loaders of chats.
+            progress: Progress display, advanced while files are read and written.
+            on_rejected: Function that is called with each rejected item.
 
         Returns:
             The report of the load.
@@ -165,10 +164,10 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return report
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Return all rows of a statement that ships with graphneg.
+        """Run one of the statements that ship with graphneg, and return its rows.
 
         Args:
-            query: The Cypher text.
+            query: The text of the statement.
             **parameters: Its parameters.
 
         Returns:
@@ -177,7 +176,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self._index.read(query, **parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in one transaction, which is kept entirely or not at all.
+        """Run a function in one transaction, of which either all changes are kept or none.
 
         Args:
             work: The function.
@@ -188,7 +187,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self._index.write(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function as `write` does.
+        """Run a function in the same way as `write`.
 
         Args:
             work: The function.
@@ -199,7 +198,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self.write(work)
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: an imported store gets its first version with its first change.
+        """Do nothing: an imported database gets its first version when its content is first changed.
 
         Args:
             transaction: The open transaction.
@@ -214,18 +213,18 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         self.close()
 
     def finish(self, progress: Progress) -> Path:
-        """Write all import files anew, the script last.
+        """Write all import files again. The script is written last.
 
-        If the files cannot be written, `InputError` is raised. The records are kept.
+        Raises `InputError` if the files cannot be written. The collected records are kept in that case.
 
         Args:
-            progress: Advanced by dialogues and graphs.
+            progress: Progress display, advanced by the number of dialogues and graphs written.
 
         Returns:
-            The script.
+            The path of the script.
         """
         command = self.folder / COMMAND
-        # The script exists only while all files are complete.
+        # The script must exist only while all files are complete, so remove the old one first.
         command.unlink(missing_ok=True)
         with ExitStack() as files:
             tables = _Tables(self.folder, files)
@@ -237,7 +236,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "imported": True}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema})
             progress.finish()
-        # Files of an earlier load whose rows are in other files now.
+        # Remove the files of an earlier load that this one did not write again.
         for stale in set(self.folder.glob("*.csv")) - set(tables.written):
             stale.unlink()
         write_atomically(command, _script(tables))
@@ -245,7 +244,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
 
 
 class _Tables:
-    """The CSV files of an import. Each is opened when its first row is written."""
+    """The CSV files of an import. A file is opened when its first row is written."""
 
     def __init__(self, folder: Path, files: ExitStack) -> None:
         self._folder, self._files = folder, files
@@ -255,17 +254,17 @@ class _Tables:
         self.attributes: dict[str, dict[str, list[str]]] = {}
 
     def node(self, label: str, row: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
-        """Write a node.
+        """Write a node to the file for its label.
 
         Args:
             label: Its label.
             row: Its properties.
-            more: The attributes that its corpus brings.
+            more: The corpus's own attributes of the node.
         """
         names = self.attributes.get(label, {})
         more = more or {}
-        # A column of an import has one type. Nodes with an attribute whose type varies between nodes
-        # (``"rating": 5`` and ``"rating": "good"``) go to separate files.
+        # In an import, a column has a single type. The type of an attribute, however, may vary between nodes.
+        # For example, nodes with ``"rating": 5`` and with ``"rating": "good"`` are written to separate files.
         clashing = {name: TYPES[type(value)] for name, value in more.items() if len(names[name]) > 1}
         key = (label, *sorted(clashing.items()))
         table = self._open.get(key)
@@ -278,7 +277,7 @@ class _Tables:
     def relationship(
         self, start: str, type: str, end: str, ids: tuple[str, str], row: Mapping[str, Any] = {}
     ) -> None:
-        """Write a relationship.
+        """Write a relationship to the file for its type.
 
         Args:
             start: The label of its first node.
@@ -311,7 +310,7 @@ class _Tables:
 
     def _write(self, table: _Table, row: Mapping[str, Any]) -> None:
         line = ",".join([_field(row.get(name)) for name in table.columns])
-        # The import needs an option if any field contains a line break.
+        # If any field contains a line break, the import command needs an option.
         self.multiline = self.multiline or "\n" in line or "\r" in line
         table.stream.write(line + "\n")
 
@@ -323,8 +322,8 @@ class _Table:
 
 
 def _field(value: Any) -> str:
-    """Return a value as a CSV field: empty for None, texts and lists always in quotes."""
-    # The import reads an empty field as a missing property, and a quoted empty field as an empty text.
+    """Return a value as a CSV field. None becomes an empty field; strings and lists are always quoted."""
+    # To the import, an empty field is a missing property, and a quoted empty field is an empty string.
     if value is None:
         return ""
     if isinstance(value, str):
@@ -339,7 +338,8 @@ def _field(value: Any) -> str:
 
 
 def _listed(items: Sequence[Any]) -> str:
-    # The import cannot represent an empty list. It is replaced when the store is first opened.
+    # The import cannot represent an empty list.
+    # A placeholder is written, and replaced by an empty list when graphneg first opens the database.
     texts = list(map(str, items)) or [EMPTY_LIST]
     if strange := next((text for text in texts if BETWEEN in text), None):
         raise InputError(
@@ -385,7 +385,7 @@ def _graphs(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
 
 def _words(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
     for row in index.named("SELECT * FROM terms"):
-        # SQLite stores flags as numbers. In the store a flag is true or missing.
+        # SQLite stores booleans as 0 and 1. In the store, such a property is true or missing.
         flags = {name: True if row[name] else None for name in ("goods", "frames", "opposites", "antonyms")}
         tables.node("Term", row | flags | {"classes": json.loads(row["classes"])})
     for id, term, content in index.rows("SELECT id, term, content FROM frames"):

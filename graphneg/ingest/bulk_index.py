@@ -1,10 +1,9 @@
-"""Collect the records of a bulk load in a file that answers a load's statements as a server does.
+"""Collect the records of a bulk load in a file that stands in for a database server.
 
-A load runs the Cypher statements that ship with graphneg (``load/graphs`` and so on). `BulkIndex` has
-one method for each of them. The method gets the parameters of the statement, stores the rows in a
-SQLite database, and returns the rows and counts that a server would return. A transaction is kept
-entirely or not at all, as in a store. At the end, the CSV files of the import are written from this
-file.
+A load runs the Cypher statements that ship with graphneg (``load/graphs`` and so on). `BulkIndex` has one
+method for each of them. The method receives the parameters of the statement, stores the rows in an SQLite
+database, and returns the rows and counts that a server would return. As in a store, either all changes of a
+transaction are kept or none. At the end of the load, the CSV files for the import are written from this file.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from graphneg.store.statements import cypher_text
 T = TypeVar("T")
 Rows = Sequence[Row]
 TYPES = {bool: "boolean", int: "long", float: "double", str: "string", list: "string[]"}
-"""The import's names of property types."""
+"""The import's names for property types, by Python type."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS dialogues (id TEXT UNIQUE, digest TEXT, content BLOB, responses BLOB);
 CREATE TABLE IF NOT EXISTS graphs (id TEXT UNIQUE, said_in TEXT, digest TEXT, content BLOB);
@@ -58,19 +57,19 @@ _LATE_WORDS = (
 
 
 def packed(content: Any) -> bytes:
-    """Return a JSON value as compressed bytes.
+    """Return a JSON value as compressed bytes, for `unpacked`.
 
     Args:
         content: The value.
 
     Returns:
-        The bytes, which `unpacked` reads.
+        The compressed bytes.
     """
     return zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 1)
 
 
 def unpacked(content: bytes) -> Any:
-    """Return the value that was `packed`.
+    """Return the JSON value that `packed` compressed.
 
     Args:
         content: The bytes.
@@ -82,7 +81,7 @@ def unpacked(content: bytes) -> Any:
 
 
 class _Answer(list[Record]):
-    """The rows of a statement, and the numbers of nodes and relationships that it created."""
+    """The result of a statement: its rows, and the numbers of nodes and relationships that it created."""
 
     def __init__(self, rows: Iterable[Row] = (), nodes: int = 0, relationships: int = 0) -> None:
         """Initialize with rows and counts."""
@@ -95,22 +94,22 @@ class _Answer(list[Record]):
 
 
 class BulkIndex:
-    """The collected content of a bulk load, with the methods `read` and `write` of a store.
+    """The collected records of a bulk load, with the methods `read` and `write` of a store.
 
     Args:
-        path: The file.
+        path: The SQLite file. It is created if it does not exist.
     """
 
     def __init__(self, path: Path) -> None:
-        """Initialize the file with its tables."""
+        """Initialize the file: open it, and create the tables that are missing."""
         self._lock = RLock()
-        # Batches are written by another thread than the one that opens the file. `write` begins and ends
-        # transactions itself.
+        # One thread opens the file and another one writes batches, so Python's check for that is disabled.
+        # Without an isolation level, `write` begins and ends the transactions.
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        # After a power failure the last transactions may be missing, but the file is consistent.
+        # With these settings, a power failure can lose the last transactions, but the file stays consistent.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
-        # Graphs between the statements load/graphs, which brings nodes, and load/meanings, which connects
-        # them to utterances.
+        # Graphs that have nodes but no utterance yet.
+        # The statement load/graphs adds the nodes, and load/meanings then connects the graphs to utterances.
         self._untied: dict[str, dict[str, Any]] = {}
         answered: dict[str, Callable[..., _Answer]] = {
             "load/stored": self._stored,
@@ -144,14 +143,14 @@ class BulkIndex:
             "upgrade/graphs": self._none,
             "upgrade/graphs_of_words": self._none,
         }
-        # A load sends the texts of statements, not their names.
+        # A load sends the text of a statement, so the methods are looked up by text instead of by name.
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Return all rows of a statement that ships with graphneg.
+        """Run one of the statements that ship with graphneg, and return its rows.
 
         Args:
-            query: The Cypher text.
+            query: The text of the statement.
             **parameters: Its parameters.
 
         Returns:
@@ -160,7 +159,7 @@ class BulkIndex:
         return self.run(query, parameters)
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in one transaction, which is kept entirely or not at all.
+        """Run a function in one transaction, of which either all changes are kept or none.
 
         Args:
             work: The function.
@@ -171,7 +170,7 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # The function only calls `run` of its transaction.
+                # This object can stand in for a transaction, because the function calls only `run`.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")
@@ -180,14 +179,14 @@ class BulkIndex:
             return done
 
     def run(self, text: str, parameters: dict[str, Any]) -> _Answer:
-        """Answer a statement that ships with graphneg.
+        """Run the method for a statement that ships with graphneg.
 
         Args:
-            text: The Cypher text.
+            text: The text of the statement.
             parameters: Its parameters.
 
         Returns:
-            The rows and counts.
+            The rows and the counts.
         """
         with self._lock:
             return self._statements[text](**parameters)
@@ -198,14 +197,14 @@ class BulkIndex:
             self._tables.close()
 
     def mark(self, name: str, value: str) -> str:
-        """Set a property of the whole file, unless it is set already.
+        """Set a property of the whole file, unless it has a value already.
 
         Args:
             name: The name of the property.
             value: The value.
 
         Returns:
-            The value that was set first.
+            The value in the file: the old one if there is one, else the new one.
         """
         self._tables.execute("INSERT OR IGNORE INTO marks VALUES (?, ?)", (name, value))
         return self._tables.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()[0]
@@ -222,7 +221,7 @@ class BulkIndex:
         return self._tables.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
     def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query.
+        """Yield the rows of an SQL query.
 
         Args:
             query: The SQL text.
@@ -233,13 +232,13 @@ class BulkIndex:
         yield from self._tables.execute(query)
 
     def named(self, query: str) -> Iterator[Row]:
-        """Yield the rows of a query as dicts.
+        """Yield the rows of an SQL query as dicts.
 
         Args:
             query: The SQL text.
 
         Yields:
-            The cells of each row by column.
+            Each row, as a dict from column to cell.
         """
         found = self._tables.execute(query)
         names = [column[0] for column in found.description]
@@ -247,10 +246,10 @@ class BulkIndex:
             yield dict(zip(names, row, strict=True))
 
     def attributes(self) -> dict[str, dict[str, list[str]]]:
-        """Return the attributes that corpora bring.
+        """Return the attributes that corpora add to nodes.
 
         Returns:
-            For each node label, the names of the attributes with the types of their values.
+            For each node label, the names of the attributes; for each name, the types of its values.
         """
         found: dict[str, dict[str, list[str]]] = {}
         for label, name, type in self.rows("SELECT * FROM attributes ORDER BY label, name, type"):
@@ -258,7 +257,7 @@ class BulkIndex:
         return found
 
     def _found(self, table: str, column: str, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """Yield those of the ids that a table has, with the value of a column."""
+        """Yield each id that occurs in a table, with the value of a column."""
         query = f"SELECT {column} FROM {table} WHERE id = ?"
         for id in ids:
             row = self._tables.execute(query, (id,)).fetchone()
@@ -274,7 +273,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
-        # Utterances refer to their dialogue by its index in the batch.
+        # `utterances` identify their dialogue by its index in `dialogues`.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -314,14 +313,14 @@ class BulkIndex:
         return bool(self._tables.execute("SELECT 1 FROM sqlite_master WHERE name = 'spoken'").fetchone())
 
     def _note_spoken(self, dialogue: Row, turns: Rows) -> None:
-        # Dialogues that were made of graphs are not matched by text: a graph of another file with the
-        # same words does not belong to them.
+        # Skip dialogues that were made from graphs.
+        # If a graph in another file has the same words, it does not belong to such a dialogue.
         if "made_of" not in dialogue["more"]:
             rows = [(turn["key"], turn["id"]) for turn in turns]
             self._tables.executemany("INSERT INTO spoken VALUES (?, ?)", rows)
 
     def _utterances_by_text(self, keys: Sequence[str]) -> _Answer:
-        # The table is made when the first graph is matched by text: most loads never need it.
+        # Create the table when the first graph is matched by its text. Most loads do not need it.
         if not self._places_by_text():
             for statement in _SPOKEN:
                 self._tables.execute(statement)
@@ -343,7 +342,7 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
-            # Indices in the batch become node numbers in the graph.
+            # Edges name their nodes by the index in the batch. Replace it by the node's number in its graph.
             of[at["amr"]]["roles"].append(row | {"from": at["k"], "to": to["k"]})
         for row in lexemes:
             self._tables.execute(
@@ -356,7 +355,8 @@ class BulkIndex:
 
     def _meanings(self, amrs: Rows) -> _Answer:
         known = dict(self._found("dialogues", "id", {dialogue_of(row["of"]) for row in amrs}))
-        # Graphs without an utterance are not counted, as in a store. The writer then reports a conflict.
+        # Leave out graphs whose dialogue is unknown, as a store does.
+        # The caller notices that the count is too low, and reports a conflict.
         tied = [row for row in amrs if dialogue_of(row["of"]) in known]
         for row in tied:
             content = packed(self._untied.pop(row["id"]) | {"properties": row["properties"]})
@@ -429,7 +429,7 @@ class BulkIndex:
 
     def _terms(self, terms: Rows) -> _Answer:
         rows = [[r["text"], r["form"], json.dumps(r["classes"]), r["goods"], r["sort"]] for r in terms]
-        # As MERGE with ON CREATE SET: a term that exists is not changed.
+        # Like MERGE with ON CREATE SET in Cypher, this does not change existing terms.
         into = "INSERT OR IGNORE INTO terms (text, form, classes, goods, sort) VALUES (?, ?, ?, ?, ?)"
         self._tables.executemany(into, rows)
         return _Answer()
@@ -485,10 +485,10 @@ class BulkIndex:
         return _Answer(relationships=self.amount("opposites") - before)
 
     def _frames(self, frames: Rows) -> _Answer:
-        """Write frames (``load/frames``), or the classes of known frames (``upgrade/frames``)."""
+        """Write frames (``load/frames``), or only the classes of existing frames (``upgrade/frames``)."""
         before = self.amount("frames")
         for row in frames:
-            # upgrade/frames brings only the classes. The other properties stay as they are.
+            # upgrade/frames passes only the classes, so the other properties are taken from the stored frame.
             known = next(self._found("frames", "content", [row["id"]]), None)
             stored: Row = {} if known is None else unpacked(known[1])
             whole = stored | row.get("properties", {"classes": row.get("classes")})
@@ -508,7 +508,7 @@ class BulkIndex:
         )
 
     def _antonyms_of(self, words: Sequence[str]) -> _Answer:
-        # Antonymy is symmetric.
+        # Antonymy is symmetric, so look for the word at both ends.
         ends = (
             "SELECT other, max(coalesce(weight, 1.0)) FROM ("
             "SELECT stop AS other, weight FROM opposites WHERE start = ? AND relation = 'Antonym' UNION ALL "
@@ -544,7 +544,8 @@ class BulkIndex:
         return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
 
     def _write_entries(self, entries: Rows) -> _Answer:
-        # Facts about graphs depend on the lexicon, and are computed when a graph is added.
+        # Facts about a graph depend on the lexicon, and were computed when the graph was added.
+        # A lexicon that comes after graphs would make them wrong.
         if self.amount("graphs"):
             raise InputError(_LATE_WORDS)
         before = self.amount("entries")
@@ -553,5 +554,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no graphs: in a bulk load the lexicon comes before all graphs, so none depends on it."""
+        """Return no graphs. The lexicon precedes all graphs in a bulk load, so none has to be recomputed."""
         return _Answer()

@@ -1,7 +1,7 @@
-"""Cut endless chats into dialogues.
+"""Split continuous chats into dialogues.
 
-A channel or chat has no beginning and end, so one rule cuts it: a dialogue ends when nobody writes for
-some hours (`LoadOptions.gap`). A thread is a separate dialogue, however long its pauses are.
+A chat or channel has no natural dialogue boundaries. A dialogue therefore ends when nobody writes for some
+hours (`LoadOptions.gap`). A thread is always a dialogue of its own, however long its pauses are.
 
 >>> said = [Message(0.0, "Ann", "Tea?"), Message(60.0, "Bo", "Yes!"), Message(90_000.0, "Ann", "Are you up?")]
 >>> parts = [Item(f"chat.txt:{line}", line, "", one) for line, one in enumerate(said, 1)]
@@ -31,12 +31,13 @@ __all__ = [
 ]  # fmt: skip
 
 HOUR = 3600.0
-"""Seconds of an hour."""
+"""Number of seconds in an hour."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 SYSTEM = "system line"
 BOT = "bot message"
-"""Names under which messages that are left out of a chat are counted, besides those of `turns`."""
+"""Kinds of messages that are left out of chats and counted, in addition to those in
+`graphneg.ingest.turns`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +45,10 @@ class Message:
     """One message of a chat.
 
     Attributes:
-        seconds: The time at which it was written, in seconds since 1970, in a time zone that is the
-            same for all messages.
-        speaker: The name of its author.
+        seconds: The time of the message in seconds since 1970. All messages must use the same time zone.
+        speaker: The name of the author.
         text: The text.
-        thread: The id of the thread that it belongs to; empty outside of threads.
+        thread: The id of the thread to which the message belongs; empty if it is not in a thread.
     """
 
     seconds: float
@@ -59,11 +59,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The messages of a dialogue.
+    """The messages of one dialogue.
 
     Attributes:
         name: The last part of the dialogue's id.
-        turns: The messages in their order.
+        turns: The messages, in order.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A message and the number of the dialogue that it belongs to."""
+    """A message, with the number of the dialogue to which it belongs."""
 
     dialogue: int
     message: Message
@@ -81,16 +81,17 @@ class _Part:
 class ChatLoader(FileLoader):
     """Base class of loaders of chat exports.
 
-    A subclass implements `messages`, which reads the messages of a file. This class cuts them into dialogues.
+    A subclass implements `messages`, which reads the messages of a file. This class splits them into
+    dialogues.
     """
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Return the dialogues of the files, in their order.
+        """Return the dialogues from files, in order.
 
-        A file that is missing or has another format raises `InputError`.
+        Raises `InputError` if a file is missing or has another format.
 
         Args:
-            paths: The files, or directories of files.
+            paths: The files, or directories that contain files.
             options: The options of the load.
 
         Returns:
@@ -106,7 +107,7 @@ class ChatLoader(FileLoader):
         return dialogues_of(self.files(paths), self.name, options, items, make)
 
     def records(self, path: Path, options: LoadOptions) -> Iterator[Record]:
-        """Return the dialogues of one file.
+        """Return the dialogues from one file.
 
         Args:
             path: The file.
@@ -119,44 +120,43 @@ class ChatLoader(FileLoader):
 
     @abstractmethod
     def messages(self, path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
-        """Yield the messages of a file, in their order.
+        """Yield the messages of a file, in order.
 
         Args:
             path: The file.
-            options: The options of the load. Their notices count what is not a message: placeholders of
-                media, system lines, bots.
+            options: The options of the load. Its notices count what is not a message, such as system lines,
+                messages of bots, and lines that stand for images.
 
         Yields:
-            Items whose values are `Message`, and a `Rejected` for each message that cannot be read.
+            An `Item` whose value is a `Message`, or a `Rejected` for a message that cannot be read.
         """
 
 
 def conversations(
     messages: Iterable[Item | Rejected], chat: str, gap: float = GAP
 ) -> Iterator[Item | Rejected]:
-    """Cut messages into dialogues: at long pauses, and by thread.
+    """Split messages into dialogues: at long pauses, and by thread.
 
-    A dialogue with a message that cannot be read is rejected as a whole.
+    If a message cannot be read, its whole dialogue is rejected.
 
     Args:
-        messages: Items whose values are `Message`, in their order. The messages of a thread must be
-            consecutive.
-        chat: The first part of the names of the dialogues, if there are several chats; else empty.
+        messages: Items whose values are `Message`, in order. The messages of a thread must be consecutive.
+        chat: A prefix for the names of the dialogues, to tell several chats apart; may be empty.
         gap: The longest pause inside a dialogue, in hours.
 
     Returns:
-        An iterator over items whose values are `Conversation`. They are named by the minute of their
-        first message, or by their thread.
+        An iterator over items whose values are `Conversation`. A dialogue is named after its thread, or after
+        the minute of its first message.
     """
     names = Counter[str]()
     begin = f"{chat}-" if chat else ""
 
     def make(number: int, parts: list[Item]) -> Item:
         turns = [part.value.message for part in parts]
-        # A thread keeps its id, so that the name shows where the dialogue comes from.
+        # The name contains the id of the thread, so that it shows where the dialogue comes from.
         name = begin + (f"thread-{turns[0].thread}" if turns[0].thread else _minute(turns[0].seconds))
         names[name] += 1
-        # Two dialogues may begin in the same minute.
+        # Two dialogues may begin in the same minute, so repeated names get a number.
         if names[name] > 1:
             name = f"{name}-{names[name]}"
         return Item(parts[0].place, number, name, Conversation(name, turns))
@@ -171,7 +171,7 @@ def conversations(
 
 
 def dialogue_of(item: Item) -> Dialogue:
-    """Return a conversation as a dialogue without corpus and split.
+    """Convert a conversation to a dialogue without corpus and split.
 
     Args:
         item: An item whose value is a `Conversation`.
@@ -181,16 +181,16 @@ def dialogue_of(item: Item) -> Dialogue:
     """
     turns: Sequence[Message] = item.value.turns
     utterances = (Utterance(at, one.speaker.strip(), one.text.strip()) for at, one in enumerate(turns))
-    # The time of the first message is kept, because ids show it only for some dialogues.
+    # Keep the time of the first message, because only some ids contain it.
     attributes = {"began": f"{_time(turns[0].seconds):%Y-%m-%dT%H:%M:%S}"}
     return Dialogue(item.value.name, "", "", tuple(utterances), attributes=attributes)
 
 
 def seconds_of(time: datetime) -> float:
-    """Return a time as seconds since 1970.
+    """Convert a time to seconds since 1970.
 
     Args:
-        time: The time. Without a time zone it counts as UTC.
+        time: The time. If it has no time zone, it counts as UTC.
 
     Returns:
         The seconds.
@@ -202,13 +202,13 @@ def time_of(text: object) -> datetime:
     """Parse an ISO 8601 time.
 
     Args:
-        text: The time as an export has it.
+        text: The time as it is written in an export.
 
     Returns:
         The time.
 
     Raises:
-        Refused: The text is not in ISO 8601.
+        Refused: The text is not an ISO 8601 time.
     """
     try:
         return datetime.fromisoformat(str(text))
@@ -223,8 +223,8 @@ def _numbered(messages: Iterable[Item | Rejected], gap: float) -> Iterator[Item 
             yield item
             continue
         message: Message = item.value
-        # A message may seem older than the one before it, because clocks are set back and phones deliver
-        # late.
+        # Compare the absolute difference.
+        # A message may be older than the previous one, because clocks are set back and phones deliver late.
         if before is not None and (
             message.thread != before.thread
             or (not message.thread and abs(message.seconds - before.seconds) > gap)

@@ -1,11 +1,11 @@
-"""Read input files as UTF-8 bytes, whatever their compression and encoding.
+"""Read text files as UTF-8 bytes, whatever their compression and encoding.
 
-Corpora come as plain text, gzip or zstd, in UTF-8, in UTF-16 with a byte order mark, or in an older
-encoding such as Windows-1252. `chunks` yields the content of a file as UTF-8 piece by piece, so memory
-use does not grow with the file. `encoding_of` guesses the encoding of a file that is not UTF-8.
+Corpora come as plain text or compressed with gzip or zstd. Their encoding is UTF-8, UTF-16 with a byte order
+mark, or an older one such as Windows-1252. `chunks` yields the content of a file as UTF-8, piece by piece, so
+that memory use does not grow with the file. `encoding_of` guesses the encoding of a file that is not UTF-8.
 
-For example, ``chunks(Path("chats.jsonl.gz"), NoProgress())`` yields the decompressed lines without a
-byte order mark.
+For example, ``chunks(Path("chats.jsonl.gz"), NoProgress())`` yields the decompressed lines as UTF-8, without
+a byte order mark.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from graphneg.errors import InputError
 from graphneg.progress import NoProgress, Progress
 
 CHUNK = 1 << 18
-"""Number of bytes that are read at once."""
+"""Number of bytes to read at a time."""
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -36,18 +36,18 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 class Refused(Exception):
-    """Signal that an item cannot become a record; the message is the reason.
+    """Signal that no record can be made from an item. The message is the reason.
 
-    Loaders turn it into a `Rejected` record and go on with the next item.
+    Loaders catch it, yield a `Rejected` record, and continue with the next item.
     """
 
 
 class Damaged(Refused):
-    """Signal that a compressed stream or an encoded text breaks off, so that the rest cannot be read."""
+    """Signal that the rest of a file cannot be read: it ends early, or its compressed data are damaged."""
 
 
 def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
-    """Return the first bytes of a file, as `chunks` yields them.
+    """Return the first bytes of a file, decompressed and converted like those that `chunks` yields.
 
     Args:
         path: The file.
@@ -55,7 +55,7 @@ def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
         encoding: The codec of the text; empty for UTF-8.
 
     Returns:
-        The bytes. There are fewer than ``size`` if the file is shorter or its compressed stream is damaged.
+        The bytes. They are fewer than ``size`` if the file is shorter or its compressed data are damaged.
     """
     start = b""
     try:
@@ -65,28 +65,27 @@ def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
                 break
     except Damaged:
         with path.open("rb") as stored:
-            # The magic number remains, so that a message can name the format.
+            # If nothing can be decompressed, return the stored bytes: a message can name the format by them.
             start = start or stored.read(4)
     return start[:size]
 
 
 def chunks(path: Path, progress: Progress, encoding: str = "") -> Iterator[bytes]:
-    """Yield the content of a file in pieces: decompressed, in UTF-8 and without a byte order mark.
+    """Yield the content of a file in pieces: decompressed, converted to UTF-8, without a byte order mark.
 
-    Bytes that are invalid in the encoding are passed on unchanged, so decoding the result as UTF-8
-    fails at them.
+    Bytes that are invalid in the encoding are passed on unchanged, so that decoding the result as UTF-8 fails
+    at these bytes.
 
-    The iterator raises `InputError` if the file is missing, cannot be read, or is a pipe or a device.
-    It raises `Damaged` if the compressed stream is damaged or ends early, or if the text ends inside a
-    character.
+    The iterator raises `InputError` if the file is missing, cannot be read, or is a pipe or a device. It
+    raises `Damaged` if the compressed data are damaged or end early, or if the text ends inside a character.
 
     Args:
         path: The file.
-        progress: Advanced by the bytes that are read from disk, before decompression.
+        progress: Progress display, advanced by the number of bytes read from disk, before decompression.
         encoding: The codec of the text; empty for UTF-8. A UTF-16 byte order mark takes precedence.
 
     Returns:
-        An iterator over pieces that are not empty.
+        An iterator over non-empty pieces.
     """
     return filter(None, _as_utf8(_pieces(path, progress), encoding))
 
@@ -97,7 +96,7 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
         _require_file(path)
         with path.open("rb") as stored:
             progress.start(path.name, path.stat().st_size, "B")
-            # The longest magic number, that of zstd, has four bytes.
+            # Four bytes are enough to detect the compression: the longest magic number is that of zstd.
             start, done = stored.read(4), 0
             stored.seek(0)
             compression = next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), "")
@@ -113,15 +112,15 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file") from error
     except (EOFError, zlib.error, OSError) as error:
-        # The operating system sets an error number. `gzip` and pyarrow raise OSError without one for
-        # damaged data.
+        # If the operating system reports an error, it has an error number.
+        # For damaged data, `gzip` and pyarrow raise an OSError without a number.
         if isinstance(error, OSError) and (error.errno is not None or not compression):
             raise InputError(f"{path} can't be read: {error.strerror or error}") from error
         raise Damaged(f"the {compression} stream is damaged from here on ({error})") from error
 
 
 def _require_file(path: Path) -> None:
-    """Raise `InputError` for a pipe or a device: it may never end, and cannot be read twice."""
+    """Raise `InputError` for a pipe or a device, which may never end and cannot be read twice."""
     try:
         mode = path.stat().st_mode
     except ValueError as error:
@@ -134,7 +133,7 @@ def _require_file(path: Path) -> None:
 
 def _decompressed(stored: BinaryIO, compression: str) -> Any:
     if compression == "zstd":
-        # Python's standard library has no zstd before version 3.14.
+        # Use pyarrow, because Python's standard library has no zstd before version 3.14.
         import pyarrow as pa
 
         return pa.CompressedInputStream(pa.PythonFile(stored, "r"), "zstd")
@@ -144,10 +143,11 @@ def _decompressed(stored: BinaryIO, compression: str) -> Any:
 def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     first = _beginning(pieces)
     if first.startswith(_UTF_16):
-        # UTF-16 files of some programs contain lone surrogates. They are rejected later, with their line.
+        # Some programs write lone surrogates to UTF-16 files.
+        # They are passed on here, and later rejected with their line number.
         encoding, errors = "utf-16", "surrogatepass"
     else:
-        # Bytes that the codec lacks become lone surrogates, and then the same bytes again.
+        # Bytes that are invalid in the codec become lone surrogates, and are then encoded to the same bytes.
         first, errors = first.removeprefix(_BOM), "surrogateescape"
     if not encoding:
         yield first
@@ -162,7 +162,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _beginning(pieces: Iterator[bytes]) -> bytes:
-    """Return the first piece, joined with as many more as a byte order mark takes."""
+    """Return the first piece, joined with further pieces until it is long enough for a byte order mark."""
     first = b""
     while len(first) < len(_BOM) and (piece := next(pieces, b"")):
         first += piece
@@ -172,17 +172,17 @@ def _beginning(pieces: Iterator[bytes]) -> bytes:
 def encoding_of(path: Path) -> str:
     """Guess the codec of a text file that is not UTF-8.
 
-    The whole file is read. A file that has a byte order mark, or in which at least half of the
-    non-ASCII characters are valid UTF-8, counts as UTF-8: single broken lines do not change the codec
-    of the others. Among the rest, texts that are nearly all ASCII are common. They hold too few bytes
-    for statistics, so the few non-ASCII characters decide between the Western codecs first. If those do
-    not fit, ``charset-normalizer`` guesses.
+    The whole file is read. A file counts as UTF-8 if it has a byte order mark, or if at least half of its
+    non-ASCII characters are valid UTF-8: a few invalid lines do not change the encoding of the others. Many
+    of the remaining files are almost pure ASCII, which leaves too few bytes for statistics. Therefore the
+    Western codecs are tried first. One of them is chosen if it decodes nearly all non-ASCII bytes to typical
+    characters. If none does, ``charset-normalizer`` guesses.
 
     Args:
         path: The file.
 
     Returns:
-        The name of the codec; empty for UTF-8, and for files that are not text.
+        The name of the codec; empty if the file is UTF-8 or not text.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     beyond, wrong, sample = 0, 0, b""
@@ -190,21 +190,21 @@ def encoding_of(path: Path) -> str:
         if _beginning(_pieces(path, NoProgress())).startswith((_BOM, *_UTF_16)):
             return ""
         for piece in chunks(path, NoProgress()):
-            # NUL bytes mean binary data, or UTF-16 without a byte order mark.
+            # A NUL byte indicates binary data, or UTF-16 without a byte order mark.
             if b"\0" in piece:
                 return ""
             text = decoder.decode(piece)
             if not text.isascii():
                 beyond += len(_BEYOND_ASCII.findall(text))
                 wrong += len(_UNDECODED.findall(text))
-                # The pieces with non-ASCII characters are enough to guess from.
+                # Only pieces with non-ASCII characters help to guess the codec, and a sample is enough.
                 sample += piece if len(sample) < CHUNK else b""
     except Damaged:
         pass
-    # ``beyond`` includes the undecodable bytes.
+    # ``beyond`` counts invalid bytes, too. If at least half of the characters are valid, the file is UTF-8.
     if beyond >= 2 * wrong:
         return ""
-    # A wrong codec decodes the same bytes to characters that such texts rarely use.
+    # A wrong codec would decode the bytes to characters that are rare in such texts.
     for codec, share in ((codec, _share_of_signs(sample, codec)) for codec in _WESTERN):
         if share > 0.9:
             return codec
@@ -215,7 +215,7 @@ def encoding_of(path: Path) -> str:
 
 
 def _share_of_signs(sample: bytes, codec: str) -> float:
-    """Return the share of non-ASCII runs that a codec decodes to one or two typical Western characters."""
+    """Return the share of non-ASCII sequences that decode to one or two typical Western characters."""
     try:
         places = re.findall(r"[^\x00-\x7f]+", sample.decode(codec))
     except UnicodeDecodeError:
@@ -224,10 +224,10 @@ def _share_of_signs(sample: bytes, codec: str) -> float:
 
 
 def read_text(path: Path) -> str:
-    """Return the content of a text file in UTF-8.
+    """Return the content of a UTF-8 text file.
 
     Args:
-        path: The file. A byte order mark is removed.
+        path: The file. If it has a byte order mark, this is removed.
 
     Returns:
         The whole text.

@@ -1,7 +1,7 @@
-"""Read CSV and similar tables with the place of each row, and go on after broken rows.
+"""Read CSV and similar tables with the position of each row, and continue after invalid rows.
 
-Python's CSV reader stops at the first error, and a quotation mark that is never closed makes it read
-the rest of the file as one cell. `read_rows` reports the broken row and goes on with the next line:
+Python's CSV reader stops at the first error. If a quotation mark is never closed, it reads the rest of the
+file as one cell. `read_rows` instead reports the invalid row and continues with the next line:
 
 >>> lines = [("f:1", "a,Hi."), ("f:2", 'a,"Ho.'), ("f:3", "b,Hum.")]
 >>> [(row.place, row.cells, row.fault[:7]) for row in read_rows(lines, ",")]
@@ -26,10 +26,10 @@ class DelimitedRow(NamedTuple):
     """A row of a table.
 
     Attributes:
-        place: The place of the row's first line.
+        place: The position of the row's first line.
         text: The text of that line.
-        cells: The cells. A row with a fault has only its first cells, up to the one that may be wrong.
-        fault: Why the row cannot be read; empty for a valid row.
+        cells: The cells. An invalid row has only its first cells, up to the first one that may be wrong.
+        fault: Why the row is invalid; empty for a valid row.
     """
 
     place: str
@@ -39,7 +39,7 @@ class DelimitedRow(NamedTuple):
 
 
 class _BrokenOffError(Exception):
-    """Signal that a line inside a row cannot be read."""
+    """Signal that a row breaks off, because one of its lines cannot be read."""
 
 
 def read_rows(
@@ -48,21 +48,22 @@ def read_rows(
     """Read the rows of a table.
 
     Args:
-        lines: The place and the text of each line, or the line that could not be read. A single
-            carriage return also ends a line.
+        lines: The position and text of each line, or a `Rejected` for a line that could not be read. A
+            carriage return without a line feed also ends a line.
         separator: The character between cells.
         quoted: Whether cells may be quoted as in RFC 4180. Otherwise a quotation mark is an ordinary
             character.
 
     Yields:
-        Each row that is not blank, and the lines that could not be read, in their order.
+        Each row that is not blank, and a `Rejected` for each line that could not be read, in the order of the
+        lines.
     """
     pending = deque[tuple[str, str] | Rejected]()
     source = iter(lines)
-    # The lines of the current row: a quoted cell may contain line breaks.
+    # The lines of the current row. There can be several, because a quoted cell may contain line breaks.
     taken: list[tuple[str, str]] = []
 
-    # Unreadable lines between two rows. They are yielded before the next row.
+    # Unreadable lines between two rows. They are yielded before the second row.
     refused: list[Rejected] = []
 
     def feed() -> Iterator[str]:
@@ -73,7 +74,7 @@ def read_rows(
                     taken.append(line)
                     yield line[1]
                 elif taken:
-                    # Report the unreadable line after the row that it breaks.
+                    # The line breaks the current row. Report the row first, then the line.
                     pending.appendleft(line)
                     raise _BrokenOffError(f"the line at {line.place} can't be read")
                 else:
@@ -86,7 +87,7 @@ def read_rows(
                 pending.extend(_lines(*following))
 
     def reader() -> Iterator[list[str]]:
-        # `strict` makes the reader raise an error for text after a closing quotation mark.
+        # With `strict`, the reader raises an error for text after a closing quotation mark.
         quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
         return csv.reader(feed(), delimiter=separator, quoting=quoting, strict=quoted)
 
@@ -97,8 +98,8 @@ def read_rows(
         try:
             cells = next(rows, None)
         except (csv.Error, _BrokenOffError) as error:
-            # The reader took all lines up to the end of the file for one cell. The lines after the first
-            # may be valid rows, so they are read again.
+            # The reader may have read up to the end of the file, looking for a closing quotation mark.
+            # The lines after the first one may be valid rows, so read them again.
             pending.extendleft(reversed(taken[1:]))
             cells, fault = certain_cells(taken[0][1], separator, quoted=quoted), _reason(error)
             rows = reader()
@@ -111,7 +112,7 @@ def read_rows(
 
 
 def _lines(place: str, text: str) -> Iterator[tuple[str, str]]:
-    """Split a line at single carriage returns; each part keeps its line end."""
+    """Split a line at carriage returns without a line feed; each part keeps its line end."""
     text = text if text.endswith(("\n", "\r")) else f"{text}\n"
     if "\r" not in text:
         yield place, text
@@ -130,7 +131,7 @@ def _reason(error: Exception) -> str:
 
 
 def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str]:
-    """Return the first cells of a broken line, up to the point where it breaks.
+    """Return the first cells of an invalid line, up to the point where it becomes invalid.
 
     >>> certain_cells('7,"Ann, B.",so "odd" it is', ",")
     ['7', 'Ann, B.']
@@ -141,10 +142,10 @@ def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str
         quoted: Whether cells may be quoted.
 
     Returns:
-        The cells that are followed by a separator, from the first on.
+        The cells from the start of the line that are followed by a separator.
     """
     sign = re.escape(separator)
-    # The quantifiers are possessive, so a long line without a closing quotation mark takes linear time.
+    # The quantifiers are possessive, so that a long line without a closing quotation mark takes linear time.
     cell = rf'(?:"((?:[^"]|"")*+)"|([^"{sign}\r\n]*+)){sign}' if quoted else rf"()([^{sign}\r\n]*+){sign}"
     cells: list[str] = []
     at = 0

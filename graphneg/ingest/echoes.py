@@ -1,11 +1,11 @@
-"""Mark the nodes of a dialogue's graphs that repeat what was said before.
+"""Mark the nodes of a dialogue's graphs that repeat what was said in an earlier turn.
 
-What a graph says is compared with all earlier turns, so the graphs of a dialogue are processed
-together: those of the current batch, and those that the store already has. Echoes are written with new
-graphs and by an upgrade of the store.
+Such repetitions are called echoes. To find them, the statements in each graph are compared with those in all
+earlier turns. The graphs of a dialogue are therefore processed together: those of the current batch, and
+those that are already in the store. Echoes are written when graphs are loaded, and when a store is upgraded.
 
-For example, A says "I work at a bank." When B later says "You work at a bank?", the node of "work" in
-B's graph is marked with ``other``: another speaker said the same before.
+For example, A says "I work at a bank." When B later says "You work at a bank?", the node of "work" in B's
+graph is marked with ``other``, because another speaker said the same before.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from graphneg.store.dialogues import StoredDialogue, read_dialogues, read_graphs
 from graphneg.store.statements import run, send_text
 
 Said = Mapping[str, Sequence[Saying]]
-"""Maps the id of a graph to what its nodes say."""
+"""Maps the id of a graph to the statements that its nodes make."""
 
 
 def dialogue_of(utterance: str) -> str:
-    """Return the id of the dialogue that an utterance, a response or a graph belongs to.
+    """Return the id of the dialogue to which an utterance, a response or a graph belongs.
 
     >>> dialogue_of("dailydialog/test/12#3@penman")
     'dailydialog/test/12'
@@ -41,13 +41,14 @@ def dialogue_of(utterance: str) -> str:
 
 
 def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, lexicon: Lexicon) -> None:
-    """Compute and write the echoes in dialogues anew.
+    """Compute the echoes in dialogues again, and write them.
 
     Args:
         tx: The transaction.
         dialogues: The ids of the dialogues.
-        said: What is already known of the graphs, by graph id. Other graphs are read from the store.
-        lexicon: The lexicon from which the facts about graphs are computed.
+        said: Statements of graphs, by graph id, as far as they are known. Those of other graphs are computed
+            from the store.
+        lexicon: The lexicon, which is used to compute facts about graphs.
     """
     reader = _Reader(tx)
     found = read_dialogues(reader, sorted(set(dialogues)))
@@ -60,8 +61,8 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
 def _read(
     reader: _Reader, dialogues: Sequence[StoredDialogue], said: Said, lexicon: Lexicon
 ) -> dict[str, list[Saying]]:
-    """Return what those graphs of dialogues say that are not in ``said``."""
-    # Graphs of earlier loads are read from the store.
+    """Read the graphs of dialogues that are missing in ``said``, and return their statements."""
+    # Graphs from earlier loads are in the store.
     missing = [amr for dialogue in dialogues for amr in dialogue.graphs if amr not in said]
     graphs = read_graphs(reader, missing) if missing else ()
     return {graph.id: facts_and_sayings(graph, "", lexicon)[1] for graph in graphs}
@@ -71,14 +72,14 @@ def _rows(dialogue: StoredDialogue, said: Said) -> list[dict[str, Any]]:
     turns = [(turn.speaker, turn.amr) for turn in dialogue.turns if turn.amr is not None]
     found = echoes([SaidTurn(speaker, said.get(amr, ())) for speaker, amr in turns])
     return [
-        # Keys of maps are texts in Cypher.
+        # Cypher allows only strings as the keys of maps.
         {"amr": amr, "echo": {str(k): by for k, by in own.items()}}
         for (_, amr), own in zip(turns, found, strict=True)
     ]
 
 
 class _Reader:
-    """A transaction with the interface of a store that is read."""
+    """A wrapper that gives a transaction the read interface of a store."""
 
     def __init__(self, tx: ManagedTransaction) -> None:
         """Initialize with an open transaction."""

@@ -1,9 +1,9 @@
-"""Read the entries of files that hold dialogues: JSON, JSON Lines, tables, Parquet and Arrow.
+"""Read the entries of files that contain dialogues: JSON, JSON Lines, tables, Parquet and Arrow.
 
-Dialogues can also come from a folder that ``datasets`` saved, or from a Python object: a list of dicts,
-a DataFrame or a data set. `sources` finds out what it was given and returns a `Source` for each file or
-split. The entries of a source are decoded values with their places. What the keys of an entry mean is
-decided in `graphneg.ingest.shapes`.
+Dialogues can also come from a folder that the library ``datasets`` saved, or from a Python object: a list of
+dicts, a DataFrame or a data set. `sources` detects the kind of its input, and returns a `Source` for each
+file or split. The entries of a source are decoded values with their positions. `graphneg.ingest.shapes`
+decides what the keys of an entry mean.
 
 >>> from graphneg.progress import NoProgress
 >>> [source] = sources([[{"dialogue": 1, "text": "Hi."}]], "dialogues", Fields({}), LoadOptions())
@@ -54,15 +54,17 @@ _COMPRESSIONS = {".gz", ".zst"}
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.I)
 _QUOTED = re.compile(r'(?:[^"\t\r\n]*|"(?:[^"]|"")*")(?:[\t\r\n]|\Z)')
 _ARROW_STREAM = b"\xff\xff\xff\xff"
-# {"text":{"0":"Hi.","1": and {"columns":["dialogue","text"],"index":[0,1],"data":[[
+# Matches two formats in which pandas writes a table as a single JSON object, column by column.
+# The first starts like {"text":{"0":"Hi.","1":
+# The second starts like {"columns":["dialogue","text"],"index":[0,1],"data":[[
 _BY_COLUMN = re.compile(
     r'\s*\{\s*"(?:[^"\\]|\\.)*+"\s*:\s*\{\s*"0"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|[^"{}\[\],]*+),\s*"1"\s*:'
 )
 _SPLIT_FRAME = re.compile(r'\s*\{\s*"columns"\s*:\s*\[[^\[\]{}]*+\]\s*,\s*"(?:index|data)"\s*:\s*\[')
 _BEGINNING = 1 << 16
-"""Number of bytes in which the shape of a large document is looked for."""
+"""Number of bytes at the start of a large document from which its shape is detected."""
 _BATCH = 500
-"""Number of rows that are taken from a Parquet or Arrow file at once."""
+"""Number of rows to take from a Parquet or Arrow file at a time."""
 LONGEST_COLUMN = 1_000
 """Maximum length of a column name in characters."""
 
@@ -73,12 +75,12 @@ class Source(NamedTuple):
     """A file or Python object from which entries are read.
 
     Attributes:
-        place: Its name in messages.
-        corpus: The corpus of entries that do not name one.
-        split: The split of entries that do not name one.
-        read: Reads the entries from the beginning.
+        place: The name of the source in messages.
+        corpus: The corpus name for entries that do not name one.
+        split: The split for entries that do not name one.
+        read: Function that reads the entries from the beginning.
         text: The file whose first bytes show whether it has the expected format; None for other sources.
-        once: Whether the entries can be read only once, as those of a generator.
+        once: Whether the entries can be read only once, like those of a generator.
     """
 
     place: str
@@ -92,12 +94,12 @@ class Source(NamedTuple):
 def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOptions) -> list[Source]:
     """Return the sources of the files, folders and Python objects that a loader was given.
 
-    A missing, empty or unreadable file raises `InputError`.
+    Raises `InputError` if a file is missing, empty or unreadable.
 
     Args:
-        given: Paths, or Python objects that hold dialogues.
+        given: Paths, or Python objects that contain dialogues.
         loader: The name of the loader, for messages.
-        fields: Looks up the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
         options: The options of the load.
 
     Returns:
@@ -120,7 +122,7 @@ def _sources(given: Any, loader: str, fields: Fields, options: LoadOptions) -> I
         return
     start = head(path, 16)
     corpus, split = corpus_of(path), split_of(path)
-    # Parquet and Arrow files are recognised by their first bytes, because their suffixes vary.
+    # Detect Parquet and Arrow files by their first bytes, because their suffixes vary.
     if start.startswith(b"PAR1"):
         yield Source(str(path), corpus, split, partial(_parquet, path, options))
     elif start.startswith((b"ARROW1", _ARROW_STREAM)):
@@ -142,7 +144,10 @@ def _require_codec(name: str) -> None:
 
 
 def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) -> Entries:
-    """Return the values of a JSON document or of JSON Lines, or the rows of a table."""
+    """Return the values of a JSON document or of JSON Lines, or the rows of a table.
+
+    The first lines decide which of the three the file is.
+    """
     encoding = options.encoding or encoding_of(path)
     if encoding and not options.encoding:
         options.notices.say(f"{path}: no UTF-8, read as {encoding}; --encoding says it where that is wrong")
@@ -159,11 +164,12 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
 
 
 def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
-    """Return the first two lines that are not blank; a missing or unreadable line is empty."""
+    """Return the first two lines that are not blank; an empty string for a missing or unreadable line."""
     lines = text_lines(path, NoProgress(), encoding)
     said = list(islice((one for one in lines if isinstance(one, Rejected) or one.text.strip()), 2))
     first, second, *_ = [*(one.text if isinstance(one, Line) else "" for one in said), "", ""]
-    # A whole document may be one line, which is longer than lines are read. Its beginning shows what it is.
+    # A document on one line may exceed the maximum line length.
+    # Then take only its beginning, which is enough to detect the format.
     if said and isinstance(said[0], Rejected) and not isinstance(said[0], UnreadLine):
         start = head(path, _BEGINNING, encoding).decode("utf-8", "replace").lstrip()
         first = start.partition("\n")[0]
@@ -171,25 +177,25 @@ def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
 
 
 def _is_document(first: str, second: str, fields: Fields) -> bool:
-    """Return whether the first lines begin one JSON document, not JSON Lines."""
+    """Return whether the first two lines belong to a single JSON document and not to JSON Lines."""
     try:
         value = json.loads(first)
     except (ValueError, RecursionError) as error:
-        # The value goes on after the first line, so the document is pretty-printed.
+        # If the value continues after the first line, the document is pretty-printed.
         cut = isinstance(error, json.JSONDecodeError) and error.pos >= len(first)
         if first[0] == "[":
             return first == "[" or not second.startswith("[")
-        # JSON Lines of one line are short, or that line is refused.
+        # A file of JSON Lines with a single line is short, or its line is rejected. A long one is a document.
         is_long = not second and len(first) > _BEGINNING // 2
         return is_long or (cut and bool(second) and not second.startswith("{"))
     if isinstance(value, list):
-        # [["Hi.", "Ho."]] on one line is a document. Two such lines are two dialogues.
+        # [["Hi.", "Ho."]] on one line is a document. Two such lines are JSON Lines with two dialogues.
         return not second.startswith("[")
     return not second and not (has_turns(value, fields) or is_row(value, fields))
 
 
 def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progress, encoding: str) -> Entries:
-    """Return the items of a JSON document: a single dialogue, a table of pandas, or many entries."""
+    """Return the items of a JSON document: a single dialogue, a table written by pandas, or many entries."""
     whole = b""
     try:
         for piece in chunks(path, NoProgress(), encoding):
@@ -202,10 +208,10 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         return _without_scalars(path, json_items(path, progress, encoding), options)
     if not has_turns(value, fields) and (rows := frame_rows(value, fields)) is None:
         return _without_scalars(path, json_items(path, progress, encoding), options)
-    # The document was read without progress above; this reports its bytes.
+    # The document was read above without progress display. Read it again, only to report its bytes.
     list(chunks(path, progress, encoding))
     try:
-        # A key that comes twice is refused here.
+        # Parse the document strictly: repeated keys raise an error.
         value = parse_json(whole.decode("utf-8"))
     except Refused as reason:
         return iter([Rejected(f"{path}:1", str(reason))])
@@ -216,7 +222,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
 
 
 def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entries:
-    """Leave out members of a document that are single values, such as its version, and report their names."""
+    """Leave out members of a document that are single values, such as its version, and report their keys."""
     left_out: list[str] = []
     others = False
     for item in items:
@@ -233,18 +239,19 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
 
 
 def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
-    """Return the rows of a table that ``DataFrame.to_json`` wrote as one JSON object.
+    """Return the rows of a table that ``DataFrame.to_json`` wrote as a single JSON object.
 
     >>> frame_rows({"dialogue": {"0": 1, "1": 1}, "text": {"0": "Hi.", "1": "Ho."}}, Fields({}))
     [{'dialogue': 1, 'text': 'Hi.'}, {'dialogue': 1, 'text': 'Ho.'}]
 
     Args:
         value: A JSON document.
-        fields: Looks up the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
 
     Returns:
-        The rows by column, for the orients ``columns`` (the default), ``split`` and ``table``. None for
-        other documents. The orients ``records`` and ``index`` are lists or objects of rows already.
+        The rows, as dicts from column to cell, for the orients ``columns`` (the default), ``split`` and
+        ``table``. None for other documents, including the orients ``records`` and ``index``, which have the
+        rows as entries already.
     """
     if not isinstance(value, dict):
         return None
@@ -270,7 +277,7 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
 
 
 def _require_rows(path: Path, start: str) -> None:
-    """Raise `InputError` for a large table that pandas wrote by columns: it cannot be read as a stream."""
+    """Raise `InputError` for a large table that pandas wrote by column: it cannot be read row by row."""
     if _BY_COLUMN.match(start) or _SPLIT_FRAME.match(start):
         raise InputError(
             f"{path}: a table that pandas wrote as one JSON object of more than {LARGEST_ITEM >> 20} MiB: "
@@ -284,19 +291,19 @@ def _require_rows(path: Path, start: str) -> None:
 def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, encoding: str = "") -> Entries:
     """Read the rows of a table with a header.
 
-    In CSV files cells are quoted as in RFC 4180. In files with tabs a quotation mark is an ordinary
-    character, unless every cell with a quotation mark at the beginning of the file is quoted as Excel
-    does it.
+    In CSV files, cells may be quoted as in RFC 4180. In tab-separated files, a quotation mark is normally an
+    ordinary character. If quotation marks at the beginning of the file always enclose whole cells, however,
+    the file is taken for one from Excel, and its cells may be quoted as well.
 
     Args:
         path: The file.
         separator: The character between cells.
-        fields: Looks up the keys of fields.
-        progress: Advanced by the bytes that are read.
+        fields: Look-up that returns the key or column of each field, such as the text.
+        progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text; empty for UTF-8.
 
     Yields:
-        The cells of each row by column, with the place of its first line.
+        The cells of each row by column, with the position of the row's first line.
 
     Raises:
         InputError: The header cannot be read, or lacks a column.
@@ -314,8 +321,8 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
                 columns = _header(row, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells where the header has {len(columns)}"
-            # If the text contains a separator that is not quoted, all cells after it are shifted. Only
-            # the cells before the text column are certain.
+            # If a separator in the text is not quoted, it shifts all cells after it.
+            # Only the cells before the text column are reliable.
             certain = columns[: columns.index(fields.of(columns)["text"])]
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
@@ -350,10 +357,10 @@ def _header(row: DelimitedRow, fields: Fields) -> list[str]:
 
 
 def _separator(header: str, fields: Fields) -> str:
-    """Return the separator with which the most fields are found in a header; usual separators win ties."""
-    # A single carriage return also ends a line of a table.
+    """Return the separator that yields the most fields in a header. On a tie, common separators win."""
+    # A carriage return without a line feed also ends a line of a table.
     header = header.lstrip("\r").partition("\r")[0]
-    # Excel writes a first line "sep=;" to name the separator.
+    # Excel can write "sep=;" as the first line, to name the separator.
     if told := _SEPARATOR_LINE.fullmatch(header):
         return told[1]
     signs = dict.fromkeys((*_SEPARATORS, *re.findall(r'[^\w\s"\'().-]', header)))
@@ -373,7 +380,7 @@ def _quotes(path: Path, encoding: str) -> bool:
     while at < len(start):
         cell = _QUOTED.match(start, at)
         if cell is None:
-            # The sample may end inside a quoted cell. That is accepted only after enough valid cells.
+            # The sample of the file may end inside a quoted cell. Accept that only after many valid cells.
             is_cut_off = re.compile(r'"(?:[^"]|"")*\Z').match(start, at) is not None
             return is_cut_off and len(start) > 1 << 15
         at = cell.end()
@@ -384,7 +391,7 @@ def _quotes(path: Path, encoding: str) -> bool:
 
 
 def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
-    """Return the Arrow files of a folder that ``save_to_disk`` wrote, with one or several splits."""
+    """Return the Arrow files in a folder that ``save_to_disk`` wrote, which has one or several splits."""
     splits = _listing(path / "dataset_dict.json", "splits")
     folders = [path] if splits is None else [path / Path(str(split)).name for split in splits]
     for folder in folders:
@@ -402,7 +409,7 @@ def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
 
 
 def _listing(path: Path, key: str) -> list[Any] | None:
-    """Return the list under a key of a JSON file, or None if there is no such file.
+    """Return the list under a key of a JSON file; None if there is no such file.
 
     Args:
         path: The file.
@@ -427,7 +434,7 @@ def _listing(path: Path, key: str) -> list[Any] | None:
 
 @contextmanager
 def _arrow_faults() -> Generator[None]:
-    """Turn the errors of pyarrow into `Refused`."""
+    """Convert the errors of pyarrow to `Refused`."""
     import pyarrow as pa
 
     try:
@@ -453,8 +460,8 @@ def _arrow(path: Path, options: LoadOptions, progress: Progress) -> Entries:
 
     def opened() -> tuple[int | None, Iterator[Any]]:
         file = pa.OSFile(str(path))
-        # Arrow has two formats. Only the file format begins with a magic number; ``datasets`` writes the
-        # stream format.
+        # Arrow has two formats. ``datasets`` writes the stream format, which has no magic number.
+        # Only the file format starts with one.
         is_stream = file.read(6) != b"ARROW1"
         file.seek(0)
         reader = pa.ipc.open_stream(file) if is_stream else pa.ipc.open_file(file)
@@ -465,7 +472,7 @@ def _arrow(path: Path, options: LoadOptions, progress: Progress) -> Entries:
 
 
 def _slices(batches: Iterable[Any], names: list[str]) -> Iterator[Any]:
-    """Yield the named columns of batches, some rows at a time, after pyarrow has validated each batch."""
+    """Yield selected columns of batches, `_BATCH` rows at a time, after pyarrow has validated each batch."""
     for batch in batches:
         batch.validate(full=True)
         for start in range(0, batch.num_rows, _BATCH):
@@ -473,7 +480,7 @@ def _slices(batches: Iterable[Any], names: list[str]) -> Iterator[Any]:
 
 
 def _without_bytes(path: Path, schema: Any, options: LoadOptions) -> list[str]:
-    """Return the columns that hold no binary data, such as images or sound; report the others."""
+    """Return the columns without binary data, such as images or sound, and report the others."""
     left_out = [column.name for column in schema if _has_bytes(column.type)]
     if left_out:
         options.notices.say(f"{path}: left out what holds bytes: {', '.join(left_out)}")
@@ -488,7 +495,7 @@ def _has_bytes(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         return _has_bytes(kind.value_type)
     binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    # Older versions of pyarrow have no binary views.
+    # Older versions of pyarrow do not have binary views.
     views = getattr(pa.types, "is_binary_view", None)
     if any(test(kind) for test in binary) or (views is not None and views(kind)):
         return True
@@ -496,7 +503,7 @@ def _has_bytes(kind: Any) -> bool:
 
 
 def _rows(path: Path, opened: Callable[[], tuple[int | None, Iterator[Any]]], progress: Progress) -> Entries:
-    """Yield the rows of record batches; reading ends at a batch that cannot be read."""
+    """Yield the rows of record batches, and stop at a batch that cannot be read."""
     number = 0
     try:
         with _arrow_faults():
@@ -524,7 +531,7 @@ def _cells_of(batch: Any, at: int) -> Any:
 
 
 def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
-    """Return a row, whose number counts from 1; empty cells are kept, because they show the columns."""
+    """Return a row as an item. Keep empty cells, because they show which columns there are."""
     try:
         row = cells()
         is_object = isinstance(row, Mapping)
@@ -534,14 +541,15 @@ def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
     return Item(place, number - 1, "", value)
 
 
-# Objects of Python
+# Python objects
 
 
 def _of_object(given: Any) -> Iterator[Source]:
-    """Yield the sources of a list of dicts, a DataFrame or a data set, or of several by split."""
+    """Yield the source for a list of dicts, a DataFrame or a data set; or one source for each split."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
-        # A mapping of splits to data sets. A mapping with plain values is a single entry.
+        # This is a mapping from splits to data sets.
+        # If any value is plain, the mapping is a single entry instead.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
                 yield from (source._replace(split=str(split)) for source in _of_object(part))
@@ -576,13 +584,13 @@ def _frame_rows(frame: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a value as JSON has it, where missing values (NaN, NaT) become None.
+    """Convert a value to JSON types, with None for missing values (NaN, NaT).
 
     Args:
-        value: A cell, as pandas, numpy, pyarrow or ``datasets`` give it.
+        value: A cell from pandas, numpy, pyarrow or ``datasets``.
 
     Returns:
-        Text, number, list or object. Members of an object that are missing are left out.
+        A string, number, list or object. Missing members of an object are left out.
 
     Raises:
         Refused: The value has another type.
@@ -597,7 +605,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(one) for one in cast("Sequence[Any]", value)]
     if isinstance(value, date | time):
-        # `pandas.NaT` is a datetime that does not equal itself.
+        # Only `pandas.NaT`, which is a datetime, does not equal itself.
         return None if value != value else value.isoformat()
     if isinstance(value, Decimal | timedelta):
         return str(value)

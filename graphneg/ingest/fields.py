@@ -1,8 +1,8 @@
-"""Find which key of a JSON object, or which column of a table, holds which field of a dialogue.
+"""Find out which key of a JSON object, or which column of a table, contains which field of a dialogue.
 
-Exports use many names for the same field. `NAMES` lists the known names of each field, and `Fields`
-looks up the key of each field among the keys of an entry. Callers can name a key themselves (``--map
-text=rating``) if the name is not known or not the right one.
+Exports use many names for the same field. `NAMES` lists the known names of each field, and `Fields` looks for
+them among the keys of an entry. If a name is not known, or if the wrong key is found, users can name the key
+themselves (``--map text=rating``).
 
 >>> dict(Fields({}).of(["conversation_id", "author_type", "message", "sent_at", "rating"]))
 {'dialogue': 'conversation_id', 'speaker': 'author_type', 'text': 'message', 'time': 'sent_at'}
@@ -23,7 +23,7 @@ Value = Mapping[str, Any]
 NAMES: dict[str, tuple[str, ...]] = {
     field: tuple(names.split())
     for field, names in {
-        # Generic names, then those of OASST, help desks, Discourse and Reddit.
+        # Generic names come first, then those of OASST, help desks, Discourse and Reddit.
         "dialogue": """
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey
@@ -36,8 +36,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
             utteranceno utterancenumber messageidx messageindex
         """,
-        # Keys with the names of people come before keys with kinds of people ("author" before
-        # "author_type"): two agents of one ticket are two speakers.
+        # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
+        # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
             speaker speakerid speakeridx speakername role from author authorname authorid sender
             sendername senderid participant participantname participantid fromname fromuser
@@ -79,32 +79,33 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """The names of each field in exports, in order of preference.
 
-Names are compared without case, spaces and punctuation: ``authortype`` matches ``author_type``,
+Case, spaces and punctuation are ignored when names are compared: ``authortype`` matches ``author_type``,
 ``Author Type`` and ``authorType``.
 
-``id``, ``reply_to`` and ``time`` describe the rows of a table: the id of a row, the id of the row that
-it answers, and the time at which it was said. A ``time`` may be any number that grows.
+``id``, ``reply_to`` and ``time`` are used for the rows of a table: the id of a row, the id of the row that it
+answers, and the time of the message. A ``time`` may be any number that increases.
 """
 
 OWN_ROW = ("dialogue", "turn", "speaker", "text", "split", "amr")
-"""The fields of a row that become parts of an utterance. All other columns are kept as attributes."""
+"""The fields that become parts of an utterance. All other columns of a row are kept as attributes."""
 
 _NEVER_TURNS = ("turns",)
-"""Fields whose keys `Fields.unused` lists nevertheless: in a row, ``posts`` holds no turns."""
+"""Fields whose keys `Fields.unused` still reports as unused. In a row, ``posts`` may be a count, for
+example."""
 
 
 class Fields:
-    """Look up the keys of fields: those that the caller names, otherwise those with known names.
+    """A look-up that finds the key or column of each field. Keys that the user named take precedence.
 
     Args:
-        said: The key of each field that the caller named. An empty key says that no key holds the field.
+        said: The key of each field that the user named. An empty key means that no key contains the field.
 
     Raises:
-        InputError: The caller names a field that does not exist.
+        InputError: The user named a field that does not exist.
     """
 
     def __init__(self, said: Mapping[str, str]) -> None:
-        """Initialize the lookup and check the names of the fields."""
+        """Initialize the look-up, and check the names of the fields."""
         for field in said:
             if field not in NAMES:
                 raise InputError(f"--map {field}={said[field]}: no field {field!r}; it is {listed(NAMES)}")
@@ -118,11 +119,11 @@ class Fields:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            Maps each field to its key. Fields without a key are left out.
+            A mapping from each field to its key. Fields without a key are left out.
         """
         keys = tuple(keys)
         if keys not in self._known:
-            # JSON objects may each have other keys, so the cache must not grow with the file.
+            # Limit the cache: each object of a JSON file may have other keys.
             if len(self._known) > 1000:
                 self._known.clear()
             self._known[keys] = dict(self._found(keys))
@@ -132,52 +133,52 @@ class Fields:
         plain = plain_names(keys)
         for field, names in NAMES.items():
             if field in self.said:
-                # An empty key matches no column, so the field has none.
+                # The user may have named an empty key, which no column has. The field is then missing.
                 if self.said[field] in keys:
                     yield field, self.said[field]
             elif (name := next((name for name in names if name in plain), None)) is not None:
                 yield field, plain[name]
 
     def turns_of(self, value: Value) -> str | None:
-        """Return the key of the turns of an object.
+        """Return the key that contains the turns of a dialogue.
 
         Args:
             value: The object.
 
         Returns:
-            The key that the caller named, else ``turns``, else the first key with a known name that
-            holds a list or an object of lists of equal length. None if the object has no such key.
+            The key that the user named, else ``turns``, else the first known name whose value is a list, or
+            an object of lists of equal length. None if there is no such key.
         """
         if "turns" in self.said:
             return self.said["turns"] if self.said["turns"] in value else None
         if "turns" in value:
             return "turns"
         plain = plain_names(value)
-        # The value must be a list: in many exports "conversation" is an id, and "messages" a count.
+        # Check that the value is a list: in many exports, "conversation" is an id and "messages" a count.
         names = (plain[name] for name in NAMES["turns"] if name in plain)
         return next((key for key in names if isinstance(value[key], list) or columns_of(value[key])), None)
 
     def other_names(self, found: Mapping[str, str]) -> str:
-        """Return which keys were read as which fields, for a notice.
+        """Describe which keys were read as which fields, for a notice.
 
         Args:
             found: The key of each field.
 
         Returns:
-            ``text=message, speaker=author``: the fields whose keys differ from graphneg's own names and
-            were not named by the caller.
+            A text such as ``text=message, speaker=author``. It lists the fields whose keys differ from
+            graphneg's own names and were not named by the user.
         """
         told = ((field, key) for field, key in found.items() if field not in self.said and key != field)
         return ", ".join(f"{field}={key}" for field, key in told)
 
     def unused(self, keys: Iterable[str]) -> list[str]:
-        """Return the keys that hold no field.
+        """Return the keys that contain no field.
 
         Args:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            The remaining keys, in their order.
+            These keys, in order.
         """
         keys = list(keys)
         used = {key for field, key in self.of(keys).items() if field not in _NEVER_TURNS}
@@ -185,7 +186,7 @@ class Fields:
 
 
 def plain_names(keys: Iterable[str]) -> dict[str, str]:
-    """Return the keys by their names without case, spaces and punctuation.
+    """Map names without case, spaces and punctuation to the original keys.
 
     >>> plain_names(["Author Type", "author_type"])
     {'authortype': 'Author Type'}
@@ -194,11 +195,11 @@ def plain_names(keys: Iterable[str]) -> dict[str, str]:
         keys: The keys. If two of them have the same plain name, the first one is used.
 
     Returns:
-        Maps each plain name to its key.
+        A mapping from each plain name to its key.
     """
     plain: dict[str, str] = {}
     for key in keys:
-        # "Author Type", "author_type" and "authorType" all become "authortype".
+        # For example, "Author Type", "author_type" and "authorType" all become "authortype".
         plain.setdefault(re.sub(r"[\W_]+", "", key).casefold(), key)
     return plain
 
@@ -206,32 +207,32 @@ def plain_names(keys: Iterable[str]) -> dict[str, str]:
 def columns_of(value: Any) -> dict[str, list[Any]] | None:
     """Return the columns of a list of objects that is stored by column.
 
-    ``{"text": ["Hi.", "Ho."], "speaker": ["A", "B"]}`` stores two turns. The library ``datasets`` gives
+    ``{"text": ["Hi.", "Ho."], "speaker": ["A", "B"]}`` stores two turns. The library ``datasets`` returns
     lists of objects in this form.
 
     Args:
         value: Any value.
 
     Returns:
-        The lists by key, or None if the value is not an object of lists of equal length.
+        The lists by key; None if the value is not an object of lists of equal length.
     """
     if not isinstance(value, dict) or not value:
         return None
     columns = cast("dict[str, Any]", value)
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
-    # Lists of different lengths do not describe the same turns.
+    # If the lengths differ, the lists do not describe the same turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
 
 
 def is_row(value: Any, fields: Fields) -> bool:
-    """Return whether a value is one utterance, not a whole dialogue.
+    """Return whether an entry is a single utterance and not a whole dialogue.
 
     Args:
         value: An entry of a file.
-        fields: Looks up the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
 
     Returns:
-        True for a text, and for an object that has a text but no turns.
+        True for a string, and for an object that has a text but no turns.
     """
     if isinstance(value, str):
         return True
@@ -243,11 +244,11 @@ def is_row(value: Any, fields: Fields) -> bool:
 
 
 def has_turns(value: Any, fields: Fields) -> bool:
-    """Return whether a value is an object with the turns of a dialogue.
+    """Return whether an entry is an object that contains the turns of a dialogue.
 
     Args:
         value: An entry of a file.
-        fields: Looks up the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
 
     Returns:
         True if `Fields.turns_of` finds the key of the turns.
@@ -256,25 +257,25 @@ def has_turns(value: Any, fields: Fields) -> bool:
 
 
 def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
-    """Check that rows of utterances have a text and say which dialogue they belong to.
+    """Check that the rows of a table have a text and show to which dialogue they belong.
 
-    A table without a dialogue column is accepted if its rows name the rows that they answer, or if the
-    caller says that there is no such column.
+    A dialogue column is not required if rows name the rows that they answer, or if the user said that there
+    is no such column.
 
     Args:
-        place: The place of the header, for the message.
+        place: The position of the header, for the message.
         columns: The names of the columns.
-        fields: Looks up the keys of fields.
+        fields: Look-up that returns the key or column of each field, such as the text.
 
     Raises:
-        InputError: A required column is missing, a column that the caller names is missing, or a column
-            occurs twice.
+        InputError: A required column is missing, a column that the user named is missing, or a column occurs
+            twice.
     """
     shown = listed(repr(column[:40]) for column in columns[:12])
     for field, key in fields.said.items():
         if key and key not in columns:
             raise InputError(f"{place}: --map {field}={key}: there is no such key or column, only {shown}")
-    # Columns that differ only in case are ambiguous for users, too.
+    # Refuse columns that differ only in case, because users cannot tell which one is used.
     named = [column.casefold() for column in columns if column]
     if len(set(named)) != len(named):
         raise InputError(f"{place}: a column stands twice in the header {shown}")
@@ -282,7 +283,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.said.get(field) != "" and field not in found]
     if missing:
-        # A file may hold a single dialogue without naming it.
+        # If the file is a single dialogue, it needs no dialogue column. The message says how to declare that.
         alone = "; --map dialogue= says that all rows are one dialogue" if missing == ["dialogue"] else ""
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; "
@@ -291,14 +292,14 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
 
 
 def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
-    """Return whether only replies tell which rows belong to one dialogue.
+    """Return whether only the replies show which rows belong to the same dialogue.
 
     Args:
         found: The key of each field.
-        fields: Looks up the keys of fields, and knows which ones the caller named.
+        fields: Look-up that returns the key of each field, and knows the keys that the user named.
 
     Returns:
-        True if rows have ids and name the rows that they answer, and there is no dialogue column.
+        True if there is no dialogue column, and rows have ids and name the rows that they answer.
     """
     return (
         "dialogue" not in found and fields.said.get("dialogue") != "" and {"id", "reply_to"} <= found.keys()
@@ -306,7 +307,7 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a list separated by commas, for a message.
+    """Return names separated by commas, for a message.
 
     Args:
         names: The names.

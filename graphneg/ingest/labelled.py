@@ -1,8 +1,8 @@
-"""Read and write model responses that annotators judged as contradictory or not.
+"""Read and write model responses that annotators judged to be contradictory or not.
 
-The format is that of Sato et al. 2024 ("A Large Collection of Model-generated Contradictory Responses
-for Consistency-aware Dialogue Systems", Findings of ACL). Each JSON line holds a dialogue whose last
-utterance is a model's response. Three annotators judged whether the response contradicts an earlier
+The format is that of Sato et al. 2024 ("A Large Collection of Model-generated Contradictory Responses for
+Consistency-aware Dialogue Systems", Findings of ACL). Each JSON line contains a dialogue, whose last
+utterance is the response of a model. Three annotators judged whether this response contradicts an earlier
 utterance of the same speaker.
 
 >>> line = {
@@ -34,24 +34,25 @@ from graphneg.progress import NoProgress
 ANNOTATORS = 3
 """Number of annotators who judged each response."""
 AGREED = 2
-"""Minimum number of votes for the label "contradictory". The label "not contradictory" takes 0 votes."""
+"""Minimum number of votes for the label "contradictory". For the label "not contradictory", there must be
+none."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
 """The keys of a line, in the order in which they are written."""
-# Stands for responses whose texts were not published.
+# This mark replaces the text of a response that was not published.
 _UNPUBLISHED = "[[TBA]]"
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A response with the votes of its annotators.
+    """A response, with the number of annotators who called it contradictory.
 
     Attributes:
-        id: Where the response comes from, such as ``FILE:LINE``.
-        utterances: The texts of the context and, as the last one, the response.
+        id: The position of the response, such as ``FILE:LINE``.
+        utterances: The texts of the context, followed by the response.
         speakers: The speaker of each utterance.
-        earlier: The index of the utterance that the response was compared with.
+        earlier: The index of the earlier utterance that the response may contradict.
         generator: The name of the model that generated the response.
-        votes: The number of annotators, 0 to 3, who called the response contradictory.
+        votes: The number of annotators who called the response contradictory, from 0 to 3.
     """
 
     id: str
@@ -73,12 +74,12 @@ class Labelled:
 
     @property
     def said(self) -> str:
-        """The earlier utterance that the response was compared with."""
+        """The earlier utterance that the response may contradict."""
         return self.utterances[self.earlier]
 
     @property
     def label(self) -> int | None:
-        """The majority label: 1 for contradictory, 0 for not, None for one vote of three.
+        """The majority label: 1 for contradictory, 0 for not contradictory, None for one vote of three.
 
         >>> [Labelled("", ("a", "b", "c"), ("A", "B", "A"), 0, "", n).label for n in range(4)]
         [0, None, 1, 1]
@@ -89,14 +90,14 @@ class Labelled:
 def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
     """Read the responses that have a label.
 
-    Responses that one annotator of three calls contradictory have no label and are left out. A file
-    that cannot be read, or a line in another format, raises `InputError` with file and line.
+    If one of three annotators called a response contradictory, it has no label and is left out. Raises
+    `InputError`, with file and line, if a file cannot be read or a line has another format.
 
     Args:
         paths: JSON Lines files.
 
     Returns:
-        The labelled responses in the order of the files.
+        The labelled responses, in the order of the files.
 
     Raises:
         InputError: The files contain no labelled response.
@@ -104,7 +105,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[Labelled]:
     labelled: list[Labelled] = []
     for path in paths:
         lines = each_line(Path(path), NoProgress(), lambda at: [labelled_of(parse_json(at.text), at.place)])
-        # One vote of three is no agreement.
+        # One vote of three is no clear judgement, so the response has no label.
         labelled += [line for line in accepted(lines) if line.label is not None]
     if not labelled:
         raise InputError(f"{', '.join(map(str, paths))}: no labelled response in it")
@@ -127,11 +128,11 @@ def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
 
 
 def labelled_of(value: Any, id: str) -> Labelled:
-    """Return the labelled response of a decoded JSON line.
+    """Convert a decoded JSON line to a response with its votes.
 
     Args:
         value: The decoded line.
-        id: Where the line comes from, such as ``FILE:LINE``.
+        id: The position of the line, such as ``FILE:LINE``.
 
     Returns:
         The response.
@@ -146,7 +147,7 @@ def labelled_of(value: Any, id: str) -> Labelled:
     speakers = tuple(strings(fields["speakers"], '"speakers"'))
     pair, generator, votes = (fields[key] for key in KEYS[2:])
     last, is_pair = len(utterances) - 1, isinstance(pair, list) and len(cast("list[Any]", pair)) == 2
-    # Not isinstance: True and False are ints, too.
+    # Compare types instead of using isinstance, because True and False are instances of int.
     indices: list[int] = [index for index in pair if type(index) is int] if is_pair else []
     faults = (
         (last < 1, f'{len(utterances)} "utterances"; there must be a context and a response'),
@@ -164,7 +165,7 @@ def labelled_of(value: Any, id: str) -> Labelled:
             f'"contradictory_label_count" is {votes!r}; it must be 0 to {ANNOTATORS}',
         ),
     )
-    # Report the first fault: later ones may only follow from it.
+    # Report only the first fault, because later ones may be consequences of it.
     for is_fault, reason in faults:
         if is_fault:
             raise Refused(reason)

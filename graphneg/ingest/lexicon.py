@@ -1,11 +1,11 @@
-"""Maintain the lexicon of a store, and the data that depends on it: terms, antonyms, facts about graphs.
+"""Maintain the lexicon of a store, and the data derived from it: terms, antonyms and facts about graphs.
 
-The lexicon of a store is graphneg's own, extended by the entries that were loaded into the store. When
-entries are loaded, `refresh` computes the data that depends on them anew. When graphneg itself has
-changed, `upgrade` computes everything anew.
+The lexicon of a store is graphneg's own lexicon, extended by the entries that were loaded into the store.
+When entries are loaded, `refresh` recomputes the data that depend on them. After a change of graphneg itself,
+`upgrade` recomputes all derived data.
 
-For example, a user loads the line ``class<TAB>medicine<TAB>aspirin``. The term "aspirin" then gets the
-class ``medicine``, and the facts about all graphs with this word are computed again.
+For example, a user loads the line ``class<TAB>medicine<TAB>aspirin``. The term "aspirin" then gets the class
+``medicine``, and the facts about all graphs with this word are recomputed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from graphneg.store.statements import Sent, cypher_text, in_transactions, run, s
 
 T = TypeVar("T")
 ROWS = 5_000
-"""Maximum number of rows in a statement about words."""
+"""Maximum number of rows in one statement about words."""
 GRAPHS = 200
 """Number of graphs in a transaction."""
 DIALOGUES = 50
@@ -39,14 +39,14 @@ DIALOGUES = 50
 TERMS = 2_000
 """Number of terms in a transaction."""
 OF_TEXTS = frozenset({"past-form", "future-form"})
-"""Word classes that are looked up in the texts of utterances, because graphs do not contain these words.
+"""Word classes whose words are looked up in the texts of utterances, because graphs do not contain them.
 
-AMR has no tense: that "We went home" is about the past is known only from the text.
+AMR has no tense: only the text shows that "We went home" is about the past.
 """
 
 
 class Target(Reads, Protocol):
-    """The destination of a load: a store, or the files of a bulk load."""
+    """The destination of a load: a store, or the folder of a bulk load."""
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
         """Run a function in one write transaction.
@@ -60,7 +60,7 @@ class Target(Reads, Protocol):
         ...
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function as `write` does, without a new version of the content.
+        """Run a function in one write transaction that does not raise the version of the content.
 
         Args:
             work: The function. It must be idempotent.
@@ -71,7 +71,7 @@ class Target(Reads, Protocol):
         ...
 
     def raise_version(self, transaction: ManagedTransaction) -> None:
-        """Mark the content as changed, in the transaction that changes it.
+        """Raise the version of the content, in the transaction that changes the content.
 
         Args:
             transaction: The open transaction.
@@ -83,7 +83,7 @@ class Target(Reads, Protocol):
 class DerivedRecords:
     """A store into which records are loaded that are derived from its own content.
 
-    Its content counts as unchanged, so what depends on the content stays valid.
+    The version of the content is not raised, so results that depend on the content stay valid.
 
     Attributes:
         store: The store.
@@ -115,7 +115,7 @@ class DerivedRecords:
         return self.store.write_derived(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function as `write` does.
+        """Run a function in the same way as `write`.
 
         Args:
             work: The function. It must be idempotent.
@@ -149,10 +149,10 @@ def stored_lexicon(source: Reads | ManagedTransaction) -> Lexicon:
 
 
 def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
-    """Return the rows of lexicon entries.
+    """Convert lexicon entries to rows.
 
-    An entry of a class names several concepts and gives a row for each. If two entries set the same
-    thing, the last one is kept.
+    An entry of the table ``class`` may name several concepts, and becomes one row per concept. If two entries
+    define the same thing, only the last one is kept.
 
     Args:
         entries: The entries.
@@ -163,8 +163,8 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     rows: dict[str, Row] = {}
     for table, cells in ((entry.table, list(entry.cells)) for entry in entries):
         for item in [[cells[0], concept] for concept in cells[1].split()] if table == "class" else [cells]:
-            # The id leaves out what a new entry may change: the minus sign of a class, the target of a
-            # move, the kinds of things of a pair of opposites.
+            # The id must not depend on cells that a later entry may redefine, such as the target of a move.
+            # "class -NAME" removes a concept from a class, so the minus sign is not part of the id either.
             of_table = {"class": [item[0].lstrip("-"), item[-1]], "move": item[:2]}
             id = digest([table, of_table.get(table, sorted(item[:2]))])
             rows[id] = {"id": id, "table": table, "cells": item}
@@ -172,7 +172,7 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
 
 
 def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[Sent]:
-    """Send the statements that create terms, and the terms that they move to along their scales.
+    """Send the statements that create terms, and those that connect them to other values on their scales.
 
     Args:
         tx: The transaction.
@@ -180,18 +180,18 @@ def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) 
         lexicon: The lexicon of the store.
 
     Returns:
-        The statements that were sent. Pass them to `finish`.
+        The statements. Pass them to `finish`, which waits for their results.
     """
     known = sorted(set(texts))
     moves = move_rows(known, lexicon)
-    # Sorted, so that concurrent transactions lock the terms in the same order.
+    # Sort the terms, so that concurrent transactions lock them in the same order.
     known = sorted({*known, *(row["to"] for row in moves)})
     sent = [send(tx, "load/terms", terms=[term_row(text, lexicon) for text in known])]
     return [*sent, send(tx, "load/moves", moves=moves)] if moves else sent
 
 
 def finish(sent: Iterable[Sent]) -> None:
-    """Wait until the server has run the statements that were sent.
+    """Wait until the server has run statements that were sent.
 
     Args:
         sent: The statements.
@@ -201,9 +201,9 @@ def finish(sent: Iterable[Sent]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Decide anew which antonyms of terms are usable.
+    """Decide again which antonyms of terms are usable.
 
-    The antonyms of these antonyms are judged as well, because the same edges count for them.
+    The antonyms of these antonyms are judged again as well, because they depend on the same edges.
 
     Args:
         tx: The transaction.
@@ -211,8 +211,8 @@ def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexico
         lexicon: The lexicon of the store.
     """
     own = sorted(set(terms))
-    # Whether an antonym is usable depends on the weights of all edges of the word. A new edge can thus
-    # change the result for both of its ends.
+    # Whether an antonym is usable depends on the weights of all antonym edges of the word.
+    # A new edge can therefore change the result for the words at both of its ends.
     near = {row["other"] for row in _in_parts(tx, "lexicon/antonyms_of", own)}
     weights: dict[str, dict[str, float]] = {}
     for row in _in_parts(tx, "lexicon/antonyms_of", sorted({*own, *near})):
@@ -239,20 +239,21 @@ def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterat
 
 
 def upgrade(store: Store, progress: Progress | None = None) -> int | None:
-    """Compute everything anew that graphneg computes, and mark the store with the current schema version.
+    """Recompute all derived data, and mark the store with the current schema version.
 
-    Graphs are written in batches, each with a note of the last graph. An upgrade that was interrupted
-    is continued by calling this function again. Loaded data is not changed. `StoreError` is raised if
-    the store is no longer there.
+    Graphs are written in batches. Each batch stores the id of its last graph, so that an interrupted upgrade
+    can be continued by calling this function again. Loaded data are not changed. Raises `StoreError` if the
+    store no longer exists.
 
     Args:
         store: The store.
-        progress: Advanced by the number of graphs.
+        progress: Progress display; advanced by the number of graphs.
 
     Returns:
-        The number of graphs that were written, or None if the store was current.
+        The number of graphs that were updated; None if the store was already current.
     """
-    # The empty text sorts before all ids: the upgrade has not begun.
+    # The result is None if no upgrade is needed, and otherwise the id of the last graph that was updated.
+    # Before the first one, it is the empty string, which sorts before all ids.
     after = unfinished_upgrade(store)
     if after is None:
         return None
@@ -273,24 +274,23 @@ def upgrade(store: Store, progress: Progress | None = None) -> int | None:
 
 
 def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
-    """Compute anew what depends on entries of the lexicon.
+    """Recompute the data that depend on entries of the lexicon.
 
     Args:
-        store: The store, which already contains the entries.
+        store: The store, in which the entries have already been written.
         entries: The entries.
     """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     for entry in entries:
-        # A line of the table class names concepts, move a scale with its two words, and opposite two
-        # words.
+        # "class" has a name and concepts as cells, "move" a scale and two words, and "opposite" two words.
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
     store.write(lambda tx: _write_words(tx, sorted(words), lexicon))
-    # Nodes of structural concepts have no term by which they could be found, and texts are not indexed by
-    # word. All graphs are computed then.
+    # Recompute all graphs if the affected ones cannot be looked up by their terms.
+    # Nodes of structural concepts have no term, and words in the texts of utterances are not indexed.
     if None in terms or any(entry.cells[0].lstrip("-") in OF_TEXTS for entry in entries):
         batches = _pages(store, "upgrade/graphs", GRAPHS)
     else:
@@ -311,19 +311,19 @@ def _dialogues(store: Store) -> Iterator[list[str]]:
 def _pages(store: Reads, name: str, limit: int, after: str = "") -> Iterator[list[str]]:
     while page := [row["id"] for row in store.read(cypher_text(name), after=after, limit=limit)]:
         yield page
-        # Pages continue after an id, not at an offset: rows may change meanwhile.
+        # Continue after the last id instead of at an offset, because rows may change in the meantime.
         after = page[-1]
 
 
 def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon, note: str | None = None) -> None:
-    """Write the facts about graphs; ``note`` is the last graph that an upgrade has written."""
+    """Write the facts about graphs; if ``note`` is given, store it as the last graph of an upgrade."""
     texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("upgrade/texts"), ids=list(ids))}
     rows: list[Row] = [
         {
             "amr": graph.id,
             "foreign": is_foreign(texts.get(graph.id, "")) or None,
             "facts": [
-                # None removes a property that no longer applies.
+                # A None value removes a property that no longer applies.
                 {name: known.get(name) for name in NAMES}
                 for known in facts(graph, texts.get(graph.id, ""), lexicon)
             ],
@@ -340,7 +340,7 @@ def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon, note: str 
 
 
 def _write_words(tx: ManagedTransaction, words: Sequence[str], lexicon: Lexicon) -> None:
-    """Write what the lexicon knows about words, their frames and their opposites."""
+    """Write the properties of words that depend on the lexicon, and those of their frames and antonyms."""
     run(tx, "upgrade/forget_moves", words=list(words))
     finish(write_terms(tx, words, lexicon))
     run(tx, "upgrade/words", terms=[term_row(word, lexicon) for word in words])

@@ -1,9 +1,9 @@
-"""Define what a loader is, find loaders by name, check the format of files, and report on a load.
+"""Define the interface of loaders, find loaders by name, check the format of files, and report on a load.
 
-A loader reads the files of one format and yields records. `get_loader` finds it by name. `checked`
-compares the first bytes of a file with the known formats, so that a file of another format leads to one
-clear error instead of one rejection per line. `LoadReport` counts what was written, already present and
-rejected.
+A loader reads files of one format and yields records. `get_loader` returns a loader by name. `checked`
+compares the beginning of a file with the known formats, so that a file of another format causes one clear
+error instead of a rejection for each line. `LoadReport` counts the records that were written, those that were
+already present, and those that were rejected.
 
 >>> report = LoadReport("dailydialog", written=Counter(dialogues=40, utterances=300), rejections=2)
 >>> report.summary()
@@ -27,11 +27,11 @@ from graphneg.plugins import Plugins
 from graphneg.progress import NoProgress, Progress
 
 PLUGINS = Plugins("loader", "graphneg.loaders", InputError)
-"""The installed loaders, by entry point."""
+"""The installed loaders, found by their entry points."""
 
 
 GAP = 6.0
-"""Default length in hours of the pause that ends a dialogue of a chat.
+"""Default pause in hours that ends a dialogue in a chat.
 
 People pause overnight, but rarely for this long within one conversation.
 """
@@ -39,36 +39,36 @@ People pause overnight, but rarely for this long within one conversation.
 
 @dataclass(slots=True)
 class Notices:
-    """What a loader reports besides rejections: lines of text, and counts.
+    """The messages of a loader to the user, besides rejections: lines of text, and counts.
 
     Attributes:
-        said: The lines, as keys in the order in which they were added.
-        counts: Counts by thing and what became of it, such as ``("empty turn", "left out")``.
+        said: The lines without duplicates, in order of addition. They are the keys; the values are unused.
+        counts: Numbers by thing and what happened to it, such as ``("empty turn", "left out")``.
     """
 
     said: dict[str, None] = field(default_factory=dict[str, None])
     counts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def say(self, line: str) -> None:
-        """Add a line, unless it was added before.
+        """Add a line, unless it has been added before.
 
         Args:
-            line: The text.
+            line: The line.
         """
         self.said[line] = None
 
     def count(self, what: str, became: str, amount: int = 1) -> None:
-        """Count a thing.
+        """Count something that the loader changed or left out.
 
         Args:
             what: The thing in the singular, such as ``empty turn``.
-            became: What became of it, such as ``left out``.
+            became: What happened to it, such as ``left out``.
             amount: The number of things.
         """
         self.counts[what, became] += amount
 
     def lines(self) -> list[str]:
-        """Return all lines, then the counts: ``2 empty turns left out``."""
+        """Return all lines, followed by the counts in the form ``2 empty turns left out``."""
         counted = (
             f"{amount:,} {what}{'s' * (amount != 1)} {became}"
             for (what, became), amount in self.counts.items()
@@ -82,17 +82,16 @@ class LoadOptions:
     """Options of one load.
 
     Attributes:
-        corpus: The corpus of all dialogues. None: the loader takes it from the data.
-        split: The split of all dialogues. None: the loader takes it from the data.
-        language: An ISO 639-1 code; used by the loader ``conceptnet`` only.
-        progress: Advanced while files are read.
-        map: The key or column that holds a field, such as ``{"text": "utterance"}``; used by
-            ``dialogues`` only.
-        encoding: The codec of the text; used by ``dialogues``, ``whatsapp`` and ``discord`` only. None:
-            UTF-8, or the codec that ``dialogues`` guesses.
-        clean: Whether texts with HTML entities or a tokenizer's spaces are repaired.
-        notices: Receives the notices of the loader.
-        gap: The pause in hours that ends a dialogue; used by loaders of chats only.
+        corpus: The corpus name of all dialogues; None to take it from the data.
+        split: The split of all dialogues; None to take it from the data.
+        language: An ISO 639-1 code; used only by the loader ``conceptnet``.
+        progress: Progress display, advanced while files are read.
+        map: The key or column for each field, such as ``{"text": "utterance"}``; used only by ``dialogues``.
+        encoding: The codec of the text; used only by ``dialogues``, ``whatsapp`` and ``discord``. None for
+            UTF-8, or for the codec that ``dialogues`` guesses.
+        clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
+        notices: Messages to the user, to which the loader adds.
+        gap: The pause in hours that ends a dialogue; used only by loaders of chats.
 
     Raises:
         InputError: The gap is not positive.
@@ -115,10 +114,10 @@ class LoadOptions:
 
 
 class Loader(Protocol):
-    """Reads the files of one corpus or resource.
+    """The interface of a loader, which reads the files of one corpus or resource.
 
     Attributes:
-        name: The name that ``graphneg load`` takes.
+        name: The name for the command ``graphneg load NAME``.
         summary: A one-line description for the help text.
     """
 
@@ -126,10 +125,10 @@ class Loader(Protocol):
     summary: str
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Return the records of the files, in their order.
+        """Return the records from files, in order.
 
-        The records are produced while they are read. An item that is refused is yielded as `Rejected`.
-        A file that does not have the loader's format raises `InputError`.
+        The records are produced as the iterator is read. An item that cannot be loaded is yielded as a
+        `Rejected`. Raises `InputError` if a file does not have the loader's format.
 
         Args:
             paths: Files and directories.
@@ -147,23 +146,23 @@ def loader_names() -> list[str]:
 
 
 def get_loader(name: str) -> Loader:
-    """Return the loader with a name.
+    """Return the loader of a name.
 
-    If there is none, or its package cannot be imported, `InputError` is raised.
+    Raises `InputError` if there is no such loader, or if its package cannot be imported.
 
     Args:
-        name: The name. Hyphens and underscores are equal.
+        name: The name. Hyphens and underscores are treated alike.
 
     Returns:
         The loader.
 
     Raises:
-        InputError: The name is that of a file, so the name of the loader is missing.
+        InputError: The name is that of an existing file, so the user probably forgot the name of the loader.
     """
     try:
         loaded: Any = PLUGINS.find(name)
     except InputError as error:
-        # `graphneg load chats.jsonl`: the name of the loader is missing.
+        # The user may have typed `graphneg load chats.jsonl`, without the name of a loader.
         if Path(name).suffix and Path(name).exists():
             raise InputError(
                 f"{name} is a file, so its loader is missing: graphneg load dialogues {name}; {error}"
@@ -173,22 +172,22 @@ def get_loader(name: str) -> Loader:
 
 
 KEPT_REJECTIONS = 1000
-"""Maximum number of rejections that a report keeps."""
+"""Maximum number of rejections that a report keeps in full."""
 
 
 @dataclass(slots=True)
 class LoadReport:
-    """Counts of one load: what was written, already present and rejected.
+    """Counts of one load: records that were written, already present, and rejected.
 
     Attributes:
         loader: The name of the loader.
-        written: The number of new records of each kind.
-        present: The number of records of each kind that were in the store before.
-        rejected: The first 1,000 rejections.
+        written: The number of new records by kind.
+        present: The number of records by kind that were already in the store.
+        rejected: The first rejections, at most `KEPT_REJECTIONS`.
         rejections: The number of all rejections.
         notices: The notices of the loader.
-        seconds: The duration of the load.
-        on_rejected: Called with each rejection.
+        seconds: The duration of the load in seconds.
+        on_rejected: Function that is called with each rejection.
     """
 
     loader: str
@@ -204,19 +203,19 @@ class LoadReport:
         """Count a rejection, and report it to ``on_rejected``.
 
         Args:
-            place: Where the item comes from, such as ``FILE:LINE``.
+            place: The position of the item, such as ``FILE:LINE``.
             reason: Why it was rejected.
         """
         self.rejections += 1
         rejected = Rejected(place, reason)
-        # A damaged file can have millions of rejections.
+        # Keep only the first rejections, because a damaged file can cause millions.
         if len(self.rejected) < KEPT_REJECTIONS:
             self.rejected.append(rejected)
         if self.on_rejected is not None:
             self.on_rejected(rejected)
 
     def summary(self) -> str:
-        """Return the counts in one line: ``dailydialog: loaded 40 dialogues; refused: 2``."""
+        """Return the counts in one line, such as ``dailydialog: loaded 40 dialogues; refused: 2``."""
         written, present = (
             ", ".join(
                 f"{count:,} {kind.removesuffix('s') if count == 1 else kind}"
@@ -231,10 +230,11 @@ class LoadReport:
 
 
 _PATIENCE = 50
-"""Number of rejections in a row, with nothing accepted, after which a file is taken for another format."""
+"""Number of rejections at the start of a file, with nothing accepted, that show that it has another
+format."""
 
 _JSON = r"\A\s*[\[{]"
-# Tar archives have "ustar" at byte 257.
+# A tar archive contains "ustar" at byte 257.
 _FRAMES = (
     "PropBank frame files (XML, a directory or a tar archive of them)",
     ["<frameset"],
@@ -242,7 +242,7 @@ _FRAMES = (
 )
 
 FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
-    # The mark __eou__ may also occur in a JSON file.
+    # A JSON file may contain the mark __eou__ as well, so files that start like JSON are excluded.
     "dailydialog": ("lines of utterances, each ended by __eou__", [r"\A(?!\s*[\[{])", "__eou__"]),
     "dailydialog_pp": (
         'JSON lines with "context" and "positive_responses"',
@@ -256,7 +256,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         'JSON with "persona" and "dialogue" or with "personality" and "utterances", '
         'or ParlAI text ("1 your persona: ...")',
         [_JSON, r'"(persona|personality)"\s*:', r'"(dialogue|utterances)"\s*:'],
-        # Line numbers of ParlAI begin at 1 in each episode.
+        # In ParlAI text, line numbers start again at 1 in each episode.
         [r"\A\s*1 .", r"^\d+ (your persona|partner's persona): |^\d+ .*\t"],
     ),
     "topical_chat": (
@@ -266,12 +266,12 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     "dialogues": (
         'JSON with "turns", "messages" or "conversations", or a table of utterances (dialogue, turn, text)',
         [_JSON, r'"turns"\s*:'],
-        # Chat APIs, then ShareGPT, then tables.
+        # The patterns below are for chat APIs, for ShareGPT, and for tables.
         [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
-    # Transcripts and Slack's folders have no typical beginning.
+    # Transcripts and the folders that Slack exports have no typical beginning, so they have no patterns.
     "transcript": ('lines of "Name: text", a blank line between dialogues',),
     "whatsapp": (
         'the text file that WhatsApp\'s "Export chat" writes, a date and a time in front of each message',
@@ -295,9 +295,9 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [r"^\d{8} \d\d [nvasr] [0-9a-f]{2} .*\| |\A  1 This software and database"],
     ),
 }
-"""The format of each loader: a description, and one or more lists of patterns.
+"""The format of each loader: a description for messages, and any number of lists of patterns.
 
-A file has the format if its beginning matches all patterns of one of the lists.
+A file has the format if its beginning matches all patterns in one of the lists.
 """
 
 _BINARY = (
@@ -314,14 +314,14 @@ _BINARY = (
     (b"\x28\xb5\x2f\xfd", "a zstd file that is damaged"),
     (b"\x1f\x8b", "a gzip file that is damaged"),
 )
-"""The first bytes of formats that loaders do not read, with descriptions for messages."""
+"""The first bytes of formats that loaders do not read, with a description for messages."""
 
 
 def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
-    """Return the records of a file, unless it does not have the format of the loader.
+    """Yield the records of a file if it has the format of the loader.
 
-    The iterator raises `InputError` if the beginning of the file shows another format. It also does if
-    the beginning shows no known format and no item (of the first fifty) is accepted.
+    The iterator raises `InputError` if the beginning of the file shows another format. If it shows no known
+    format, the first items decide: the iterator raises `InputError` if none of the first fifty is accepted.
 
     Args:
         path: The file.
@@ -335,10 +335,10 @@ def checked(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Reco
 
 
 def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Record]:
-    """Return records from a source whose format can be judged by the records alone.
+    """Yield records from a source whose format can only be judged by its records.
 
     Args:
-        place: The file or source, for the message.
+        place: The name of the file or source, for the message.
         loader: The name of the loader.
         records: The records that the loader reads from it.
 
@@ -346,11 +346,11 @@ def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Reco
         The records.
 
     Raises:
-        InputError: No item was accepted, of the first fifty if there are more.
+        InputError: No item was accepted, or none of the first fifty.
     """
     held: list[Rejected] = []
     remaining = iter(records)
-    # A few broken items at the beginning do not make a wrong file.
+    # Hold the rejections back until an item is accepted: some invalid items do not mean another format.
     for record in remaining:
         if not isinstance(record, Rejected):
             yield from chain(held, (record,), remaining)
@@ -365,7 +365,7 @@ def hopeful(place: str, loader: str, records: Iterable[Record]) -> Iterator[Reco
 
 
 def recognised(path: Path, loader: str) -> bool:
-    """Return whether a file begins as the format of a loader does.
+    """Return whether the beginning of a file has the format of a loader.
 
     Args:
         path: The file.
@@ -378,7 +378,7 @@ def recognised(path: Path, loader: str) -> bool:
 
 
 def _looks_right(path: Path, loader: str) -> bool:
-    """Return whether a file begins as the format of a loader does.
+    """Check whether the beginning of a file has the format of a loader, and refuse other formats.
 
     Args:
         path: The file.
@@ -388,24 +388,24 @@ def _looks_right(path: Path, loader: str) -> bool:
         False if the beginning matches no known format.
 
     Raises:
-        InputError: The file is empty, or begins as another format does.
+        InputError: The file is empty, or its beginning shows another format.
     """
     start = head(path)
     if not start.strip():
         raise InputError(f"{path} is empty: there is nothing to load")
     fitting = _fitting(start)
-    # A file may match several formats, so the loader that the user named comes first.
+    # A file may match several formats. If one of them is that of the loader the user named, it is accepted.
     if loader in fitting:
         return True
     appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)
-    # In UTF-16 about every second byte of Latin text is NUL.
+    # Many NUL bytes mean binary data, or UTF-16, where about every second byte of Latin text is NUL.
     if appearance is None and start.count(0) > len(start) // 10:
         appearance = "binary data, or UTF-16 text without a mark"
     if appearance is None and re.match(rb"\s*<(!doctype\s+html|html)", start, re.IGNORECASE):
         appearance = "an HTML page: export the data, not the page that shows them"
     if appearance is None and fitting:
         appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
-    # Lines of digits alone.
+    # The file contains only digits and spaces.
     if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):
         appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
     if appearance is not None:

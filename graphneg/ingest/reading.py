@@ -1,12 +1,12 @@
-"""Read lines, JSON Lines and the items of JSON documents as streams, each with its place.
+"""Read lines, JSON Lines and the items of JSON documents as streams, each with its position.
 
-Input files can be larger than memory, and some of their lines may be broken. The functions of this
-module yield one line or decoded item at a time. What cannot be read is yielded as `Rejected` with its
-line number, and reading goes on with the next line or the next item of a document. (``ijson`` streams,
-too, but it gives no line numbers and stops at the first error.)
+Input files can be larger than memory, and some lines may be invalid. The functions in this module therefore
+yield one line or decoded item at a time. Whatever cannot be read is yielded as a `Rejected` with its line
+number, and reading continues with the next line or item. (The library ``ijson`` also streams JSON, but it
+gives no line numbers and stops at the first error.)
 
-For example, `json_lines` yields these entries for a file ``chats.jsonl`` of two lines, where the second
-line ``{"text": Ho.}`` is not JSON:
+For example, the file ``chats.jsonl`` has two lines, and the second one, ``{"text": Ho.}``, is not JSON.
+`json_lines` yields:
 
     Item(place='chats.jsonl:1', number=0, key='', value={'text': 'Hi.'})
     UnreadRow(place='chats.jsonl:2', reason='not JSON: ...', cells={})
@@ -33,17 +33,17 @@ from graphneg.progress import Progress
 T = TypeVar("T")
 
 LARGEST_ITEM = 4 << 20
-"""Maximum length of a line in bytes, and of a JSON value of an array in characters.
+"""Maximum length of a line in bytes, and of an item of a JSON document in characters.
 
-The rows of a longer entry would not fit in a message to the server.
+The rows for a longer entry would not fit into one message to the database server.
 """
 MOST_PARTS = 10_000
-"""Maximum number of lines or rows in a group."""
+"""Maximum number of lines or rows that form one dialogue."""
 
 _SPLITS = "train|training|valid|validation|val|dev|test"
-# "freq" and "rare" are parts of Topical-Chat's splits, as in valid_freq.json.
+# Topical-Chat's files have the suffix "freq" or "rare", as in valid_freq.json. It is a part of the split.
 _SPLIT = re.compile(rf"(?:^|[_.-])((?:{_SPLITS})(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I)
-# "train-00000-of-00003.parquet" is a shard of a Hugging Face data set.
+# "train-00000-of-00003.parquet" is one file of a Hugging Face data set that is divided into shards.
 _SUFFIXES = re.compile(r"(-\d{5}-of-\d{5})?(\.(jsonl|ndjson|json|csv|tsv|tab|txt|parquet|gz|zst))+$", re.I)
 
 
@@ -51,9 +51,9 @@ class Line(NamedTuple):
     """A line of text.
 
     Attributes:
-        place: ``FILE:NUMBER``.
-        number: The number of the line, from 1.
-        text: The line without its end.
+        place: The position, ``FILE:NUMBER``.
+        number: The line number, from 1.
+        text: The line without its line end.
     """
 
     place: str
@@ -62,12 +62,12 @@ class Line(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A decoded entry of a file.
+    """A decoded entry from a file.
 
     Attributes:
-        place: The place where it begins, such as ``FILE:LINE``.
-        number: Its number in its file or array, from 0.
-        key: The name of the member of a JSON object that it is in; empty outside of objects.
+        place: The position at which the entry begins, such as ``FILE:LINE``.
+        number: The number of the entry in its file or array, from 0.
+        key: If the entry is in a member of a JSON object, the name of the member; else empty.
         value: The decoded value.
     """
 
@@ -80,7 +80,7 @@ class Item(NamedTuple):
 class Member(Item):
     """A member of a JSON document that is an object, such as ``"version": "1.0"``.
 
-    Elements of the arrays in a document are plain items.
+    Elements of arrays are of the base class `Item`.
     """
 
     __slots__ = ()
@@ -88,10 +88,10 @@ class Member(Item):
 
 @dataclass(frozen=True, slots=True)
 class UnreadRow(Rejected):
-    """An entry that is refused, with the cells that can be read.
+    """A rejected entry, with the cells that could be read.
 
     Attributes:
-        cells: The cells by key. They may tell which dialogue the entry belongs to.
+        cells: The cells by key. They may show to which dialogue the entry belongs.
     """
 
     cells: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -99,19 +99,19 @@ class UnreadRow(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class UnreadLine(Rejected):
-    """A line that is refused.
+    """A rejected line.
 
     Attributes:
-        text: The line, as far as it can be decoded.
+        text: The line, as far as it could be decoded.
     """
 
     text: str = ""
 
 
 def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
-    """Check the files that a loader was given.
+    """Check the files that were passed to a loader.
 
-    A missing, unreadable or empty file raises `InputError`, and so does an empty list.
+    Raises `InputError` if the list is empty, or if a file is missing, unreadable or empty.
 
     Args:
         paths: The files.
@@ -130,9 +130,9 @@ def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
 
 
 def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
-    """Check the files and directories that a loader was given.
+    """Check the files and directories that were passed to a loader.
 
-    A missing or unreadable file raises `InputError`.
+    Raises `InputError` if a file is missing or unreadable.
 
     Args:
         paths: The files and directories.
@@ -147,7 +147,7 @@ def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
     if not paths:
         raise InputError(f"the loader {loader!r} needs the path of a file to read")
     for path in paths:
-        # Loaders other than `dialogues` cannot read Python objects.
+        # Only the loader `dialogues` accepts Python objects.
         if not isinstance(path, Path):
             raise InputError(f"the loader {loader!r} reads files, not a {type(path).__name__!r}: name them")
         if not is_directory(path) and not head(path, 16):
@@ -159,13 +159,14 @@ def is_directory(path: Path) -> bool:
     """Return whether a path is a directory.
 
     Args:
-        path: Any path, which may not exist.
+        path: A path. It need not exist.
 
     Returns:
-        True for a directory.
+        Whether the path is a directory.
 
     Raises:
-        InputError: The operating system refuses the path, for lack of permission or because it is too long.
+        InputError: The operating system refuses access, because of missing permissions or a path that is too
+            long.
     """
     try:
         return path.is_dir()
@@ -174,18 +175,18 @@ def is_directory(path: Path) -> bool:
 
 
 def files_within(path: Path, pattern: str, what: str) -> list[Path]:
-    """Return a file itself, or the files of a directory that match a pattern.
+    """Return the path itself if it is a file, or the matching files if it is a directory.
 
     Args:
         path: A file or directory.
-        pattern: The glob pattern of the files in a directory.
-        what: A description of these files, for the message.
+        pattern: The glob pattern for the files in a directory.
+        what: A description of these files, for the error message.
 
     Returns:
         The files, sorted by name.
 
     Raises:
-        InputError: The directory has no such file.
+        InputError: The directory does not contain such a file.
     """
     files = sorted(path.glob(pattern)) if is_directory(path) else [path]
     if not files:
@@ -194,7 +195,7 @@ def files_within(path: Path, pattern: str, what: str) -> list[Path]:
 
 
 def split_of(path: Path) -> str:
-    """Return the split that a file name contains, or ``all``.
+    """Return the split named in a file name; ``all`` if there is none.
 
     >>> split_of(Path("En_persona_valid.json")), split_of(Path("chats.jsonl"))
     ('valid', 'all')
@@ -210,7 +211,7 @@ def split_of(path: Path) -> str:
 
 
 def corpus_of(path: Path) -> str:
-    """Return a corpus name made from a file name without its split and suffixes.
+    """Derive a corpus name from a file name, without the split and the suffixes.
 
     >>> corpus_of(Path("support-chats.train.jsonl.gz")), corpus_of(Path("test.csv"))
     ('support-chats', 'dialogues')
@@ -219,23 +220,23 @@ def corpus_of(path: Path) -> str:
         path: The file.
 
     Returns:
-        The name, or ``dialogues`` if nothing is left of it.
+        The name; ``dialogues`` if nothing else is left.
     """
     stem = _SUFFIXES.sub("", path.name)
     return _SPLIT.sub("", stem).strip("_.- ") or "dialogues"
 
 
 def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[tuple[int, bytes] | Rejected]:
-    """Yield the lines of a file as bytes, without their ends.
+    """Yield the lines of a file as bytes, without their line ends.
 
     Args:
         path: The file.
-        progress: Advanced by the bytes that are read.
+        progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
-        The number of each line, from 1, and its bytes. A line that is too long, and the rest of a
-        damaged file, is rejected.
+        The number of each line, from 1, and its bytes. A `Rejected` is yielded for a line that is too long,
+        and for the rest of a file that is damaged.
     """
     rest, number, skipping = b"", 1, False
     try:
@@ -248,7 +249,7 @@ def byte_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[t
             if len(rest) > LARGEST_ITEM:
                 if not skipping:
                     yield Rejected(f"{path}:{number}", f"the line is longer than {LARGEST_ITEM:,} bytes")
-                # Drop the rest of an overlong line as it is read, so that it does not fill the memory.
+                # Drop the rest of an overlong line while it is read, so that it does not fill the memory.
                 rest, skipping = b"", True
     except Damaged as reason:
         yield Rejected(f"{path}:{number}", str(reason))
@@ -262,11 +263,12 @@ def text_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[L
 
     Args:
         path: The file.
-        progress: Advanced by the bytes that are read.
+        progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
-        Each line. A line that is not valid in the encoding, or has a NUL character, is rejected.
+        The lines. A `Rejected` is yielded for a line that is invalid in the encoding or contains a NUL
+        character.
     """
     for line in byte_lines(path, progress, encoding):
         if isinstance(line, Rejected):
@@ -280,16 +282,16 @@ def text_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[L
 
 
 def decoded(data: bytes) -> str:
-    """Return the text of a line.
+    """Decode a line.
 
     Args:
         data: The line in UTF-8, without its line feed.
 
     Returns:
-        The text without a carriage return at its end.
+        The text of the line, without a carriage return at its end.
 
     Raises:
-        Refused: The line is not UTF-8, or has a NUL character.
+        Refused: The line is not UTF-8, or contains a NUL character.
     """
     try:
         text = data.decode("utf-8")
@@ -298,7 +300,7 @@ def decoded(data: bytes) -> str:
         raise Refused(f"not UTF-8: byte 0x{data[at]:02x} at byte {at + 1} of the line") from error
     if "\0" in text:
         raise Refused(f"a NUL character at column {text.index(chr(0)) + 1}")
-    # Windows ends lines with CR LF.
+    # On Windows, lines end with CR LF.
     return text.removesuffix("\r")
 
 
@@ -309,12 +311,12 @@ def each_line(
 
     Args:
         path: The file.
-        progress: Advanced by the bytes that are read.
-        make: Returns the records of a line. It may raise `Refused`, and the line is then rejected.
+        progress: Progress display; advanced by the number of bytes read.
+        make: Function that returns the records of a line. It may raise `Refused` to reject the line.
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
-        The records of all lines, and a `Rejected` for each line that was refused.
+        The records of all lines, and a `Rejected` for each line that is rejected.
     """
     for line in text_lines(path, progress, encoding):
         if isinstance(line, Rejected):
@@ -327,7 +329,7 @@ def each_line(
 
 
 def accepted(records: Iterable[T | Rejected]) -> Iterator[T]:
-    """Yield the records of a file in which no error is tolerated.
+    """Yield the records of a file, and raise an error for the first item that was rejected.
 
     Args:
         records: Records and rejected items.
@@ -336,7 +338,7 @@ def accepted(records: Iterable[T | Rejected]) -> Iterator[T]:
         The records.
 
     Raises:
-        InputError: An item was rejected. The message has its place and the reason.
+        InputError: An item was rejected. The message contains its position and the reason.
     """
     for record in records:
         if isinstance(record, Rejected):
@@ -351,30 +353,32 @@ def each_group(
     make: Callable[[int, list[Item]], Item],
     title: Callable[[int, Item], str],
 ) -> Iterator[Item | Rejected]:
-    """Combine consecutive lines or rows into items.
+    """Combine consecutive lines or rows into items, such as dialogues.
 
-    A part that cannot be read makes its whole group invalid. Such a group, a group of more than
-    `MOST_PARTS` parts, and a group that ``make`` refuses is rejected.
+    A group is rejected as a whole if one of its parts cannot be read, if it has more than `MOST_PARTS` parts,
+    or if ``make`` refuses it.
 
     Args:
-        parts: The lines or rows in their order.
-        what: What a part is called in messages, in the singular.
-        begins: Takes the first part of the group and the next part. Returns whether a new group begins there.
-        make: Returns the item of a group from its number (from 0) and its parts. It may raise `Refused`.
-        title: Returns the name of a group in messages, from its number and its first part.
+        parts: The lines or rows, in order.
+        what: The name of a part in messages, in the singular, such as ``line``.
+        begins: Function of the first part of the current group and the next part. It returns whether the next
+            part begins a new group.
+        make: Function that returns an item, given the number of the group (from 0) and its parts. It may
+            raise `Refused`.
+        title: Function that returns the name of a group in messages, given its number and its first part.
 
     Yields:
-        The items, and what was rejected.
+        The items, and a `Rejected` for each part or group that is rejected.
 
     Raises:
-        Refused: Only internally. It is caught, and the group is rejected.
+        Refused: Never leaves this function: it is caught, and the group is rejected.
     """
     number, group, unread = 0, list[Item](), ""
-    # None ends the last group.
+    # The additional None marks the end, and completes the last group.
     for part in chain(parts, (None,)):
         if isinstance(part, Rejected):
             yield part
-            # Before the first part there is no group that it could belong to.
+            # If there is no group yet, the unreadable part cannot make one invalid.
             unread = unread or (f"the {what} at {part.place} can't be read" if group else "")
             continue
         if group and (part is None or begins(group[0], part)):
@@ -385,7 +389,7 @@ def each_group(
             except Refused as reason:
                 yield Rejected(group[0].place, f"{title(number, group[0])}: {reason}")
             number, group, unread = number + 1, [], ""
-        # A file without group boundaries must not fill the memory.
+        # Limit the size of a group, so that a file without group boundaries does not fill the memory.
         if part and len(group) == MOST_PARTS:
             unread = unread or f"more than {MOST_PARTS:,} {what}s"
         else:
@@ -393,15 +397,15 @@ def each_group(
 
 
 def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[Item | Rejected]:
-    """Yield the values of a file with one JSON value per line; blank lines are skipped.
+    """Yield the values from a file that has one JSON value per line. Blank lines are skipped.
 
     Args:
         path: The file.
-        progress: Advanced by the bytes that are read.
+        progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
-        The values. A line that is not JSON is rejected.
+        The values. An `UnreadRow` is yielded for a line that is not JSON.
     """
     for line in text_lines(path, progress, encoding):
         if isinstance(line, UnreadLine):
@@ -416,10 +420,10 @@ def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text, as `graphneg.json_input.decode_json` does.
+    """Decode a JSON text, as `graphneg.json_input.decode_json` does.
 
     Args:
-        text: One JSON value.
+        text: A single JSON value.
 
     Returns:
         The value in Python's types.
@@ -434,29 +438,29 @@ def parse_json(text: str) -> Any:
 
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-# Whole strings come first, so that brackets inside of them do not count. A lone quotation mark begins a
-# string that is cut off.
+# Match whole strings first, so that brackets inside strings are not counted.
+# A single quotation mark matches only if its string is not closed.
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
 
 def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[Item | Rejected]:
     """Yield the items of a JSON document.
 
-    The items are the elements of a top-level array, or the members of a top-level object. A member that
-    is an array is not decoded as a whole: its elements are items, too. An item that is not valid JSON
-    is rejected. Reading goes on after it if its brackets are balanced; otherwise it ends there. A
-    member of the top-level object whose name is repeated is rejected, too.
+    The items are the elements of a top-level array, or the members of a top-level object. If the value of a
+    member is an array, its elements are separate items. An item that is not valid JSON is rejected. Reading
+    continues after it if its brackets are balanced, and otherwise stops. A member of the top-level object is
+    also rejected if its name occurred before.
 
     Args:
         path: The file.
-        progress: Advanced by the bytes that are read.
+        progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
 
     Yields:
-        The items. ``key`` is the name of the member, ``number`` the index in its array or object.
+        The items. ``key`` is the name of the member, and ``number`` the index in the array or object.
 
     Raises:
-        Refused: Only internally. It is caught, and the rest of the file is rejected.
+        Refused: Never leaves this function: it is caught, and the rest of the file is rejected.
     """
     window = _Window(chunks(path, progress, encoding))
     try:
@@ -470,12 +474,12 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
 
 
 def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
-    """Yield the elements of the array, or the members of the object, that begins here."""
+    """Yield the elements or members of the array or object that begins at the current position."""
     is_object = window.peek() == "{"
     opening, closing = "{}" if is_object else "[]"
     window.take(opening)
     index = 0
-    # An object may have as many members as a corpus has dialogues, so their names are kept on disk.
+    # Keep the names on disk, because an object may have as many members as a corpus has dialogues.
     names = KnownIds() if is_object else None
     while window.peek() != closing:
         if index:
@@ -489,7 +493,7 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
             window.take(":")
         if not is_new:
             yield Rejected(f"{path}:{window.line()}", str(DuplicateKeyError(key)))
-        # {"data": [...]}: the elements of the array are items of their own.
+        # In {"data": [...]}, the elements of the array are separate items.
         if is_object and window.peek() == "[":
             items = _items(window, path, key)
             yield from items if is_new else (item for item in items if isinstance(item, Rejected))
@@ -511,12 +515,12 @@ def _items(window: _Window, path: Path, key: str) -> Iterator[Item | Rejected]:
 
 
 class _Window:
-    """The part of a JSON document around the current position."""
+    """A part of a JSON document, from the current position onwards, that is held in memory."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         """Initialize the window at the start of the document."""
         self._pieces = pieces
-        # Invalid bytes become lone surrogates, so that only the item that contains them is rejected.
+        # Decode invalid bytes to lone surrogates, so that only the item that contains them is rejected.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._line, self._counted = 1, 0
         self._ended = False
@@ -530,7 +534,7 @@ class _Window:
         return self._line
 
     def peek(self) -> str:
-        """Return the next character that is not white space, or an empty text at the end."""
+        """Return the next character that is not white space; an empty string at the end of the document."""
         while True:
             space = _SPACE.match(self._text, self._at)
             self._at = space.end() if space else self._at
@@ -540,13 +544,13 @@ class _Window:
                 return ""
 
     def take(self, sign: str) -> None:
-        """Move past the character that must come next.
+        """Move past a required character.
 
         Args:
             sign: The character.
 
         Raises:
-            Refused: Another character comes next, or the document ends.
+            Refused: The next character is a different one, or the document ends.
         """
         following = self.peek()
         if following != sign:
@@ -555,10 +559,10 @@ class _Window:
         self._at += 1
 
     def value(self) -> Any:
-        """Decode the value that begins here; on failure the position does not change.
+        """Decode the value at the current position, and move past it. On failure, the position is unchanged.
 
-        The window may hold only the beginning of the value. Decoding is therefore tried again with
-        twice as much text, up to `LARGEST_ITEM`.
+        The text in memory may contain only the beginning of the value. If decoding fails, it is repeated
+        with twice as much text, up to `LARGEST_ITEM`.
 
         Returns:
             The value.
@@ -571,18 +575,18 @@ class _Window:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                # A value that is cut off, such as `{"a": 1, "a"`, may become valid with more text. A
-                # repeated key raises another error, which more text does not remove.
+                # If the value is cut off, as in `{"a": 1, "a"`, more text may make it valid.
+                # For other errors, such as a repeated key, more text does not help.
                 if not isinstance(error, json.JSONDecodeError) or not self._more():
                     raise Refused(json_fault(error)) from error
             else:
-                # A number at the end of the window may go on: `12` of `123`.
+                # A number at the end of the text may be incomplete: `12` may be the start of `123`.
                 if end < len(self._text) or isinstance(value, dict | list | str) or not self._more():
                     self._at = end
                     return cast("Any", value)
 
     def skip_value(self) -> None:
-        """Move past the value that begins here, whether it is valid or not.
+        """Move past the value at the current position, whether it is valid or not.
 
         Raises:
             Refused: Its brackets are not closed within `LARGEST_ITEM` characters.
@@ -592,7 +596,7 @@ class _Window:
             for match in _STRUCTURE.finditer(self._text, self._at):
                 if match[0] == '"':
                     break
-                # The value ends where its first bracket is closed.
+                # The value ends where its outermost bracket is closed.
                 depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
                 if depth <= 0:
                     self._at = match.end() if depth == 0 else match.start()
@@ -601,12 +605,12 @@ class _Window:
                 raise Refused("the value does not end")
 
     def _more(self) -> bool:
-        """Double the text ahead of the position; return whether there was any more."""
+        """Double the amount of text after the current position, and return whether there was more."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False
         parts, size = [self._text[self._at :]], pending
-        # Count the lines of the text that is dropped now.
+        # Before old text is dropped, count its lines.
         self._line, self._counted = self.line(), 0
         while size <= 2 * pending and not self._ended:
             piece = next(self._pieces, b"")

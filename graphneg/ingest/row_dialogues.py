@@ -1,18 +1,18 @@
-"""Combine the rows of a table into dialogues, in whatever order the rows come.
+"""Combine the rows of a table into dialogues, whatever the order of the rows.
 
-Each row is one utterance and names its dialogue. If the rows of each dialogue are consecutive,
-dialogues are made while the file is read. Exports that are sorted by time interleave the dialogues.
-Their rows are first written to disk (`graphneg.ingest.spill`) and then read back dialogue by dialogue:
+Each row is one utterance and names its dialogue. If the rows of each dialogue are consecutive, the dialogues
+are built while the file is read. In exports that are sorted by time, however, dialogues are interleaved.
+Their rows are first written to disk (see `graphneg.ingest.spill`), and then read back dialogue by dialogue:
 
     c1,ann,Who ate the cake?                c1: Who ate the cake? / I think your brother ate it.
     c2,cid,Is the meeting at noon?     →    c2: Is the meeting at noon?
     c1,bob,I think your brother ate it.
 
-The turns of a dialogue are sorted by turn number, else by time, else they keep the order of the rows. A
-reply never comes before the message that it answers.
+The turns of a dialogue are sorted by turn number, or else by time. If there is neither, they stay in the
+order of the rows. Without turn numbers, a reply is always placed after the message that it answers.
 
-A dialogue is accepted or rejected as a whole. If a row cannot be read, the dialogue that it names is
-rejected. If the row does not even show its dialogue, the dialogues of the rows next to it are rejected.
+A dialogue is accepted or rejected as a whole. If a row cannot be read, its dialogue is rejected. If even the
+id of its dialogue cannot be read, the dialogues of the previous and the next row are rejected.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Entries = Iterator[Item | Rejected]
 
 
 class Part(NamedTuple):
-    """A row of a dialogue, or the reason why one of its rows cannot be read.
+    """A row of a dialogue. If the row cannot be read, the reason takes the place of its cells.
 
     Attributes:
         dialogue: The normalized id of the dialogue.
-        written: The id as the row spells it.
-        split: The split, or an empty text.
-        place: The place of the row.
+        written: The id as it is spelled in the row.
+        split: The split; empty if there is none.
+        place: The position of the row.
         cells: The cells by column; None if the row cannot be read.
         fault: Why the row cannot be read; empty for a valid row.
     """
@@ -57,29 +57,29 @@ class Part(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key that the rows of one dialogue share."""
+        """A key that is the same for all rows of a dialogue."""
         return f"{self.split}\0{self.dialogue}"
 
 
 class _CircleError(Refused):
-    """Signal that a message belongs to no dialogue, because its replies form a cycle.
+    """Signal that a message cannot be assigned to a dialogue, because its replies form a cycle.
 
-    Unlike other unreadable rows, it does not affect the rows next to it.
+    Other rows with faults also make the dialogues of the neighbouring rows invalid; such a message does not.
     """
 
 
 class RowReader:
-    """Read the rows of one source as dialogues.
+    """A reader that combines the rows of one source into dialogues.
 
     Args:
-        first: The first row. Its keys tell which columns hold the dialogue, the turn and the split.
-        fields: Looks up the keys of fields.
-        notices: Receives what the columns were read as, and which oddities were accepted.
+        first: The first row. Its keys show which columns contain the dialogue, the turn and the split.
+        fields: Look-up that returns the key or column of each field, such as the text.
+        notices: Notices to the user, which report how columns were interpreted and what was assumed.
         file: The name of the source, for notices.
     """
 
     def __init__(self, first: Item, fields: Fields, notices: Notices, file: str) -> None:
-        """Initialize the reader and check the columns of the first row."""
+        """Initialize the reader, and check the columns of the first row."""
         keys = tuple(first.value) if isinstance(first.value, dict) else ("text",)
         self._fields, self._notices, self._file = fields, notices, file
         self._known = fields.of(keys)
@@ -98,15 +98,16 @@ class RowReader:
     def dialogues(
         self, read: Callable[[], Entries], entries: Entries, lost: Rejected | None = None
     ) -> Entries:
-        """Read the rows.
+        """Read the rows and combine them into dialogues.
 
         Args:
-            read: Reads all entries of the source again, without reporting progress.
-            entries: The entries of the source from the first row on.
-            lost: The last entry that was rejected before the first row, or None.
+            read: Function that reads all entries of the source again, without progress display.
+            entries: The entries of the source, starting with the first row.
+            lost: The last entry before the first row that was rejected; None if there is none.
 
         Yields:
-            The dialogues in graphneg's own JSON format, not yet validated, and what is rejected.
+            The dialogues in graphneg's own JSON format, not yet validated, and a `Rejected` for each row or
+            dialogue that is rejected.
         """
         threads = self._threads(read()) if self._is_threaded else None
         if threads is None and not is_scattered(self._keys(read())):
@@ -136,7 +137,7 @@ class RowReader:
     def _parts(
         self, entries: Entries, threads: Threads | None, lost: Rejected | None
     ) -> Iterator[Part | Rejected]:
-        """Assign each row to its dialogue; an unreadable row makes its dialogue invalid."""
+        """Yield each row with its dialogue. If a row cannot be read, mark its dialogue as invalid."""
         last: Part | None = None
         for entry in entries:
             try:
@@ -149,14 +150,13 @@ class RowReader:
             if isinstance(entry, Rejected):
                 yield Rejected(entry.place, entry.reason)
             if part is None:
-                # It is unknown whether the row belongs to the dialogue before it or to the one after it,
-                # so both are rejected.
+                # The row may belong to the previous or to the next dialogue, so both are marked as invalid.
                 lost = cast("Rejected", entry)
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
-            # Turn numbers show whether the first row of a dialogue is missing. Without them, the lost row
-            # may have been the first row of this dialogue.
+            # The unreadable row may have been the first row of this dialogue, so mark it as invalid.
+            # Turn numbers make that unnecessary: if the first row is missing, so is its number.
             if lost is not None and "turn" not in self._known and (last is None or last.key != part.key):
                 yield part._replace(cells=None, fault=f"the row at {lost.place} can't be read")
             last, lost = part, None
@@ -167,7 +167,7 @@ class RowReader:
             by = self._known.get("dialogue", "")
             cells: Value = entry.cells if isinstance(entry, UnreadRow) else {}
             id = id_text(cells[by]) if by in cells else None
-            # "\ufffd" stands for bytes of the id that could not be decoded.
+            # "\ufffd" takes the place of bytes that could not be decoded, so the id is not reliable.
             if id is None or "\ufffd" in id:
                 return None
             split = _split(cells.get(self._known.get("split", "")))
@@ -190,7 +190,7 @@ class RowReader:
         return Part(id_text(written) or "", str(unwrapped(written)).strip(), split, entry.place, cells)
 
     def _grouped(self, parts: Iterable[Part | Rejected]) -> Entries:
-        """Yield a dialogue for each run of consecutive rows with one id."""
+        """Yield one dialogue per run of consecutive rows with the same id."""
         group: _Group | None = None
         for part in parts:
             if isinstance(part, Rejected):
@@ -205,7 +205,7 @@ class RowReader:
             yield from self._dialogue(group)
 
     def _scattered(self, parts: Iterable[Part | Rejected]) -> Entries:
-        """Yield a dialogue for all rows with one id, wherever they are."""
+        """Yield one dialogue per id, from all rows with this id, wherever they are."""
         store = RowStore()
         for part in parts:
             if isinstance(part, Rejected):
@@ -224,7 +224,7 @@ class RowReader:
     def _dialogue(self, group: _Group) -> Entries:
         first = group.rows[0] if group.rows else None
         if first is None:
-            # All rows of the group were rejected before, each with its reason.
+            # All rows of the group have been rejected already, each with its reason.
             return
         try:
             if group.fault:
@@ -235,7 +235,7 @@ class RowReader:
         self._number += 1
 
     def _made(self, rows: list[Part]) -> Item:
-        """Return the dialogue of its rows as a decoded JSON object."""
+        """Build a dialogue from its rows, as a decoded JSON object."""
         first = rows[0]
         if "dialogue" in self._known and not first.dialogue:
             raise Refused(f"the column {self._known['dialogue']!r} is empty")
@@ -264,19 +264,19 @@ class RowReader:
         return self._fields.of(cast("Value", row.cells))
 
     def _order_column(self, rows: list[Part]) -> str:
-        """Return the columns that decide the order of the turns, for a notice."""
+        """Return the names of the columns that decide the order of the turns, for a notice."""
         fields = ["turn"] if "turn" in self._known else ["time", "reply_to"]
         known = {**self._of(rows[0]), **self._known}
         return " and ".join(repr(known[field]) for field in fields if field in known)
 
     def _in_order(self, rows: list[Part]) -> list[Part]:
-        """Return the rows in the order of their turns."""
+        """Return the rows of a dialogue in the order of its turns."""
         if (key := self._known.get("turn")) is not None:
             return _by_number(rows, key)
         return self._replies_later(self._by_time(rows))
 
     def _by_time(self, rows: list[Part]) -> list[Part]:
-        """Return the rows sorted by time, if each of them has one."""
+        """Return the rows sorted by time if all of them have a time, else in their old order."""
         written = [cast("Value", row.cells).get(self._of(row).get("time", "")) for row in rows]
         if all(cell in (None, "") for cell in written):
             return rows
@@ -286,13 +286,13 @@ class RowReader:
             return rows
         seconds = cast("list[float]", times)
         if seconds[0] > seconds[-1] and seconds == sorted(seconds, reverse=True):
-            # The file lists the newest rows first. Reverse it, so that rows of the same second are in
-            # order, too.
+            # The file lists the newest rows first.
+            # Reverse it, so that rows of the same time are in order, too.
             rows, seconds = rows[::-1], seconds[::-1]
         return [rows[at] for at in sorted(range(len(rows)), key=seconds.__getitem__)]
 
     def _replies_later(self, rows: list[Part]) -> list[Part]:
-        """Return the rows so that each comes after the row that it answers; otherwise their order is kept."""
+        """Move each reply after the row that it answers, and keep the order of the rows otherwise."""
         replies = [_reply(cast("Value", row.cells), self._fields) for row in rows]
         if not any(answered for _, answered in replies):
             return rows
@@ -310,8 +310,8 @@ class RowReader:
             if parent is not None:
                 answers.setdefault(parent, []).append(at)
         if answers:
-            # On Reddit, top-level comments answer the post (``link_id``), which is not among the
-            # comments. They do not count as replies to missing messages.
+            # On Reddit, a top-level comment answers the post (``link_id``), which is not among the comments.
+            # Do not count these answers as replies to missing messages.
             post = set(parent_names(rows[0].dialogue))
             gone = [
                 answered for (_, answered), at in zip(replies, above, strict=True) if at is None and answered
@@ -324,16 +324,17 @@ class RowReader:
         placed: set[int] = set()
         for at, parent in enumerate(above):
             if parent is not None and parent not in placed:
-                # The row is placed as soon as its parent is.
+                # This row comes too early. It is placed together with the row that it answers.
                 continue
             pending = [at]
             while pending:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Only answers that precede their parent in the file have been skipped.
+                # Place the answers that came too early.
+                # Those after this row in the file are placed by the loop.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
-        # Rows in a cycle of replies were never placed.
+        # If the replies form a cycle, its rows were never placed.
         if len(order) < len(rows):
             raise Refused("its replies go in a circle")
         return [rows[at] for at in order]
@@ -341,7 +342,7 @@ class RowReader:
 
 @dataclass(slots=True)
 class _Group:
-    """The rows of a dialogue, and why it must be rejected, if it must."""
+    """The rows of a dialogue; if the dialogue must be rejected, also the reason."""
 
     first: Part
     rows: list[Part] = field(default_factory=list[Part])
@@ -351,7 +352,7 @@ class _Group:
         """Add a row.
 
         Args:
-            part: The row. If it has a fault, the dialogue will be rejected.
+            part: The row. If it has a fault, the dialogue is rejected later.
         """
         if part.fault:
             self.fault = self.fault or part.fault
@@ -366,7 +367,7 @@ def _split(cell: Any) -> str:
 
 
 def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
-    """Return the id of a row and the id of the row that it answers; invalid ids count as missing."""
+    """Return the id of a row, and the id of the row that it answers. An invalid id counts as missing."""
     known = fields.of(cells)
     found: list[str | None] = []
     for field_ in ("id", "reply_to"):
@@ -375,7 +376,7 @@ def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
         except Refused:
             found.append(None)
     id, answered = found
-    # A message that answers itself begins a thread.
+    # A message that refers to itself answers nothing, so it begins a thread.
     return id, None if answered == id else answered
 
 
@@ -384,7 +385,7 @@ def _by_number(rows: list[Part], key: str) -> list[Part]:
 
     Args:
         rows: The rows of a dialogue.
-        key: The column of the turn number.
+        key: The column that contains the turn number.
 
     Returns:
         The sorted rows.
@@ -402,7 +403,7 @@ def _by_number(rows: list[Part], key: str) -> list[Part]:
 
 
 def _turn_number(cell: Any, row: Part) -> int:
-    """Return a turn number, which may be a number or a text with digits.
+    """Convert a cell to a turn number. The cell may be a number or a string of digits.
 
     Args:
         cell: The cell of the turn number.

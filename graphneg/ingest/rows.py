@@ -1,8 +1,8 @@
-"""Convert records to rows, the parameters of the Cypher statements in ``cypher/load/``.
+"""Convert records to rows, which are the parameters of the Cypher statements in ``cypher/load/``.
 
-A row is a dict of the properties of a node or relationship. Ids are made from the data, so that the
-same input gives the same ids. Rows refer to each other by index in the batch, because the server then
-needs no index look-up to connect them.
+A row is a dict with the properties of a node or relationship. Ids are derived from the data, so equal input
+gives equal ids. A row refers to another row by its index in the batch, so that the server can connect the two
+nodes without an index look-up.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> rows = GraphRows()
@@ -39,15 +39,15 @@ from graphneg.shards import natural_order
 Row = dict[str, Any]
 
 GOLD = "penman"
-"""The source name of graphs that come with a corpus."""
+"""The source of graphs that were loaded with a corpus, in contrast to those of a parser."""
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
-# Properties that graphneg itself sets.
+# Names of properties that graphneg itself sets. Attributes must not overwrite them.
 _RESERVED = {"id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"}
 
 
 def utterance_id(dialogue: str, turn: int) -> str:
-    """Return the id of an utterance: ``dailydialog/test/12#3``.
+    """Return the id of an utterance, such as ``dailydialog/test/12#3``.
 
     Args:
         dialogue: The id of the dialogue.
@@ -60,7 +60,7 @@ def utterance_id(dialogue: str, turn: int) -> str:
 
 
 def amr_id(utterance: str, source: str) -> str:
-    """Return the id of an utterance's graph: ``dailydialog/test/12#3@penman``.
+    """Return the id of an utterance's graph, such as ``dailydialog/test/12#3@penman``.
 
     Args:
         utterance: The id of the utterance.
@@ -73,13 +73,13 @@ def amr_id(utterance: str, source: str) -> str:
 
 
 def text_key(text: str) -> str:
-    """Return a key by which utterances with equal texts are found.
+    """Return a key that is equal for utterances with equal texts.
 
     Args:
         text: The text. White space is normalized.
 
     Returns:
-        The `digest` of the text.
+        The `digest` of the normalized text.
     """
     return digest(one_line(text))
 
@@ -88,7 +88,7 @@ def digest(value: Any) -> str:
     """Return a digest of a value.
 
     Args:
-        value: A text, or a value that JSON can represent. The order of keys does not matter.
+        value: A string, or a value that JSON can represent. The order of keys in objects does not matter.
 
     Returns:
         24 hexadecimal digits.
@@ -99,23 +99,23 @@ def digest(value: Any) -> str:
 
 @lru_cache(maxsize=65536)
 def term_of(concept: str) -> str | None:
-    """Return the term that a concept's node is connected to.
+    """Return the term of a concept. Nodes with this concept are connected to the term.
 
     Args:
         concept: An AMR concept, such as ``give-up-07``.
 
     Returns:
-        The lemma or phrase, such as ``give up``. None for concepts that only build structure, such as
+        The lemma or phrase, such as ``give up``. None for a concept that only builds structure, such as
         ``and`` or ``be-located-at-91``.
     """
-    # "and", "name", "be-located-at-91", "distance-quantity"
+    # For example "and", "name", "be-located-at-91" and "distance-quantity".
     if concept in word_class("structural-concepts") or concept.endswith(("-91", "-quantity")):
         return None
     return lexeme(concept)
 
 
 def attributes_row(attributes: Mapping[str, Any]) -> Row:
-    """Return attributes as node properties.
+    """Convert attributes to node properties.
 
     >>> attributes_row({"topic": "food", "tags": ["a", "b"], "ratings": [1, 2]})
     {'topic': 'food', 'tags': ['a', 'b'], 'attributes': '{"ratings": [1, 2]}'}
@@ -124,14 +124,14 @@ def attributes_row(attributes: Mapping[str, Any]) -> Row:
         attributes: Attributes of a dialogue or an utterance.
 
     Returns:
-        Texts, numbers and lists of texts under their own names. All others, and those whose names are
-        reserved or are not lower-case identifiers, as one JSON text under ``attributes``.
+        Strings, numbers and lists of strings under their own names. All other values go into one JSON string
+        under ``attributes``. So do values whose names are reserved or not lower-case identifiers.
     """
     row: Row = {}
     rest: Row = {}
     for name, value in attributes.items():
         texts: list[Any] = value if isinstance(value, list) else []
-        # Neo4j stores no nested values, and lists of one type only.
+        # Neo4j cannot store nested values, and all items of a list must have the same type.
         plain = isinstance(value, str | int | float) or (texts and all(isinstance(x, str) for x in texts))
         (row if plain and _KEY.fullmatch(name) and name not in _RESERVED else rest)[name] = value
     if rest:
@@ -141,13 +141,13 @@ def attributes_row(attributes: Mapping[str, Any]) -> Row:
 
 @dataclass(slots=True)
 class DialogueRows:
-    """Rows of a batch of dialogues, for ``load/dialogues`` and ``load/responses``.
+    """The rows for a batch of dialogues, for ``load/dialogues`` and ``load/responses``.
 
     Attributes:
-        dialogues: The dialogues. ``more`` holds their attributes.
-        utterances: The utterances. ``dialogue`` is an index into ``dialogues``.
-        next: Pairs of indices of consecutive utterances in ``utterances``.
-        responses: The responses, each with the id of the utterance that it answers.
+        dialogues: The rows of dialogues. ``more`` contains the attributes of the dialogue.
+        utterances: The rows of utterances. ``dialogue`` is an index into ``dialogues``.
+        next: Pairs of consecutive utterances, as indices into ``utterances``.
+        responses: The rows of responses. Each has the id of the utterance that it answers.
     """
 
     dialogues: list[Row] = field(default_factory=list[Row])
@@ -170,9 +170,9 @@ class DialogueRows:
                 "id": dialogue.id,
                 "corpus": dialogue.corpus,
                 "split": dialogue.split,
-                # Sorts dialogue 9 before dialogue 10.
+                # The sort key puts dialogue 9 before dialogue 10.
                 "order": natural_order(dialogue.id),
-                # Shows whether a stored dialogue with this id has the same content.
+                # By the digest, a later load recognizes a stored dialogue with the same content.
                 "digest": digest([turns, responses, dict(dialogue.attributes)]),
             }
         )
@@ -198,14 +198,14 @@ class DialogueRows:
 
 @dataclass(slots=True)
 class GraphRows:
-    """Rows of a batch of graphs, for ``load/terms``, ``load/graphs`` and ``load/meanings``.
+    """The rows for a batch of graphs, for ``load/terms``, ``load/graphs`` and ``load/meanings``.
 
     Attributes:
-        lexicon: The lexicon from which the facts about nodes are computed.
-        nodes: The nodes of all graphs, with the facts about them.
-        amrs: The graphs, each with the id of the utterance that it belongs to.
-        roles: The edges. ``from`` and ``to`` are indices into ``nodes``.
-        lexemes: Maps each term to the indices of the nodes that express it.
+        lexicon: The lexicon, which is used to compute facts about nodes.
+        nodes: The rows of the nodes of all graphs, with facts about them.
+        amrs: The rows of graphs. Each has the id of the utterance to which the graph belongs.
+        roles: The rows of edges. ``from`` and ``to`` are indices into ``nodes``.
+        lexemes: For each term, the nodes that express it, as indices into ``nodes``.
     """
 
     lexicon: Lexicon = field(default_factory=english)
@@ -214,22 +214,23 @@ class GraphRows:
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     said: dict[str, list[Saying]] = field(default_factory=dict[str, list[Saying]])
-    """By graph, what its nodes say; repetitions in a dialogue are found by comparing these."""
+    """The statements that the nodes of each graph make, by graph id. Repetitions are found by comparing
+    them."""
     _first: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, graph: AmrGraph, of: str, source: str, digest: str, text: str = "") -> None:
         """Add the rows of a graph.
 
         Args:
-            graph: The graph. Its id is that of the ``Amr`` node.
-            of: The id of the utterance that it belongs to.
-            source: Where the graph comes from, such as `GOLD`.
+            graph: The graph. The ``Amr`` node gets its id.
+            of: The id of the utterance to which the graph belongs.
+            source: The origin of the graph, such as `GOLD`.
             digest: The digest of its PENMAN text.
             text: The text of the utterance.
         """
         first = self._first[graph.id] = len(self.nodes)
         properties: Row = {"id": graph.id, "source": source, "digest": digest, "depth": graph.depth}
-        # The lexicon is English, so texts in other languages are marked.
+        # Mark texts in other languages, because the lexicon is English.
         if is_foreign(text):
             properties["foreign"] = True
         if graph.metadata:
@@ -247,7 +248,7 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
-                    # Indices count in the batch, node numbers in the graph.
+                    # `lexemes` has indices in the batch, whereas `node.k` is the number in the graph.
                     self.lexemes.setdefault(term, []).append(first + node.k)
             else:
                 row["value"] = node.value
@@ -265,15 +266,15 @@ class GraphRows:
         for mention in graph.mentions:
             properties = {"align": mention.align, "role_align": mention.role_align}
             properties |= {"pos": mention.pos, "reentrant": True}
-            # A variable that is mentioned again is an edge, not a node.
+            # In PENMAN notation, a reentrancy mentions a variable again. It is an edge, but not another node.
             self._role(first, mention.up, mention.target, mention.role, properties)
 
     def mark_echoes(self, turns: Sequence[tuple[str, str]]) -> None:
-        """Mark the nodes that repeat what an earlier turn of the dialogue says.
+        """Mark the nodes that repeat what was said in an earlier turn of the dialogue.
 
         Args:
-            turns: The speaker and the graph id of each turn that has a graph, in order. The graphs must
-                have been added.
+            turns: The speaker and the graph id of each turn that has a graph, in order. The graphs must have
+                been added before.
         """
         found = echoes([SaidTurn(speaker, self.said[id]) for speaker, id in turns])
         for (_, id), own in zip(turns, found, strict=True):
@@ -281,28 +282,28 @@ class GraphRows:
                 self.nodes[self._first[id] + k]["echo"] = by
 
     def _role(self, first: int, up: int, target: int, role: str, properties: Row) -> None:
-        """Add an edge from predicate to argument, also if the text writes the inverse role."""
-        # (b / boy :ARG0-of (w / want-01)) has the edge want-01 -ARG0-> boy.
+        """Add an edge from predicate to argument, even if the PENMAN text has the inverse role."""
+        # For example, (b / boy :ARG0-of (w / want-01)) has the edge want-01 -ARG0-> boy.
         inverted = is_inverted(role)
         start, end = (target, up) if inverted else (up, target)
         properties["role"] = role[:-3] if inverted else role
         self.roles.append({"from": first + start, "to": first + end, "inverted": inverted, **properties})
 
     def lexeme_rows(self) -> list[Row]:
-        """Return the terms of the batch, each with the indices of the nodes that express it."""
+        """Return a row for each term of the batch, with the indices of the nodes that express it."""
         said = sorted(self.lexemes.items())
         return [{"text": text, "kind": kind_of(text), "nodes": nodes} for text, nodes in said]
 
 
 def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
-    """Return the row of a pair of opposites.
+    """Convert a pair of opposites to a row.
 
     Args:
         opposite: The pair, as ConceptNet has it.
-        lexicon: Knows for which kinds of things the words are opposites.
+        lexicon: The lexicon. It contains the kinds of things to which a pair applies.
 
     Returns:
-        The pair, with the noun kinds of both words and the kinds of things that they are opposites of.
+        A row with the pair, the noun kinds of both words, and the kinds of things to which the pair applies.
     """
     start, end = opposite.start, opposite.end
     known = {"start_kind": kind_of(start), "end_kind": kind_of(end), "said_of": lexicon.said_of(start, end)}
@@ -310,14 +311,14 @@ def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
 
 
 def term_row(text: str, lexicon: Lexicon) -> Row:
-    """Return the row of a term.
+    """Convert a term to a row.
 
     Args:
         text: The lemma or phrase.
-        lexicon: Knows the classes of words.
+        lexicon: The lexicon, which contains the classes of words.
 
     Returns:
-        The term with its form, word classes and noun class.
+        A row with the term, its surface form, its word classes and its noun class.
     """
     classes, goods = sorted(lexicon.of(text.replace(" ", "-"))), "goods" in lexicon.of(kind_of(text))
     known = {"text": text, "form": form_of(text), "classes": classes, "goods": goods or None}
@@ -325,30 +326,30 @@ def term_row(text: str, lexicon: Lexicon) -> Row:
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
-    """Return how words move along their scales.
+    """Return how words can be moved along scales, for example from one day of the week to another.
 
     >>> move_rows(["monday"], english())
     [{'from': 'monday', 'how': 'time', 'to': 'thursday'}]
 
     Args:
         texts: The lemmas.
-        lexicon: Knows the scales.
+        lexicon: The lexicon, which contains the scales.
 
     Returns:
-        A row for each word and scale. Words without a scale have none.
+        One row per word and scale. A word without a scale has no row.
     """
     return [{"from": text, "how": how, "to": to} for text in texts for how, to in lexicon.moves.get(text, ())]
 
 
 def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
-    """Return the row of a frame.
+    """Convert a frame to a row.
 
     Args:
         frame: The PropBank frame.
-        lexicon: Knows the classes of frames.
+        lexicon: The lexicon, which contains the classes of frames.
 
     Returns:
-        The id, the term of the lemma, and the properties of the node.
+        A row with the id, the term of the lemma, and the properties of the frame's node.
     """
     properties: Row = {"id": frame.id, "lemma": frame.lemma, "roles": list(frame.roles)}
     properties["classes"] = sorted(lexicon.of(frame.id))
@@ -358,30 +359,30 @@ def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
 
 
 RANKS = 1 << 31
-"""The number of different ranks.
+"""The number of possible ranks.
 
-A rank is a pseudo-random integer below this number. It depends on the sentence alone, so samples by
-rank can be repeated.
+The rank of a sentence is a pseudo-random integer below this number. It depends only on the sentence, so a
+sample of sentences that is drawn by rank can be repeated.
 """
 FIRST, SECOND, THIRD = 1, 2, 3
 LONGEST_SENTENCE = 2_000
-"""Maximum length of a sentence in characters. A longer line is a text without sentence ends."""
-# "I see, ...", "You're right, ..."
+"""Maximum length of a sentence in characters. Longer input is a text whose sentences were not separated."""
+# Matches the opening words in "I see, ..." and "You're right, ...".
 _ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
-# A capital letter, then words, commas, apostrophes and hyphens, then one final mark. Periods inside are
-# allowed only in titles, as in "Dr. Lee".
+# Matches a sentence that starts with a capital letter and ends with a single final mark.
+# In between, it has only words, commas, apostrophes, hyphens, and periods in titles, as in "Dr. Lee".
 _PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bMrs))\.)*[.!?]")
 
 
 def sentence_row(sentence: Sentence) -> dict[str, Any]:
-    """Return the properties of a ``Sentence`` node.
+    """Convert a sentence to the properties of its ``Sentence`` node.
 
     Args:
         sentence: The sentence.
 
     Returns:
-        The properties that decide whether the sentence can be a response. ``terms`` holds the content
-        lemmas.
+        The properties, which show whether the sentence can serve as a response. ``terms`` contains its
+        content lemmas.
     """
     text = sentence.text
     words, terms, aside = _words(text), content_lemmas(text), _ASIDE.match(text)
@@ -394,7 +395,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "content": len(terms),
         "mood": mood_of(text),
         "person": _person(words),
-        # The first word; for "I see, ..." and "You're right, ..." both words.
+        # The opening is the first word, or both words of "I see, ..." or "You're right, ...".
         "opening": aside[1].lower().replace("’", "'") if aside else words[0] if words else "",
         "finite": sentence.clause or _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
@@ -408,14 +409,14 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text has apostrophes where needed, no spaced dashes and no doubled words."""
+    """Return whether a text has no missing apostrophes, no spaced dashes and no doubled words."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))
 
 
 def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the terms that sentences mention.
+    """Return the terms that sentences mention, with a score for each mention.
 
     >>> mention_rows([{"terms": ["dog", "park"], "dialogue": ""}, {"terms": ["dog"], "dialogue": "a/b/1"}])[0]
     {'text': 'dog', 'places': [0, 1], 'scores': [0.5, 1.0], 'spoken': 1}
@@ -424,9 +425,10 @@ def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         sentences: Rows of sentences.
 
     Returns:
-        For each term, the indices of the sentences that mention it, a score for each, and the number of
-        sentences that come from dialogues. The score is 1 divided by the number of terms in the
-        sentence: a sentence that mentions fewer terms is more about each of them.
+        One row per term. ``places`` contains the indices of the sentences that mention it, ``scores`` a score
+        per sentence, and ``spoken`` the number of these sentences that come from dialogues. A score is 1
+        divided by the number of terms in the sentence: a sentence with fewer terms is more about each of
+        them.
     """
     places: dict[str, list[int]] = {}
     for place, row in enumerate(sentences):
@@ -444,7 +446,7 @@ def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def mood_of(text: str) -> str:
-    """Return the mood of a sentence by its final punctuation mark.
+    """Return the mood of a sentence, judged by its final punctuation mark.
 
     Args:
         text: The sentence.
@@ -452,13 +454,13 @@ def mood_of(text: str) -> str:
     Returns:
         ``question``, ``exclamation`` or ``statement``.
     """
-    # Closing quotation marks and brackets come after the mark: She said "Really?"
+    # Skip closing quotation marks and brackets, as in: She said "Really?"
     end = text.rstrip("\"'”’) ")[-1:]
     return {"?": "question", "!": "exclamation"}.get(end, "statement")
 
 
 def person_of(text: str) -> int:
-    """Return the lowest grammatical person that a text refers to.
+    """Return the lowest grammatical person in a text.
 
     >>> person_of("You never met us."), person_of("You never met them."), person_of("It rains.")
     (1, 2, 3)
@@ -467,20 +469,20 @@ def person_of(text: str) -> int:
         text: The text.
 
     Returns:
-        1, 2 or 3.
+        1 if the text refers to the speaker, else 2 if it refers to the addressee, else 3.
     """
     return _person(_words(text))
 
 
 def _person(words: Sequence[str]) -> int:
-    # "I've" counts as "I".
+    # Cut contractions, so that "I've" counts as "I".
     bare = {word.partition("'")[0] for word in words}
     first, second = word_class("first-person"), word_class("second-person")
     return FIRST if bare & first else SECOND if bare & second else THIRD
 
 
 def _is_finite(words: Sequence[str]) -> bool:
-    """Return whether the words contain a finite verb form: "we go" does, "old cars" does not."""
+    """Return whether words include a finite verb: "we go" does, "old cars" does not."""
     finite, subjects = word_class("finite-forms"), word_class("subjects")
     return any(
         word in finite or (before in subjects and word not in CLOSED) or is_past(word)
@@ -489,23 +491,23 @@ def _is_finite(words: Sequence[str]) -> bool:
 
 
 def sentence(id: str, text: str, source: str, place: str, clause: bool = False) -> Sentence | Rejected:
-    """Return a sentence of a pool, with normalized spacing and quotation marks.
+    """Make a sentence for the pool of possible responses, with normalized spacing and quotation marks.
 
     Args:
         id: The id of the sentence, ``SOURCE/NAME``.
-        text: The text, which may be tokenized.
+        text: The text. Its tokens may be separated by spaces.
         source: The resource or corpus.
-        place: Where the sentence comes from, such as ``FILE:LINE``.
+        place: The position of the sentence, such as ``FILE:LINE``.
         clause: Whether the sentence is known to be a complete clause.
 
     Returns:
-        The sentence, or a `Rejected` if it is too long or contains a lone surrogate.
+        The sentence; a `Rejected` if it is too long or contains a lone surrogate.
     """
     text = closed_up(text)
     if len(text) > LONGEST_SENTENCE:
         return Rejected(place, f"a sentence is longer than {LONGEST_SENTENCE:,} characters")
     try:
-        # The driver cannot send lone surrogates.
+        # Reject lone surrogates, because the database driver cannot send them.
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         return Rejected(place, f"half of a surrogate pair, U+{ord(text[error.start]):04X}")
@@ -513,7 +515,7 @@ def sentence(id: str, text: str, source: str, place: str, clause: bool = False) 
 
 
 def as_sentence(example: str) -> str:
-    """Return a dictionary example with an initial capital and a final punctuation mark.
+    """Return a dictionary example as a sentence, with an initial capital and a final punctuation mark.
 
     >>> as_sentence("he ran up a large bill")
     'He ran up a large bill.'

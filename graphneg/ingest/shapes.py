@@ -1,8 +1,8 @@
 """Convert entries of any known shape to graphneg's own JSON format for dialogues.
 
-An entry is a dialogue (an object with its turns, or a list of turns) or one utterance (a row of a
-table). `graphneg.ingest.fields` finds which key holds which field. The result has the keys that
-``loaders/dialogue.schema.json`` describes; it is validated later.
+An entry is either a dialogue (an object that contains turns, or a list of turns) or a single utterance (a row
+of a table). `graphneg.ingest.fields` finds out which key contains which field. The result has the keys that
+``loaders/dialogue.schema.json`` describes. It is validated later.
 
 >>> item = Item("chat.json:1", 0, "", {"id": 7, "messages": [{"role": "user", "content": "Hi."}]})
 >>> [dialogue] = dialogue_values(lambda _: iter([item]), NoProgress(), Fields({}), Notices())
@@ -33,37 +33,37 @@ Entries = Iterator[Item | Rejected]
 Read = Callable[[Progress], Entries]
 
 _CONTAINERS = {"data", "dialogues", "dialogs", "conversations", "chats", "examples", "items", "rows"}
-"""Keys that hold the list of all dialogues of a document. They name no dialogue."""
+"""Keys under which a document stores the list of all its dialogues. They are not names of dialogues."""
 
 
 def dialogue_values(
     read: Read, progress: Progress, fields: Fields, notices: Notices, *, once: bool = False
 ) -> Entries:
-    """Return the entries of a source as dialogues.
+    """Return the dialogues of a source, in graphneg's own format.
 
     The first entry that has turns or a text decides whether the entries are dialogues or single utterances.
 
     Args:
-        read: Reads the entries from the beginning.
-        progress: Advanced while entries are read.
-        fields: Looks up the keys of fields.
-        notices: Receives what the keys were read as, and which oddities were accepted.
-        once: Whether entries can be read only once. They are then kept on disk if a second pass is needed.
+        read: Function that reads the entries from the beginning.
+        progress: Progress display, advanced while entries are read.
+        fields: Look-up that returns the key or column of each field, such as the text.
+        notices: Notices to the user, which report how keys were interpreted and what was assumed.
+        once: Whether the entries can be read only once. If a second pass is needed, they are kept on disk.
 
     Yields:
-        The dialogues, and a `Rejected` for each entry that is refused.
+        The dialogues, and a `Rejected` for each entry that cannot be read.
     """
     remaining = read(progress)
     lost: Rejected | None = None
     for entry in remaining:
         if isinstance(entry, Rejected):
-            # An unreadable first row may belong to the dialogue of the row after it.
+            # An unreadable row at the start may belong to the same dialogue as the first readable row.
             lost = entry
             yield Rejected(entry.place, entry.reason)
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # A member of a document, such as "meta", is not the row before the first one.
+            # In contrast to a row, a member of a document, such as "meta", does not belong to a dialogue.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -71,8 +71,8 @@ def dialogue_values(
         again = partial(read, NoProgress())
         entries: Entries = chain((entry,), remaining)
         needs_ids = not is_row(entry.value, fields) and not _has_id(entry, fields)
-        # Rows take a pass over their keys before they are grouped. Dialogues without ids take a pass that
-        # shows whether later ones have ids.
+        # A second pass is needed for rows, to find out how they are ordered.
+        # It is also needed for dialogues without ids, to find out whether later ones have ids.
         if once and (needs_ids or is_row(entry.value, fields)):
             again = _kept(entries)
             entries = again()
@@ -84,7 +84,7 @@ def dialogue_values(
 
 
 def _no_entry(value: Any, fields: Fields) -> str:
-    """Return why an object is neither a dialogue nor an utterance, or an empty text for other values."""
+    """Return why an object is neither a dialogue nor an utterance; an empty string for any other value."""
     is_other = not isinstance(value, dict) or is_row(value, fields) or has_turns(value, fields)
     return "" if is_other else _no_turns(cast("Value", value), fields)
 
@@ -95,7 +95,7 @@ def _no_turns(value: Value, fields: Fields) -> str:
 
 
 def _kept(entries: Entries) -> Callable[[], Entries]:
-    """Write entries to disk; return a function that reads them any number of times."""
+    """Write entries to disk, and return a function that reads them any number of times."""
     store = RowStore()
     for entry in entries:
         cells = dict(entry.cells) if isinstance(entry, UnreadRow) else {}
@@ -129,7 +129,7 @@ def _dialogues_of_objects(
 
 
 def _id_key(value: Value, fields: Fields) -> str | None:
-    """Return the key of a dialogue's id: its own ``id``, else the first other one that has a value."""
+    """Return the key that contains the id of a dialogue: ``id``, else the first known name with a value."""
     if "dialogue" in fields.said:
         return fields.said["dialogue"] or None
     plain = plain_names(value)
@@ -147,18 +147,18 @@ def _has_id(entry: Item | Rejected, fields: Fields) -> bool:
 
 
 class _Names:
-    """Create names for dialogues that have no id, so that all names in a source differ.
+    """Create unique names for those dialogues of a source that have no id.
 
-    If no dialogue of the source has an id, the name is the number of the entry. If some have ids, a
-    number could be the id of a later dialogue. The name is then ``unnamed-3``, for example.
+    The name is the number of the entry if no dialogue of the source has an id. If some have ids, a number
+    could also be the id of a later dialogue, so the name has a prefix: ``unnamed-3``, for example.
 
     Args:
-        fields: Looks up the keys of fields.
-        again: Reads the entries of the source again.
+        fields: Look-up that returns the key or column of each field, such as the text.
+        again: Function that reads the entries of the source again.
     """
 
     def __init__(self, fields: Fields, again: Callable[[], Entries]) -> None:
-        """Initialize without names."""
+        """Initialize the object; no name is taken yet."""
         self._fields, self._again = fields, again
         self._ids_are_given: bool | None = None
         self._keys = set[str]()
@@ -168,14 +168,14 @@ class _Names:
         self._ids_are_given = True
 
     def of(self, entry: Item, *, is_split: bool) -> str:
-        """Return a name for an entry without id.
+        """Return a name for an entry without an id.
 
         Args:
             entry: The entry.
             is_split: Whether the key of the entry is the name of a split.
 
         Returns:
-            The key of the entry in the document if that can be a name, else a number.
+            The key of the entry in its document if it can serve as a name, else a number.
         """
         if entry.key and not is_split and entry.key.casefold() not in _CONTAINERS:
             is_new = entry.key not in self._keys
@@ -187,8 +187,8 @@ class _Names:
 
 
 def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, ids: Ids) -> tuple[Any, str]:
-    """Return the dialogue of an object or of a list of turns, and what its keys were read as."""
-    # A bare list of turns has no other keys.
+    """Convert an object or a list of turns to a dialogue. Also return how its keys were interpreted."""
+    # If the entry is only a list of turns, it has no other keys.
     value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
     if not isinstance(value, dict):
         return value, ""
@@ -196,13 +196,13 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
     turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
     if turns is None:
         raise Refused(_no_turns(given, fields))
-    # Only a key that the caller named can be missing here.
+    # The key is missing only if the user named it: all other keys were found in the entry.
     if name is not None and name not in given:
         raise Refused(f"it has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
     others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
-    # Columns that an entry lacks are null in Parquet files.
+    # Skip None values. In Parquet files, a column that an entry lacks is null.
     result: dict[str, Any] = {key: one for key, one in others if one is not None}
-    # {"train": [...], "valid": [...]}: the key of the document is the split.
+    # In {"train": [...], "valid": [...]}, the key is the split of the dialogues in the list.
     is_split = entry.key != "" and split_of(Path(entry.key)) == entry.key.lower()
     if split and given[split] is not None:
         result["split"] = given[split]
@@ -222,8 +222,8 @@ def _of_object(entry: Item, fields: Fields, names: _Names, speakers: Speakers, i
 
 
 def _turns(value: Any, name: str, fields: Fields, speakers: Speakers) -> tuple[Any, Mapping[str, str]]:
-    """Return a list of turns under graphneg's own keys, in the order of their numbers if they have any."""
-    # {"text": [...], "speaker": [...]} becomes a list of turns.
+    """Convert turns to graphneg's own keys, sorted by turn number if they have numbers."""
+    # Turns may be stored by column: {"text": [...], "speaker": [...]}.
     if columns := columns_of(value):
         value = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     if not isinstance(value, list):
@@ -249,7 +249,7 @@ def _turns(value: Any, name: str, fields: Fields, speakers: Speakers) -> tuple[A
 
 
 def _ordered(turns: list[Any], numbers: list[Any]) -> list[Any]:
-    """Return the turns in the order of their numbers, if these are 0 to n-1 or 1 to n."""
+    """Return turns sorted by their numbers if these are 0 to n-1 or 1 to n, else in their old order."""
     if len(numbers) != len(turns) or not all(isinstance(number, int) for number in numbers):
         return turns
     order = sorted(range(len(turns)), key=numbers.__getitem__)

@@ -1,10 +1,10 @@
-"""Write and read CSV sheets that people fill in with a spreadsheet.
+"""Write and read CSV sheets that people fill in with a spreadsheet program.
 
-`sheet_text` returns columns and rows as CSV text. `read_sheet` reads a filled sheet back as rows with
-their places, ``FILE:LINE``.
+`sheet_text` converts columns and rows to CSV text. `read_sheet` reads a sheet that was filled in, and returns
+its rows with their positions, ``FILE:LINE``.
 
-Spreadsheets evaluate a cell such as ``=HYPERLINK(…)`` as a formula. Such a text is therefore written
-with a leading apostrophe, and `read_sheet` removes the apostrophe again:
+Spreadsheet programs evaluate a cell such as ``=HYPERLINK(…)`` as a formula. Such a text is therefore written
+with a leading apostrophe, which `read_sheet` removes:
 
 >>> print(sheet_text(["comment"], [["=1+1"], ["it's"]]).split())
 ['comment', "'=1+1", "it's"]
@@ -24,10 +24,10 @@ from graphneg.ingest.delimited import read_rows
 from graphneg.model import Rejected
 
 FORMULA = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
-"""The start of a formula in a spreadsheet (OWASP, "CSV Injection"), after any number of apostrophes.
+"""Matches the start of a spreadsheet formula (OWASP, "CSV Injection"), after any number of apostrophes.
 
-Spreadsheets also evaluate the full-width signs. The apostrophes make escaping reversible: a text that
-already starts with ``'=`` gets one more.
+Spreadsheet programs also evaluate full-width signs, such as "＝". Apostrophes are matched to make escaping
+reversible: a text that already starts with ``'=`` gets one more apostrophe.
 """
 
 
@@ -36,10 +36,10 @@ def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
     Args:
         columns: The names of the columns.
-        rows: The cells of each row. Text that a spreadsheet would evaluate is escaped.
+        rows: The cells of each row. Texts that a spreadsheet program would evaluate are escaped.
 
     Returns:
-        The header and the rows, with the line ends of CSV (CR LF).
+        The header and the rows. Lines end with CR LF, as usual in CSV.
     """
     text = io.StringIO(newline="")
     csv.writer(text).writerows([map(_escape, row) for row in (columns, *rows)])
@@ -47,7 +47,7 @@ def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _escape(cell: object) -> object:
-    """Return a cell that no spreadsheet evaluates; numbers stay numbers."""
+    """Return a cell that spreadsheet programs do not evaluate; numbers are not changed."""
     return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
@@ -56,23 +56,23 @@ def _unescape(cell: str) -> str:
 
 
 def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Read a sheet that was filled in.
+    """Read a sheet that people filled in.
 
     Args:
         path: The file.
         columns: The required columns.
-        form: A description of the sheet's columns, for the error message.
+        form: A description of the expected columns, for the error message.
 
     Yields:
-        The place of each row, ``FILE:LINE`` of its first line, and its cells by column.
+        The position of each row's first line, ``FILE:LINE``, and the cells of the row by column.
 
     Raises:
-        InputError: The file is not valid CSV, lacks a required column, has a column twice, or has a row
-            with another number of cells than the header.
+        InputError: The file is not valid CSV, lacks a required column, has a column twice, or has a row with
+            more or fewer cells than the header.
     """
     header: list[str] = []
     for row in read_rows(_lines(path), ","):
-        # A sheet is edited by hand, so an error is reported at once instead of being skipped.
+        # Raise an error for an invalid row instead of skipping it: people edit the sheet and can fix it.
         if isinstance(row, Rejected) or row.fault:
             raise InputError(f"{row.place}: {row.reason if isinstance(row, Rejected) else row.fault}")
         if not header:
@@ -91,7 +91,7 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str] | Rejected]:
-    # An empty `newline` keeps line breaks inside cells as they are.
+    # With an empty `newline`, line breaks inside cells are not converted.
     for number, line in enumerate(io.StringIO(read_text(path), newline=""), 1):
         place = f"{path}:{number}"
         yield Rejected(place, "a NUL character") if "\0" in line else (place, line)

@@ -1,8 +1,8 @@
-"""Keep the state of a load on disk, so that memory does not grow with the input files.
+"""Keep the state of a load on disk, so that memory use does not grow with the input files.
 
-`KnownIds` is a set of names. `RowStore` takes the rows of a table in any order and returns them grouped
-by dialogue. `Threads` finds the first message of each thread. All of them use temporary SQLite
-databases without a file name, which are deleted when the object is.
+`KnownIds` is a set of names. `RowStore` takes the rows of a table in any order, and returns them grouped by
+dialogue. `Threads` finds the first message of each thread. They use temporary SQLite databases without a file
+name, which SQLite deletes when the object is deleted.
 
 >>> rows = RowStore()
 >>> for key, said in (("a", "Hi."), ("b", "Ho."), ("a", "Hello.")):
@@ -27,7 +27,7 @@ from graphneg.errors import InputError, first_line
 _CACHE = 16 << 20
 """Size of SQLite's page cache in bytes."""
 _REMEMBERED = 50_000
-"""Maximum number of keys that are also kept in memory."""
+"""Maximum number of keys that are cached in memory."""
 
 
 class KnownIds:
@@ -44,13 +44,13 @@ class KnownIds:
         self._rows.execute("CREATE TABLE ids (id PRIMARY KEY) WITHOUT ROWID")
 
     def add(self, id: str) -> bool:
-        """Add a name. A full disk raises `InputError`.
+        """Add a name. Raises `InputError` if the disk is full.
 
         Args:
             id: The name.
 
         Returns:
-            True if the name was not in the set before.
+            Whether the name is new.
         """
         with _enough_room("the ids of this load"):
             return self._rows.execute("INSERT OR IGNORE INTO ids VALUES (?)", (_key(id),)).rowcount > 0
@@ -59,8 +59,8 @@ class KnownIds:
 class RowStore:
     """The rows of a table, grouped by key.
 
-    Groups are returned in the order of their first rows, and rows in the order in which they were
-    added. Memory use stays below about 30 MB.
+    Groups are returned in the order of their first rows. The rows of a group are returned in the order in
+    which they were added. Memory use stays below about 30 MB.
     """
 
     def __init__(self) -> None:
@@ -72,14 +72,14 @@ class RowStore:
         self._groups = 0
 
     def add(self, key: str, row: Any) -> None:
-        """Add a row to a group. A full disk raises `InputError`.
+        """Add a row to a group. Raises `InputError` if the disk is full.
 
         Args:
             key: The key of the group.
-            row: Any value that `marshal` can write: JSON values and tuples.
+            row: The row: any value that `marshal` can write, such as JSON values and tuples.
         """
         with _enough_room("the rows of this file"):
-            # Consecutive rows mostly have the same key, so its number is found in memory.
+            # Consecutive rows often have the same key, so look up its number in the cache first.
             number = self._numbers.get(key)
             if number is None:
                 number = self._number(key)
@@ -96,10 +96,11 @@ class RowStore:
         return found
 
     def groups(self) -> Iterator[tuple[str, Iterator[Any]]]:
-        """Return the rows by group. A full disk raises `InputError`.
+        """Yield the rows by group. Raises `InputError` if the disk is full.
 
         Yields:
-            The key of each group, and an iterator over its rows. Read it before you take the next group.
+            The key of each group, and an iterator over its rows. Use up this iterator before you take the
+            next group.
         """
         found = self._db.execute(
             "SELECT key, data FROM rows JOIN groups ON groups.number = grp ORDER BY grp, rows.number"
@@ -111,7 +112,7 @@ class RowStore:
 
 
 class Threads:
-    """The messages of a file, and which message each of them answers.
+    """The messages of a file, each with the message that it answers.
 
     >>> threads = Threads()
     >>> for id, answered in (("c", "b"), ("a", None), ("b", "a"), ("d", "gone")):
@@ -121,17 +122,17 @@ class Threads:
     """
 
     def __init__(self) -> None:
-        """Initialize without messages."""
+        """Initialize the object without messages."""
         self._db = _database()
         self._db.execute("CREATE TABLE messages (id PRIMARY KEY, answered) WITHOUT ROWID")
         self._first: dict[str, str | None] = {}
 
     def add(self, id: str, answered: str | None) -> None:
-        """Add a message. A full disk raises `InputError`.
+        """Add a message. Raises `InputError` if the disk is full.
 
         Args:
             id: The id of the message. If an id is added twice, the first message is kept.
-            answered: The id of the message that it answers, or None.
+            answered: The id of the message that it answers; None if it answers none.
         """
         with _enough_room("the replies of this file"):
             self._db.execute(
@@ -142,11 +143,11 @@ class Threads:
         """Return the first message of a thread.
 
         Args:
-            id: Any message of the thread that was added.
+            id: The id of any message in the thread. It must have been added.
 
         Returns:
-            The message at the top of the chain of replies. If the message above it is missing, this is
-            the highest message that is present. None if the replies form a cycle.
+            The id of the message at the top of the chain of replies. If a message in the chain is missing,
+            the chain ends below it. None if the replies form a cycle.
         """
         passed: dict[str, None] = {}
         at = id
@@ -157,21 +158,21 @@ class Threads:
                 self._first[at] = at
             else:
                 at = above
-        # In a cycle of replies no message is the first, so this is None.
+        # If the replies form a cycle, no message is the first, and the result is None.
         first = self._first.get(at)
-        # Results are kept in memory for the next messages of the thread, up to a limit.
+        # Cache the result for the other messages of the thread, within the limit of the cache.
         if len(self._first) > _REMEMBERED:
             self._first.clear()
         self._first.update(dict.fromkeys(passed, first))
         return first
 
     def _answered(self, id: str) -> str | None:
-        """Return the message that a message answers, if it is present and not the message itself."""
+        """Return the message that a message answers; None if it is missing or is the message itself."""
         [answered] = self._db.execute("SELECT answered FROM messages WHERE id = ?", (_key(id),)).fetchone()
         if answered is None:
             return None
         name = answered if isinstance(answered, str) else answered.decode("utf-8", "surrogatepass")
-        # A reference may be the id itself or have a prefix.
+        # The reference may be the id itself, or have a prefix, as on Reddit.
         for spelling in parent_names(name):
             if self._db.execute("SELECT 1 FROM messages WHERE id = ?", (_key(spelling),)).fetchone():
                 return spelling if spelling != id else None
@@ -182,37 +183,37 @@ _KIND = re.compile(r"t[0-9]_(?=.)")
 
 
 def parent_names(id: str) -> tuple[str, ...]:
-    """Return the message ids that the reference of a reply may mean.
+    """Return the ids to which the reference of a reply may point.
 
-    Reddit references have a prefix for the kind of the object: ``t1_abc`` means the comment ``abc``.
+    A reference on Reddit has a prefix for the kind of object: ``t1_abc`` refers to the comment ``abc``.
 
     >>> parent_names("t1_abc"), parent_names("abc")
     (('t1_abc', 'abc'), ('abc',))
 
     Args:
-        id: The reference as the reply contains it.
+        id: The reference as it is written in the reply.
 
     Returns:
-        The reference itself, and the reference without its prefix if it has one.
+        The reference itself, and, if it has a prefix, the reference without the prefix.
     """
     return (id, id[3:]) if _KIND.match(id) else (id,)
 
 
 def is_scattered(keys: Iterable[Hashable]) -> bool:
-    """Return whether equal keys are separated by other keys.
+    """Return whether equal keys are separated by other keys, as in ``a b a``.
 
     >>> is_scattered("aabbb"), is_scattered("aba")
     (False, True)
 
     Args:
-        keys: The keys in their order. Reading stops soon after a key is repeated.
+        keys: The keys, in order. Reading stops soon after the first key that is found to be scattered.
 
     Returns:
-        True if a key occurs again after another key. Only hashes are kept, eight bytes per run of equal
-        keys, so about one answer in 10^8 is a false positive.
+        Whether a key occurs again after another key. Only hashes are compared, to save memory: eight bytes
+        per run of equal keys. The probability of a wrong True is about 1 in 10^8.
     """
     hashes = array("q")
-    # Test for repeated hashes each time their number has doubled: the total cost stays near-linear.
+    # Look for repeated hashes only when their number has doubled, so that the total cost is almost linear.
     limit = 64
     for key, _ in groupby(keys):
         hashes.append(hash(key))
@@ -230,15 +231,15 @@ def _has_equal(hashes: array[int]) -> bool:
 
 
 def _database() -> sqlite3.Connection:
-    # The first statement opens a transaction that is never committed: a commit per row takes 50 times as
-    # long.
+    # Python's sqlite3 opens a transaction with the first change.
+    # It is never committed, because a commit for each row would take 50 times as long.
     connection = sqlite3.connect("", check_same_thread=False)
     connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA cache_size = {-_CACHE // 1024};")
     return connection
 
 
 def _key(name: str) -> str | bytes:
-    """Return a name in a form that SQLite stores: it refuses text with lone surrogates."""
+    """Return a name in a form that SQLite can store. Strings with lone surrogates are stored as bytes."""
     return name if name.isascii() else name.encode("utf-8", "surrogatepass")
 
 

@@ -1,6 +1,7 @@
-"""Parse the timestamps of messages into numbers that sort.
+"""Convert the timestamps of messages to numbers that can be sorted.
 
-Exports write times in many formats. Ambiguous dates are not parsed:
+Chat exports write timestamps in many formats. A date whose order of day and month is unknown is not
+converted:
 
 >>> moment("1970-01-01T00:01:00Z") == moment("Thu, 01 Jan 1970 00:01:00 +0000") == moment("60") == 60.0
 True
@@ -17,32 +18,32 @@ from typing import Any
 from graphneg.ingest.values import unwrapped
 from graphneg.json_input import finite_number
 
-# 19 digits: a Unix time in nanoseconds.
+# Up to 19 digits before the point, which is enough for a Unix time in nanoseconds.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
-# "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` accepts no space before the time zone.
+# "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` rejects a space before the time zone, so it is removed.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
-# `parsedate_to_datetime` ignores AM and PM: it would read "Oct 31, 2017 10:10 PM" as 10:10 in the
-# morning.
+# `parsedate_to_datetime` ignores AM and PM: it would read "Oct 31, 2017 10:10 PM" as 10:10 in the morning.
+# Times with AM or PM are therefore excluded.
 _MONTH_NAME = re.compile(r"(?=.*\b[0-9]{4}\b)(?!.*\b[AaPp]\.?[Mm]\b).*[A-Za-z]{3}")
 
 
-# "17.05.2024 09:12": in dates with dots the day always comes first.
+# "17.05.2024 09:12": in dates with dots, the day always comes first.
 _DOTTED = re.compile(
     r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ ,T]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?)?"
 )
 
 
 def moment(value: Any) -> float | None:
-    """Return a time as a number.
+    """Return a timestamp as a number.
 
-    ``03/04/2024`` means 3 April in some countries and 4 March in others. Such dates are not parsed.
+    ``03/04/2024`` means 3 April in some countries and 4 March in others, so such dates are not converted.
 
     Args:
-        value: A number, or a text: digits, ISO 8601 (also with a space instead of ``T``), RFC 2822, a
-            date with dots (day first), or Twitter's format. Times without a time zone count as UTC.
+        value: A number, or a string: digits, ISO 8601 (also with a space instead of ``T``), RFC 2822, a date
+            with dots (day first), or Twitter's format. Times without a time zone count as UTC.
 
     Returns:
-        Seconds since 1970, or the number itself. None if the value has none of these formats.
+        Seconds since 1970; a number is returned as it is. None if the value has none of these formats.
     """
     value = unwrapped(value)
     if not isinstance(value, str):

@@ -1,10 +1,10 @@
-"""Remove the turns of a dialogue that nobody says.
+"""Remove the turns of a dialogue that nobody said.
 
-Exports of chats with language models contain system prompts, tool calls and empty messages. They are
-not turns of the conversation, so they are removed and the remaining turns are renumbered. Texts that a
-site puts in place of a deleted message, and lines that stand for images, are removed, too. Texts with
-HTML entities or a tokenizer's spaces are repaired if the caller asks for it. The notices of the load
-count every change.
+Exports of chats with language models contain system prompts, tool calls and empty messages. These are not
+part of the conversation, so they are removed and the remaining turns are renumbered. Two more kinds of text
+are removed: those that a site shows in place of a deleted message, and lines that stand for images. If the
+user asks for it, texts are repaired that contain HTML entities or were separated into tokens by spaces. Every
+change is counted in the notices of the load.
 
 >>> said = [("system", "Be brief."), ("Ann", "Hello."), ("Bo", ""), ("tool", "{}"), ("Bo", "Hi!")]
 >>> turns = tuple(Utterance(turn, *one) for turn, one in enumerate(said))
@@ -36,10 +36,11 @@ ROLES = {
         ("tool", "tool_call", "function", "function_call", "function_response", "observation"), TOOL
     ),
 }
-"""Lower-case speaker names that are not participants of the conversation, with the kind of their messages."""
-# "[deleted]", "[removed]", "[ Removed by Reddit ]", "[deleted by user]"
+"""Lower-case names of speakers that are not participants of the conversation, with the kind of their
+messages."""
+# Matches "[deleted]", "[removed]", "[ Removed by Reddit ]" and "[deleted by user]".
 _DELETED = re.compile(r"\[\s*(?:deleted|removed)(?:\s+by\s[^\[\]]{1,120})?\s*\]", re.IGNORECASE)
-# "<image>\nWhat is this?": data sets for models of images and text mark the place of an image like this.
+# "<image>\nWhat is this?": data sets for vision-language models mark the position of an image like this.
 _MEDIA_LINE = re.compile(
     r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
 )
@@ -50,13 +51,14 @@ _SPOILT = "with HTML entities or the blanks of a tokeniser"
 def of_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
     """Return the dialogue without empty turns, system prompts and tool messages.
 
-    The remaining turns are numbered anew. A response is attached to the last remaining turn at or
-    before its own turn, and is dropped if there is none. System prompts become the attribute ``system``
-    of the dialogue.
+    The remaining turns are renumbered. If the turn that a response answers was removed, the response is
+    attached to the last remaining turn before it, or dropped if there is none. System prompts become the
+    attribute ``system`` of the dialogue.
 
     Args:
         dialogue: The dialogue as a loader read it.
-        options: ``clean`` repairs the texts; ``notices`` counts the changes.
+        options: The options of the load. If ``clean`` is set, texts are repaired; ``notices`` counts all
+            changes.
 
     Returns:
         The dialogue with consecutive turn numbers.
@@ -65,7 +67,7 @@ def of_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
     responses = [replace(one, text=_mended(one.text, options)) for one in dialogue.responses]
     silent = [_silent(one, roles) for roles in [_roles(said)] for one in said]
     of_deleted = sum(not why and _is_deleted(one.speaker) for one, why in zip(said, silent, strict=True))
-    # Two deleted accounts look like one speaker.
+    # Count these turns, because all deleted accounts have the same name and look like one speaker.
     options.notices.count("turn", "of deleted accounts kept: they all have one name", of_deleted)
     if not any(silent) and not any(_unanswering(one) for one in responses):
         return replace(dialogue, utterances=tuple(said), responses=tuple(responses))
@@ -83,7 +85,7 @@ def of_turns(dialogue: Dialogue, options: LoadOptions) -> Dialogue:
 
 
 def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
-    """Return why an utterance is not a turn, or None if it is one."""
+    """Return why an utterance is not a turn of the conversation; None if it is one."""
     if not utterance.text.strip():
         return EMPTY
     if _is_deleted(utterance.text):
@@ -93,13 +95,13 @@ def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
 
 
 def _roles(said: Sequence[Utterance]) -> frozenset[str]:
-    """Return the names of speakers in ``ROLES`` who take no part in the conversation."""
+    """Return the speaker names in ``ROLES`` that are not participants of this conversation."""
     names = [one.speaker.casefold() for one in said]
     roles = frozenset(names) & ROLES.keys()
     others = set(names) - roles
-    # "system" may also be the name of a dialogue system that talks to a user (user: "A table for two." /
-    # system: "For what time?"). It counts as a participant if there is at most one other speaker and
-    # "system" speaks after that one.
+    # A dialogue system that talks to a user may also be called "system".
+    # In "user: A table for two. / system: For what time?", it is a participant.
+    # That is assumed if there is at most one other speaker, and "system" speaks after that speaker.
     if len(others) > 1:
         return roles
     opening = list(takewhile(roles.__contains__, names))
@@ -107,7 +109,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Return the responses with the new numbers of the turns that they answer."""
+    """Return the responses, with the new numbers of the turns that they answer."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
@@ -120,20 +122,20 @@ def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Noti
 
 
 def _unanswering(response: Response) -> str | None:
-    """Return why a response has no words to keep, or None if it has some."""
+    """Return why a response is dropped (it is empty or deleted); None if it is kept."""
     if not response.text.strip():
         return "empty response"
     return "deleted response" if _is_deleted(response.text) else None
 
 
 def _is_deleted(text: str) -> bool:
-    """Return whether a text or name stands for a deleted message or account."""
+    """Return whether a text or name only says that the message or the account was deleted."""
     return text.lstrip()[:1] == "[" and _DELETED.fullmatch(text.strip()) is not None
 
 
 def _shown(text: str, options: LoadOptions) -> str:
-    """Return the text without lines that stand for media; count them."""
-    # "<video>" is also a tag of HTML.
+    """Remove lines that stand for media from a text, and count them. Return the text."""
+    # "<video>" is also an HTML tag, so texts with closing tags are not changed.
     if "<" not in text or "</" in text:
         return text
     shown, lines = _MEDIA_LINE.subn("", text)
@@ -144,7 +146,7 @@ def _shown(text: str, options: LoadOptions) -> str:
 
 
 def _mended(text: str, options: LoadOptions) -> str:
-    """Return the text, repaired if the options ask for it; count texts that need repair."""
+    """Count a text that needs repair, and repair it if the options ask for that. Return the text."""
     coded = "&" in text and _ENTITY.search(text) is not None
     if not coded and not is_cut_up(text):
         return text
@@ -152,7 +154,7 @@ def _mended(text: str, options: LoadOptions) -> str:
         options.notices.count("text", f"{_SPOILT}: --clean mends them")
         return text
     options.notices.count("text", f"{_SPOILT} mended")
-    # Two passes, because some texts are escaped twice: "&amp;#39;" -> "&#39;" -> "'".
+    # Unescape twice, because some texts were escaped twice: "&amp;#39;" -> "&#39;" -> "'".
     for _ in range(2 if coded else 0):
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     return closed_up(text) if is_cut_up(text) else text.strip()

@@ -1,10 +1,10 @@
 """Validate dialogues and graphs before they are stored, and provide the base classes of most loaders.
 
-Servers abort a whole transaction if one value in it is too long or is not valid Unicode. Every loader
-therefore passes its dialogues through `valid_dialogues`, which yields each dialogue that can be stored,
-and a `Rejected` with place and reason for each other one. `FileLoader` and `DialogueLoader` are base
-classes: a loader of dialogues only has to convert one decoded entry to a dialogue. `placed` assigns the
-graphs of a PENMAN file to stored utterances.
+A database server aborts a whole transaction if one of its values is too long or not valid Unicode. Every
+loader therefore passes its dialogues through `valid_dialogues`. This function yields each dialogue that can
+be stored; for any other dialogue, it yields a `Rejected` with the position and the reason. `FileLoader` and
+`DialogueLoader` are base classes for loaders: a loader of dialogues only has to convert one decoded entry to
+a dialogue. `placed` assigns the graphs of a PENMAN file to utterances in the store.
 
 >>> [turn.speaker for turn in alternating(["Hi.", "Hello.", "How are you?"])]
 ['A', 'B', 'A']
@@ -36,26 +36,28 @@ from graphneg.store.statements import cypher_text
 _LARGEST_INTEGER = 2**63
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 LONGEST_KEY = 500
-"""Maximum length of an id, corpus, speaker, term or concept, in bytes of UTF-8.
+"""Maximum length of an id, corpus name, speaker, term or concept, in bytes of UTF-8.
 
-These values are indexed. Neo4j's range indexes take keys of about 8 kB. The embedded server takes keys
-that fit a page of 256 kB. A longer key makes the whole transaction fail. The limit leaves room for ids
-of graphs and nodes and for sort keys, which are a few times as long as the ids that they are made from.
+These values are indexed. Neo4j's range indexes accept keys of about 8 kB. The embedded server accepts keys
+that fit into a page of 256 kB. A longer key makes the whole transaction fail. The limit here is much lower,
+because the ids of graphs and nodes, and sort keys, are a few times as long as the ids from which they are
+derived.
 """
 LONGEST_CONSTANT = 5_000
-"""Maximum length of a constant in a graph in bytes, such as the URL of a ``:wiki`` role. Not indexed."""
+"""Maximum length in bytes of a constant in a graph, such as the URL of a ``:wiki`` role. It is not
+indexed."""
 LONGEST_GRAPH = 1_000_000
-"""Maximum length of an AMR graph in characters, with its metadata."""
+"""Maximum length in characters of an AMR graph in PENMAN notation, including its metadata."""
 
 
 class FileLoader(ABC):
-    """Base class of loaders that read file by file.
+    """Base class for loaders that read one file after the other.
 
     Attributes:
-        name: The name that ``graphneg load`` takes.
+        name: The name for the command ``graphneg load NAME``.
         summary: A one-line description for the help text.
-        within: The glob pattern of the files to read in a directory, and a description of these files
-            for the message if there are none. None: directories are refused.
+        within: The glob pattern of the files to read in a directory, and a description of these files for the
+            message if there are none. None if the loader does not accept directories.
     """
 
     name: ClassVar[str]
@@ -63,9 +65,9 @@ class FileLoader(ABC):
     within: ClassVar[tuple[str, str] | None] = None
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the records of the files, in their order.
+        """Yield the records from files, in order.
 
-        A file that is missing or has another format raises `InputError`.
+        Raises `InputError` if a file is missing or has another format.
 
         Args:
             paths: The files and directories.
@@ -78,13 +80,13 @@ class FileLoader(ABC):
             yield from checked(path, self.name, self.records(path, options))
 
     def files(self, paths: Sequence[Path]) -> list[Path]:
-        """Return the files to read, including those of the directories.
+        """Return the files to read, including the files in directories.
 
         Args:
             paths: The files and directories.
 
         Returns:
-            The files. Each exists and is not empty.
+            The files. All of them exist and are not empty.
         """
         if self.within is not None:
             paths = [file for path in paths for file in files_within(path, *self.within)]
@@ -99,19 +101,19 @@ class FileLoader(ABC):
             options: The options of the load.
 
         Returns:
-            An iterator over records, with a `Rejected` for each item that is refused.
+            An iterator over records. A `Rejected` is yielded for an item that cannot be loaded.
         """
 
 
 class DialogueLoader(FileLoader):
-    """Base class of loaders of dialogues.
+    """Base class for loaders of dialogues.
 
-    `items` cuts a file into entries, and a subclass implements `dialogue`, which converts an entry. A
-    dialogue that cannot be stored, or whose id is repeated, is rejected.
+    `items` splits a file into entries. A subclass implements `dialogue`, which converts one entry. A dialogue
+    is rejected if it cannot be stored, or if its id occurred before.
     """
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Return the dialogues of the files, as `FileLoader.read` does.
+        """Return the dialogues from files, like `FileLoader.read`.
 
         Args:
             paths: The files and directories.
@@ -135,38 +137,38 @@ class DialogueLoader(FileLoader):
         return self.read([path], options)
 
     def items(self, path: Path, progress: Progress) -> Iterable[Item | Rejected]:
-        """Return the entries of a file: by default one JSON value per line.
+        """Return the entries of a file; by default, one JSON value per line.
 
         Args:
             path: The file.
-            progress: Advanced while the file is read.
+            progress: Progress display, advanced while the file is read.
 
         Returns:
-            The entries, with a `Rejected` for each that cannot be read.
+            The entries. A `Rejected` is yielded for an entry that cannot be read.
         """
         return json_lines(path, progress)
 
     @abstractmethod
     def dialogue(self, item: Item) -> Dialogue:
-        """Return the dialogue of an entry.
+        """Convert an entry to a dialogue.
 
-        If the entry is not in the loader's format, implementations raise `Refused`.
+        An implementation raises `Refused` if the entry does not have the loader's format.
 
         Args:
             item: The entry.
 
         Returns:
-            The dialogue. Its ``id`` is a name without corpus and split; these two may be empty.
+            The dialogue. Its ``id`` is only a name, without corpus and split. These two may be empty.
         """
 
     def corpus(self, path: Path) -> str:
-        """Return the name of the corpus for entries and options that do not name one.
+        """Return the corpus name that is used if neither the entry nor the options name a corpus.
 
         Args:
             path: The file.
 
         Returns:
-            By default the name of the loader.
+            The name; by default, that of the loader.
         """
         return self.name
 
@@ -175,19 +177,19 @@ class DialogueLoader(FileLoader):
 
 
 def named(dialogue: Dialogue, options: LoadOptions, corpus: str, split: str) -> Dialogue:
-    """Return the dialogue under its complete id, without turns that nobody says.
+    """Give a dialogue its complete id, and remove turns that nobody said.
 
     Args:
-        dialogue: The dialogue of an entry, whose id may be a name alone.
-        options: Their corpus and split replace those of the dialogue.
-        corpus: The corpus of a dialogue that has none.
-        split: The split of a dialogue that has none.
+        dialogue: The dialogue from an entry. Its id may be only a name.
+        options: The options of the load. Their corpus and split, if any, replace those of the dialogue.
+        corpus: The corpus for a dialogue that has none.
+        split: The split for a dialogue that has none.
 
     Returns:
-        The dialogue with the id ``corpus/split/name``, as `of_turns` returns it.
+        The dialogue with the id ``corpus/split/name``, after `of_turns` has removed turns.
     """
     corpus, split = dialogue.corpus or corpus, dialogue.split or split
-    # Files that graphneg has written contain complete ids.
+    # If graphneg wrote the file, its ids are complete. Remove the parts that are added again below.
     name = dialogue.id.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
     whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
@@ -201,16 +203,16 @@ def dialogues_of(
     items: Callable[[Path, Progress], Iterable[Item | Rejected]],
     make: Callable[[Item, Path, LoadOptions], Dialogue],
 ) -> Iterator[Record]:
-    """Yield the dialogues of a loader's files.
+    """Yield the dialogues from a loader's files.
 
-    A file of another format raises `InputError`.
+    Raises `InputError` if a file has another format.
 
     Args:
         files: The files.
         loader: The name of the loader.
         options: The options of the load.
-        items: Reads the entries of a file.
-        make: Converts an entry to a dialogue. It may raise `Refused`.
+        items: Function that returns the entries of a file.
+        make: Function that converts an entry to a dialogue. It may raise `Refused`.
 
     Yields:
         Dialogues and rejected items.
@@ -229,16 +231,16 @@ def valid_dialogues(
 ) -> Iterator[Dialogue | Rejected]:
     """Convert entries to dialogues, and reject those that cannot be stored.
 
-    A full disk raises `InputError`, because the ids are kept on disk.
+    Raises `InputError` if the disk is full, because the ids are kept on disk.
 
     Args:
         items: The entries.
-        make: Converts an entry to a dialogue. It may raise `Refused`.
-        known: The ids of the dialogues that were read before in this load. A dialogue with one of them
-            is rejected.
+        make: Function that converts an entry to a dialogue. It may raise `Refused`.
+        known: The ids of dialogues that were read earlier in this load. A dialogue with one of these ids is
+            rejected.
 
     Yields:
-        Dialogues with their places, and rejected items.
+        Dialogues with their positions, and rejected items.
     """
     for item in items:
         if isinstance(item, Rejected):
@@ -250,7 +252,7 @@ def valid_dialogues(
         except Refused as reason:
             yield Rejected(item.place, f"item {item.key or item.number}: {reason}")
             continue
-        # Ids must be unique in the whole load: the store has a constraint on them.
+        # Ids must be unique in the whole load, because the store has a uniqueness constraint on them.
         if not known.add(dialogue.id):
             yield Rejected(item.place, f"the id {dialogue.id!r} came before in this load")
             continue
@@ -258,10 +260,10 @@ def valid_dialogues(
 
 
 def alternating(texts: Sequence[str], first: str = "A", second: str = "B") -> tuple[Utterance, ...]:
-    """Return utterances of two speakers who take turns.
+    """Convert texts to the utterances of two speakers who take turns.
 
     Args:
-        texts: The texts. White space around them is removed.
+        texts: The texts. Leading and trailing white space is removed.
         first: The first speaker.
         second: The second speaker.
 
@@ -274,17 +276,17 @@ def alternating(texts: Sequence[str], first: str = "A", second: str = "B") -> tu
 
 
 def strings(value: Any, what: str) -> list[str]:
-    """Return a decoded JSON value as a list of strings.
+    """Check that a decoded JSON value is a list of strings, and return it.
 
     Args:
         value: The value.
-        what: What the value is, for the message.
+        what: The name of the value, for the error message.
 
     Returns:
         The list.
 
     Raises:
-        Refused: The value is something else.
+        Refused: The value is anything else.
     """
     if not isinstance(value, list):
         raise Refused(f"{what} is not a list of strings")
@@ -295,17 +297,17 @@ def strings(value: Any, what: str) -> list[str]:
 
 
 def mapping(value: Any, what: str) -> Mapping[str, Any]:
-    """Return a decoded JSON value as an object.
+    """Check that a decoded JSON value is an object, and return it.
 
     Args:
         value: The value.
-        what: What the value is, for the message.
+        what: The name of the value, for the error message.
 
     Returns:
         The object.
 
     Raises:
-        Refused: The value is something else.
+        Refused: The value is anything else.
     """
     if not isinstance(value, dict):
         raise Refused(f"{what} is not a JSON object")
@@ -313,26 +315,25 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
 
 
 def require_storable(dialogue: Dialogue) -> None:
-    """Check that a store can hold a dialogue, and that no turn is empty.
+    """Check that a dialogue can be stored and that no turn is empty.
 
     Args:
-        dialogue: The dialogue under its complete id.
+        dialogue: The dialogue with its complete id.
 
     Raises:
-        Refused: The dialogue has no turns, an empty turn or response, a name that is too long, an id
-            with control characters, a character that UTF-8 cannot represent, or a number of more than
-            64 bits.
+        Refused: The dialogue has no turns, an empty turn or response, a name that is too long, an id with
+            control characters, a character that UTF-8 cannot represent, or a number of more than 64 bits.
     """
     if not dialogue.utterances:
         raise Refused("the dialogue has no turns")
     names = {"corpus": dialogue.corpus, "split": dialogue.split, "id": dialogue.id}
     names |= {f"speaker of turn {one.turn}": one.speaker for one in dialogue.utterances}
-    # Speakers and sources have the same limit as ids.
+    # The speakers and the sources of responses have the same maximum length as ids.
     names |= {f"source of response {number}": one.source for number, one in enumerate(dialogue.responses)}
     for what, name in names.items():
         if reason := too_long(f"the {what}", name):
             raise Refused(reason)
-    # Ids appear in messages and tables.
+    # Ids are shown in messages and tables, so they must be printable.
     if not dialogue.id.isprintable():
         raise Refused(f"the id {dialogue.id!a} has characters that are not printable")
     for one in dialogue.utterances:
@@ -343,38 +344,38 @@ def require_storable(dialogue: Dialogue) -> None:
 
 
 def too_long(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
-    """Return why a text is too long to be stored, or None if it is not.
+    """Return why a text is too long to be stored; None if it is not too long.
 
     >>> too_long("the corpus", "a" * 501)
     "the corpus 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'... has 501 bytes, and at most 500 are stored"
 
     Args:
-        what: What the text is, for the message.
+        what: The name of the text, for the message.
         text: The text.
         most: Maximum length in bytes of UTF-8.
 
     Returns:
-        The reason, or None.
+        The reason as a message, or None.
     """
-    # A character takes at most four bytes, so short texts need no encoding.
+    # A character takes at most four bytes, so most texts are known to be short enough without encoding them.
     if len(text) * 4 <= most or (size := len(text.encode("utf-8", "surrogatepass"))) <= most:
         return None
     return f"{what} {text[:40]!r}... has {size:,} bytes, and at most {most:,} are stored"
 
 
 def oversized(graph: AmrGraph) -> str | None:
-    """Return why a graph cannot be stored, or None if it can.
+    """Return why a graph cannot be stored; None if it can.
 
     Args:
         graph: The graph.
 
     Returns:
-        The first concept, name or constant that is too long, as a message, or None.
+        A message about the first concept, name or constant that is too long, or None.
     """
     for node in graph.nodes:
         named = (("concept", node.concept), ("variable", node.var), ("role", node.role))
         found = (too_long(f"the {what}", name) for what, name in named if name is not None)
-        # Constants are not indexed and may be longer.
+        # Constants are not indexed, so they may be longer.
         constant = node.value and too_long("the constant", node.value, LONGEST_CONSTANT)
         if reason := next(filter(None, found), None) or constant:
             return reason
@@ -388,44 +389,43 @@ def _require_said(what: str, text: str, *others: Any) -> None:
 
 
 def _require_values(what: str, *values: Any) -> None:
-    # A loop instead of recursion: attributes may be nested deeply.
+    # Use a loop instead of recursion, because attributes may be deeply nested.
     pending: list[Any] = list(values)
     while pending:
         part = pending.pop()
         if isinstance(part, str):
             if "\0" in part:
                 raise Refused(f"{what} has a NUL character")
-            # Neither the driver nor UTF-8 files can represent lone surrogates.
+            # Refuse lone surrogates, because neither the driver nor UTF-8 files can represent them.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
-                # Bytes that are not UTF-8 were decoded to these code points (PEP 383).
+                # The codec decodes bytes that are not UTF-8 to these code points (PEP 383).
                 if 0xDC80 <= code <= 0xDCFF:
                     raise Refused(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
                 raise Refused(f"{what} has half of a surrogate pair, U+{code:04X}")
         elif isinstance(part, Mapping):
-            # Keys become names of properties, so they are checked, too.
+            # Keys become property names, so check them, too.
             fields = cast("Mapping[str, Any]", part)
             pending.extend([*fields.keys(), *fields.values()])
         elif isinstance(part, list | tuple):
             pending.extend(cast("Sequence[Any]", part))
-        # Both servers store integers in 64 bits.
+        # Both database servers store integers in 64 bits.
         elif isinstance(part, int) and not -_LARGEST_INTEGER <= part < _LARGEST_INTEGER:
             raise Refused(f"{what} has a number of more than 64 bits")
 
 
 @dataclass(slots=True)
 class Grouping:
-    """Dialogues made of graphs that belong to no utterance of the store.
+    """A builder of dialogues from graphs that belong to no utterance in the store.
 
     Attributes:
         corpus: The corpus of the dialogues.
         split: The split of the dialogues.
-        turns: The number of turns of each dialogue.
-        made: The number of dialogues so far. It is also the name of the next one: ``corpus/split/0``
-            and so on.
+        turns: The number of turns per dialogue.
+        made: The number of dialogues so far. It also names the next dialogue: ``corpus/split/0`` and so on.
         pending: The turns of the dialogue that is not complete yet.
-        places: Where the graph of each utterance is in its file, by utterance id. The writer removes
-            entries that it has read.
+        places: The position of each graph in its file, by utterance id. The writer removes an entry when it
+            has used it.
     """
 
     corpus: str
@@ -436,25 +436,25 @@ class Grouping:
     places: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, text: GraphText) -> Iterator[Dialogue]:
-        """Add a graph as the next turn.
+        """Add a graph as the next turn of the current dialogue.
 
         Args:
             text: The graph.
 
         Yields:
-            The dialogue that the graph completes, if it completes one.
+            The dialogue, if this graph completes it.
         """
         turn = len(self.pending)
         self.places[utterance_id(self._id(), turn)] = text.place
-        # Files of graphs name no speakers: A and B take turns.
+        # A file of graphs names no speakers, so A and B take turns.
         self.pending.append(Utterance(turn, "AB"[turn % 2], (text.text or "").strip(), amr=text.penman))
         if len(self.pending) == self.turns:
             yield from self.rest()
 
     def rest(self) -> Iterator[Dialogue]:
-        """Yield the dialogue that is not complete yet, if there is one."""
+        """Yield the last dialogue, which has fewer turns, if there is one."""
         if self.pending:
-            # The mark keeps graphs of other files from matching these utterances by text.
+            # This attribute keeps graphs of other files from being assigned to these utterances by text.
             attributes = {"made_of": "graphs"}
             yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
             self.made += 1
@@ -467,25 +467,25 @@ class Grouping:
 def placed(
     texts: Sequence[GraphText], store: Reads, grouping: Grouping
 ) -> Iterator[Dialogue | tuple[str, GraphText]]:
-    """Assign graphs to utterances of the store.
+    """Assign graphs to utterances in the store.
 
-    A graph belongs to the utterance that its ``::id`` names. Otherwise it belongs to all utterances
-    with the text of its ``::snt`` that have no graph yet, or have this very graph. Graphs that belong
-    to no utterance become dialogues of their own, so that a file of graphs alone, such as an annotated
-    book, can be edited as well.
+    If the ``::id`` of a graph names an utterance, the graph belongs to that utterance. Otherwise the graph
+    belongs to all utterances whose text equals its ``::snt``, except those that already have a different
+    graph. Graphs that belong to no utterance become the turns of new dialogues, so that a file that contains
+    only graphs, such as an annotated book, can be edited as well.
 
-    The result does not depend on how much of the same load is already stored. A load that was
-    interrupted is therefore completed by running it again.
+    The result does not depend on how many of these graphs are already stored. If a load is interrupted, it
+    can therefore be completed by running it again.
 
     Args:
         texts: The graphs.
         store: The store.
-        grouping: Collects graphs without an utterance in dialogues.
+        grouping: Builder of new dialogues, for graphs that belong to no utterance.
 
     Yields:
         The id of an utterance with its graph, or a new dialogue.
     """
-    # Ids of other forms, such as those of the AMR corpora, name no utterance.
+    # Other ids, such as those in the AMR corpora, name no utterance, so they are not looked up.
     possible = sorted({text.id for text in texts if text.id is not None and "#" in text.id})
     said = {row["id"]: row["text"] for row in store.read(cypher_text("load/utterances_by_id"), ids=possible)}
     keys = sorted({text_key(text.text) for text in texts if text.text and text.id not in said})
@@ -498,7 +498,7 @@ def placed(
             continue
         content = digest(text.penman.strip())
         known = by_key.get(text_key(text.text), ()) if text.text else ()
-        # A load that runs again finds this very graph, which counts as fitting.
+        # If the load is repeated, the utterance already has this graph, and still belongs to it.
         fitting = sorted(id for id, digests in known if not digests or content in digests)
         yield from ((id, text) for id in fitting)
         if not fitting:

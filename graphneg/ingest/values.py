@@ -1,6 +1,6 @@
-"""Normalize the ids, texts and speakers that exports write in different ways.
+"""Normalize ids, texts and speakers, which exports write in different ways.
 
-For example, a speaker may be a name, a number or an object such as ``{"id": 7, "name": "Ann"}``.
+For example, a speaker may be a name, a number, or an object such as ``{"id": 7, "name": "Ann"}``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, cast
 from graphneg.ingest.content import Refused
 
 _PERSON = ("name", "nickname", "username", "displayname", "display_name", "role", "type", "id")
-"""Keys of an object that describes a person, most readable first."""
+"""Keys of an object that describes a person. The most readable key comes first."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
-# From 2**53 on, a 64-bit float cannot represent every integer.
+# From 2**53 on, a 64-bit float cannot represent every integer, so an id may have lost digits.
 _EXACT = 2**53
 
 
@@ -29,27 +29,27 @@ _PARTS = {
     **dict.fromkeys(("thinking", "redacted_thinking", "reasoning"), "thought"),
     "refusal": "refusal",
 }
-"""What the parts of a message that hold no text are called in notices, by their types in chat APIs."""
+"""Names, for notices, of the parts of a message that contain no text. The keys are types in chat APIs."""
 
 
 def id_text(value: Any) -> str | None:
-    """Return an id as text, where ``7.0`` becomes ``7``.
+    """Convert an id to a string, where the float ``7.0`` becomes ``7``.
 
-    Pandas turns a column of integers with a missing value into floats, and writes them as floats into
-    CSV and JSON. A whole number is therefore the same id in every spelling, whether it is a number or a
-    text.
+    If a value is missing in a column of integers, pandas converts the column to floats, and writes them as
+    floats to CSV and JSON files. All spellings of a whole number are therefore treated as the same id,
+    whether the value is a number or a string.
 
     >>> [id_text(id) for id in (7, 7.0, "7.0", "7.50", "007", " a ", {"$oid": "5f"}, None, " ")]
     ['7', '7', '7', '7.50', '007', 'a', '5f', None, None]
 
     Args:
-        value: The id: a text, a number, or a MongoDB extended JSON object that wraps one of these.
+        value: The id: a string, a number, or an object of MongoDB's extended JSON that contains one of these.
 
     Returns:
         The id, or None if the value is missing or blank.
 
     Raises:
-        Refused: The value is not a text or number, or it is a float too large to be exact.
+        Refused: The value is neither a string nor a number, or it is a float too large to be exact.
     """
     value = unwrapped(value)
     if value is None:
@@ -57,7 +57,7 @@ def id_text(value: Any) -> str | None:
     if isinstance(value, str):
         text = value.strip()
         return (whole[1] if (whole := _WHOLE.fullmatch(text)) else text) or None
-    # True and False are ints in Python.
+    # Exclude True and False, which are instances of int in Python.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Refused(f"the id {str(value)[:40]!r} is neither a text nor a number")
     if isinstance(value, float):
@@ -68,13 +68,13 @@ def id_text(value: Any) -> str | None:
 
 
 def unwrapped(value: Any) -> Any:
-    """Return the value inside a MongoDB extended JSON object: ``{"$oid": "5f"}`` is ``5f``.
+    """Return the value inside an object of MongoDB's extended JSON: ``{"$oid": "5f"}`` contains ``5f``.
 
     Args:
         value: Any value.
 
     Returns:
-        The only member of an object whose key begins with ``$``. Any other value is returned unchanged.
+        The value of the only key, if it begins with ``$``. Any other value is returned unchanged.
     """
     if isinstance(value, dict) and len(cast("dict[str, Any]", value)) == 1:
         [(key, inner)] = cast("dict[str, Any]", value).items()
@@ -89,17 +89,17 @@ def text_of(value: Any) -> Any:
     'Look. A swan.'
 
     Args:
-        value: The text, or the list of content parts that chat APIs use.
+        value: A string, or a list of content parts, as in chat APIs.
 
     Returns:
-        The text. The text parts of a list are joined by spaces. None becomes the empty text. Any other
-        value is returned unchanged, so that validation can reject it.
+        The text. If the value is a list, its text parts are joined by spaces. None becomes an empty string.
+        Any other value is returned unchanged, so that the validation can reject it.
     """
     if value is None:
         return ""
     if not isinstance(value, list):
         return value
-    # Parts that are images or sound have no text.
+    # Skip parts without text, such as images or sound.
     parts = [part.get("text") if isinstance(part, dict) else part for part in cast("list[Any]", value)]
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
 
@@ -111,10 +111,10 @@ def unsaid_of(value: Any) -> list[str]:
     ['image', 'content part of type x']
 
     Args:
-        value: The text, or the list of content parts that chat APIs use.
+        value: A string, or a list of content parts, as in chat APIs.
 
     Returns:
-        The kind of each part without text, in the singular.
+        The kind of each part that has no text, in the singular.
     """
     if not isinstance(value, list):
         return []
@@ -124,7 +124,7 @@ def unsaid_of(value: Any) -> list[str]:
 
 
 def _part_kind(part: Mapping[str, Any]) -> str:
-    """Return the type of a content part; a part that names none has its first key as type."""
+    """Return the type of a content part; if it names no type, its first key."""
     return str(part.get("type") or next(iter(part), "none"))
 
 
@@ -138,8 +138,8 @@ def speaker_of(value: Any) -> Any:
         value: A name, a number, or an object that describes a person.
 
     Returns:
-        The name, or None if it is missing or blank. A value of another type is returned unchanged, so
-        that validation can reject it.
+        The name; None if it is missing or blank. A value of any other type is returned unchanged, so that the
+        validation can reject it.
     """
     if isinstance(value, dict):
         person = cast("dict[str, Any]", value)
@@ -154,10 +154,10 @@ def said_of(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any
 
     Args:
         cells: A table row, or a turn that is a JSON object.
-        known: Maps each field name to the key that holds it in ``cells``.
+        known: Mapping from each field to the key in ``cells`` that contains it.
 
     Returns:
-        A dict with those of the keys ``text``, ``speaker`` and ``amr`` that have a value.
+        A dict with the keys ``text``, ``speaker`` and ``amr``, as far as they have a value.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:

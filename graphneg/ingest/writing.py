@@ -1,12 +1,12 @@
 """Write the records of a loader to a store, in batches of one transaction each.
 
-A batch holds complete dialogues (or graphs, opposites, frames and so on) and is written entirely or not
-at all. Records that the store already has are looked up in the same transaction and left out. A load
-that was interrupted is therefore completed by running it again.
+A batch contains complete dialogues (or graphs, pairs of opposites, frames and so on). Either the whole batch
+is written or nothing of it. Records that are already in the store are looked up in the same transaction and
+left out. If a load is interrupted, it can therefore be completed by running it again.
 
-`load_files` runs a loader by name and writes what it reads. For example, ``load_files(store,
-"everyday", [], 8, LoadOptions())`` loads the bundled corpus and returns a `LoadReport` with the numbers
-of new, present and rejected records.
+`load_files` runs a loader and writes the records that it reads. For example, ``load_files(store, "everyday",
+[], 8, LoadOptions())`` loads the bundled corpus. It returns a `LoadReport` with the numbers of new, present
+and rejected records.
 """
 
 from __future__ import annotations
@@ -67,13 +67,14 @@ from graphneg.store.statements import Sent, run, run_counted, send
 from graphneg.workers import fewer_collections, sooner_switches
 
 MAX_DIALOGUE_BYTES = 12_000_000
-"""Maximum estimated size of a dialogue. It goes into one message, and the embedded server takes 16 MB."""
+"""Maximum estimated size of a dialogue in bytes. It must fit into one message to the embedded server (16
+MB)."""
 GRAPH_CHUNK = 400
-"""Number of graphs that are assigned to utterances at once."""
+"""Number of graphs that are assigned to utterances at a time."""
 MOST_REFUSED = 20
-"""Maximum number of items that the server may fail at. With more, the items are not the cause."""
+"""Maximum number of items that the server may fail on. If there are more, something else is wrong."""
 _NODE_BYTES = 300
-"""Estimated size of the row of a node or role."""
+"""Estimated size in bytes of the row for a node or role."""
 _OTHER_CONTENT = {
     "dialogues": "a dialogue with this id and other content is in the store; load it under another --name",
     "graphs": "another AMR graph of this utterance is in the store; it stays as it is",
@@ -83,12 +84,12 @@ _OTHER_CONTENT = {
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one attempt to write a batch. It counts only if the transaction is committed.
+    """The result of one attempt to write a batch. It is used only if the transaction is committed.
 
     Attributes:
-        written: The number of new records of each kind.
-        present: The number of records of each kind that were in the store before.
-        rejected: The name of each rejected record, and the reason.
+        written: The number of new records by kind.
+        present: The number of records by kind that were already in the store.
+        rejected: The name of each rejected record, with the reason.
     """
 
     written: Counter[str] = field(default_factory=Counter[str])
@@ -100,28 +101,29 @@ class Outcome:
 
         Args:
             kind: The kind, such as ``opposites``.
-            new: The number of records that were written.
-            given: The number of records in the batch. The others were present.
+            new: The number of records that were new and have been written.
+            given: The number of records in the batch. Those that were not new count as present.
         """
         self.written[kind] += new
         self.present[kind] += given - new
 
     def is_new(self, kind: str, stored: Mapping[str, str], id: str, content: str, name: str) -> bool:
-        """Return whether the store lacks a record; count or reject a record that it has.
+        """Return whether a record is missing in the store. If it is there, count it as present or reject it.
 
         Args:
             kind: The kind, such as ``dialogues``.
-            stored: The content, or its digest, of each record in the store, by id.
+            stored: The content, or its digest, of each stored record, by id.
             id: The id of the record.
-            content: Its content or digest.
-            name: Its name in the rejection, if the stored content differs.
+            content: The content of the record, or its digest.
+            name: The name of the record for the rejection, in case the stored content differs.
 
         Returns:
-            True if the id is not in the store.
+            Whether the id is not in the store.
         """
         if id not in stored:
             return True
-        # The same content was loaded before. Other content with the same id is never overwritten.
+        # If the content is the same, it was loaded before.
+        # Different content is rejected and never overwritten.
         if stored[id] == content:
             self.present[kind] += 1
         else:
@@ -130,18 +132,19 @@ class Outcome:
 
 
 def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
-    """Write those records of a batch that the store lacks.
+    """Write the records of a batch that are not yet in the store.
 
-    A record whose id is stored with other content is rejected. `WriteConflict` is raised if a graph
-    finds no utterance: the utterance was deleted meanwhile, or another transaction writes it at the
-    same time. On the embedded server, neither of two such transactions may see what both write.
+    A record is rejected if the store has a record with the same id and other content. Raises `WriteConflict`
+    if the utterance of a graph is not found: it was deleted in the meantime, or another transaction is
+    writing it at the same time. On the embedded server, two such transactions may not see each other's
+    changes.
 
     Args:
         tx: The transaction.
         batch: The records.
 
     Returns:
-        What was written, present and rejected.
+        The numbers of records that were written or already present, and the rejected records.
     """
     outcome, lexicon = Outcome(), batch.lexicon
     if batch.dialogues or batch.graphs:
@@ -150,7 +153,7 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
         terms = sorted({text for edge in batch.opposites for text in (edge.start, edge.end)})
         finish(write_terms(tx, terms, lexicon))
         rows = [opposite_row(edge, lexicon) for edge in batch.opposites]
-        # Sorted, so that concurrent transactions lock in the same order.
+        # Sort the rows, so that concurrent transactions lock them in the same order.
         rows.sort(key=itemgetter("start", "end", "relation"))
         new = run_counted(tx, "load/opposites", opposites=rows).relationships_created
         judge_antonyms(tx, terms, lexicon)
@@ -179,7 +182,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for dialogue, row in given
         if outcome.is_new("dialogues", stored, dialogue.id, row["digest"], dialogue.id)
     ]
-    # The graphs of a new dialogue are new as well, so they are not looked up.
+    # The graphs of a new dialogue are new as well, so look up only the others.
     refused, unseen = {id for id, _ in outcome.rejected}, {dialogue.id for dialogue in dialogues}
     of = [dialogue_of(read.utterance) for read in batch.graphs]
     perhaps = [read.graph.id for read, id in zip(batch.graphs, of, strict=True) if id not in unseen]
@@ -189,7 +192,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for read, id in zip(batch.graphs, of, strict=True)
         if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.utterance)
     ]
-    # Rows refer to each other by index, so the rows of a smaller batch are made again.
+    # Rows refer to each other by index, so if records were left out, the remaining rows must be made again.
     if (len(dialogues), len(graphs)) != (len(batch.dialogues), len(batch.graphs)):
         batch = Batch(batch.lexicon)
         batch.add(dialogues, graphs)
@@ -200,16 +203,17 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         if tied != len(graphs):
             lost = len(graphs) - tied
             raise WriteConflict(f"{lost} utterances went while their graphs were written; run again")
-    # Results are read last, so that the server always has a statement to run.
+    # Read the results only now: the server could run each statement without waiting for this client.
     finish(sent)
-    # Echoes in new dialogues are in their rows already. Other dialogues may have stored graphs as well.
+    # The rows of new dialogues already contain their echoes, that is, repetitions between turns.
+    # Other dialogues may have graphs in the store, with which the new graphs must be compared.
     elsewhere = {dialogue_of(read.utterance) for read in graphs} - unseen
     if elsewhere:
         write_echoes(tx, elsewhere, batch.graph_rows.said, batch.lexicon)
 
 
 def _stored(tx: ManagedTransaction, lookup: str, content: str, ids: list[str]) -> dict[str, str]:
-    """Return the content, or its digest, of those ids that the store has."""
+    """Look up ids in the store. Return the content, or its digest, of those that are found."""
     return {row["id"]: row[content] for row in run(tx, lookup, ids=ids)} if ids else {}
 
 
@@ -224,7 +228,7 @@ def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome
 
 
 def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[Sent]:
-    """Send the statements that write graphs; the last one returns how many utterances were found."""
+    """Send the statements that write graphs. The result of the last one is the number of utterances found."""
     outcome.written["graphs"] += len(rows.amrs)
     outcome.written["nodes"] += len(rows.nodes)
     return [
@@ -252,17 +256,17 @@ def write_records(
 ) -> LoadReport:
     """Write records to a store and count them.
 
-    While one batch is written, the next one is read. On an interrupt, the batch that is being written
-    is finished first. `StoreError` is raised if the store is no longer there.
+    While a batch is being written, the next one is read. After an interrupt, the current batch is completed
+    first. Raises `StoreError` if the store no longer exists.
 
     Args:
-        store: The store, or the files of a bulk load.
-        records: The records of a loader.
-        report: Counts the records.
-        grouping: Makes dialogues of graphs that belong to no utterance of the store.
+        store: The store, or the folder of a bulk load.
+        records: The records from a loader.
+        report: The report, in which the records are counted.
+        grouping: Builder of new dialogues, for graphs that belong to no utterance in the store.
 
     Returns:
-        The report.
+        The same report.
     """
     began = time.monotonic()
     writer = _Writer(store, report, grouping)
@@ -288,18 +292,19 @@ def load_files(
 ) -> LoadReport:
     """Load files into a store.
 
-    An unknown loader, or a file of another format, raises `InputError`. So does a shard if a graph does
-    not name its dialogue. `StoreError` is raised if the store is no longer there.
+    Raises `InputError` if the loader is unknown, if a file has another format, or if a shard is given and a
+    graph does not name its dialogue. Raises `StoreError` if the store no longer exists.
 
     Args:
-        target: The store, or the files of a bulk load.
+        target: The store, or the folder of a bulk load.
         corpus: The name of the loader.
-        paths: The files, or Python objects that hold dialogues.
-        turns: The number of turns of dialogues that are made of graphs without utterances, at least 1.
-            These dialogues belong to the corpus of ``options``, or to one named after the first file.
+        paths: The files, or Python objects that contain dialogues.
+        turns: The number of turns per dialogue, at least 1, if dialogues are made from graphs that name no
+            utterances. Such dialogues belong to the corpus in ``options``, or else to one that is named after
+            the first file.
         options: The options of the load.
-        on_rejected: Called with each rejection.
-        shard: Loads only the dialogues of this shard, and their graphs.
+        on_rejected: Function that is called with each rejection.
+        shard: The shard whose dialogues are loaded, with their graphs; None to load all.
 
     Returns:
         The report of the load.
@@ -312,7 +317,7 @@ def load_files(
     loader = get_loader(corpus)
     given = [Path(path) if isinstance(path, str | PathLike) else path for path in paths]
     report = LoadReport(loader.name, notices=options.notices, on_rejected=on_rejected)
-    # A file of graphs named book.amr becomes the corpus "book".
+    # By default, the graphs of a file book.amr become dialogues of the corpus "book".
     stem = given[0].stem if given and isinstance(given[0], Path) else corpus
     grouping = Grouping(options.corpus or stem, options.split or "all", turns)
     records = loader.read(given, options)
@@ -320,7 +325,7 @@ def load_files(
 
 
 def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
-    """Yield the records without the dialogues of other shards and their graphs."""
+    """Yield the records that belong to a shard, and those that belong to no dialogue."""
     for record in records:
         of = record.id if isinstance(record, Dialogue) else None
         if isinstance(record, GraphText):
@@ -335,10 +340,10 @@ def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
 
 
 class _Writer:
-    """Collect records in batches, and write the batches in another thread."""
+    """Collects records in batches, and writes the batches in another thread."""
 
     def __init__(self, store: Target, report: LoadReport, grouping: Grouping) -> None:
-        """Initialize an empty batch with the store's lexicon."""
+        """Initialize the writer with an empty batch and the store's lexicon."""
         self._store = store
         self._grouping = grouping
         self._report = report
@@ -346,7 +351,7 @@ class _Writer:
         self._has_unwritten = False
         self._entries: list[LexiconEntry] = []
         self._batch = Batch(stored_lexicon(store))
-        # One thread: batches depend on the ones before.
+        # Use a single thread, because batches must be written in order: one may need records of another.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[bool] | None = None
         self._refused_by_server = 0
@@ -355,7 +360,7 @@ class _Writer:
         """Add a record to the current batch, or reject it.
 
         Args:
-            record: Any record, also a `Rejected`, which is counted.
+            record: The record. A `Rejected` is only counted.
         """
         if isinstance(record, Dialogue):
             self._has_unwritten = True
@@ -375,7 +380,7 @@ class _Writer:
                 self._batch.opposites.append(record)
         elif isinstance(record, Sentence):
             row = sentence_row(record)
-            # The same sentence may come twice in one batch.
+            # Skip the sentence if it is already in this batch.
             new = record.id not in self._batch.sentences
             if new and self._fits(record.id, record.id, record.source, *row["terms"]):
                 self._room(1 + len(row["terms"]), 400 + 2 * len(record.text))
@@ -391,20 +396,20 @@ class _Writer:
             self._batch.frames.append(record)
 
     def finish(self) -> None:
-        """Write everything that was added."""
+        """Write the records that have not been written yet. `close` waits until this is done."""
         self._place_texts()
         for dialogue in self._grouping.rest():
             self._add_dialogue(dialogue)
         self._flush()
-        # The entries must be in the store before what depends on them is computed.
+        # Wait until the entries are in the store. Then recompute the data that depend on them.
         if self._entries:
             self._settle()
             refresh(self._store, self._entries)
 
     def _place_texts(self) -> None:
-        """Assign the collected graphs to utterances of the store."""
+        """Assign the collected graphs to utterances in the store."""
         texts, self._texts = self._texts, []
-        # The utterances may be in dialogues that were not written yet.
+        # The utterances may be in dialogues that have not been written yet, so write these first.
         if texts and self._has_unwritten:
             self._flush()
             self._settle()
@@ -420,15 +425,15 @@ class _Writer:
                 self._batch.add((), [read])
 
     def _flush(self) -> None:
-        """Pass the batch to the writing thread, after the batch before was written."""
+        """Wait until the previous batch is written, and pass the current batch to the writing thread."""
         batch, self._batch = self._batch, Batch(self._batch.lexicon)
         self._settle()
-        # At most one batch is waiting, so memory use is bounded.
+        # At most one batch is in flight, so memory use is bounded.
         if batch.rows:
             self._pending = self._pool.submit(self._write, batch)
 
     def close(self) -> None:
-        """Wait for the batch that is being written."""
+        """Wait until the batch in flight is written, and stop the thread."""
         try:
             self._settle()
         finally:
@@ -447,14 +452,14 @@ class _Writer:
         for utterance in dialogue.utterances:
             if utterance.amr is not None:
                 at = utterance_id(dialogue.id, utterance.turn)
-                # Graphs of a PENMAN file have places of their own. Others are part of the dialogue's
-                # entry.
+                # A graph from a PENMAN file has its own position.
+                # Any other graph is part of the dialogue's entry, and has the position of the dialogue.
                 own = self._grouping.places.pop(at, "")
                 place = own or dialogue.place or at
                 read = self._read(utterance.amr, at, place, _line_of(own), utterance.text)
                 graphs += [read] if read is not None else []
         weight = sum(read.weight for read in graphs)
-        # UTF-8 takes up to 3 bytes for most characters.
+        # Most characters take at most 3 bytes in UTF-8.
         size = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size += _NODE_BYTES * weight
         if size > MAX_DIALOGUE_BYTES:
@@ -465,7 +470,7 @@ class _Writer:
         self._batch.add([dialogue], graphs)
 
     def _read(self, penman: str, utterance: str, place: str, line: int, text: str) -> ReadGraph | None:
-        """Return the graph of a PENMAN text, or reject it if it is malformed or too long."""
+        """Parse a graph in PENMAN notation. If it is malformed or too long, reject it and return None."""
         reason = graph = None
         if len(penman) > LONGEST_GRAPH:
             reason = f"{len(penman):,} characters, and at most {LONGEST_GRAPH:,} are stored"
@@ -484,7 +489,7 @@ class _Writer:
         return None
 
     def _fits(self, place: str, *keys: str) -> bool:
-        """Return whether all keys are short enough for the indexes; otherwise reject the item."""
+        """Return whether all keys are short enough for the indexes. If not, reject the item."""
         reason = next(filter(None, (too_long("the id or term", key) for key in keys)), None)
         if reason is not None:
             self._report.reject(place[:80], reason)
@@ -497,23 +502,23 @@ class _Writer:
     def _write(self, batch: Batch) -> bool:
         """Write a batch.
 
-        If the server fails at the content of a batch, the batch is split in halves until the record at
-        fault is found. That record is rejected, and the others are written.
+        If the server fails on the content of a batch, the batch is halved repeatedly until the failing record
+        is found. That record is rejected, and the others are written.
 
         Args:
             batch: The batch.
 
         Returns:
-            True if the server took all of it.
+            Whether the server accepted the whole batch.
 
         Raises:
-            StoreError: The server cannot be reached, or fails at too many items.
+            StoreError: The server cannot be reached, or it fails on too many items.
         """
 
         def work(tx: ManagedTransaction) -> Outcome:
             outcome = write_batch(tx, batch)
-            # Loading a file again sets some properties to the values that they have. The server counts
-            # that as a change, although nothing is new.
+            # If a file is loaded again, some properties are set to the values that they already have.
+            # The server counts that as a change. Nothing is new, however, so the version is not raised.
             if outcome.written.total():
                 self._store.raise_version(tx)
             return outcome
@@ -529,7 +534,7 @@ class _Writer:
                 self._report.reject(batch.place, f"the server does not store it: {first_line(error)}")
                 return False
             taken = self._write(parts[0])
-            # A dialogue that was rejected has no utterances for its graphs, so these are not written.
+            # If the dialogue itself was rejected, there are no utterances for its graphs. Do not write these.
             return (taken or len(batch.dialogues) != 1) and self._write(parts[1]) and taken
         self._report.written += outcome.written
         self._report.present += outcome.present
@@ -539,6 +544,6 @@ class _Writer:
 
 
 def _line_of(place: str) -> int:
-    """Return the line number of a place such as ``graphs.amr:12``, or 1 if it has none."""
+    """Return the line number from a position such as ``graphs.amr:12``; 1 if it has none."""
     line = place.rpartition(":")[2]
     return int(line) if line.isdecimal() else 1

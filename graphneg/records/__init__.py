@@ -1,8 +1,8 @@
 """Write negatives to files and read them back: JSON Lines, Parquet, pandas, Hugging Face datasets.
 
-All formats hold the fields of the JSON form, which `negative_to_json` writes. Long runs write with a
-`ResumableWriter`, which can go on after an interruption. pandas, pyarrow and datasets are imported only by
-the functions that need them.
+A negative has the same fields in all formats, namely those of its JSON form (see `negative_to_json`). Long
+runs write with a `ResumableWriter`, which can continue after an interruption. pandas, pyarrow and datasets
+are imported only by the functions that need them.
 
 Example:
     Convert a file from JSON Lines to a data frame::

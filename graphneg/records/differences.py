@@ -15,7 +15,7 @@ from graphneg.model import Negative
 
 @dataclass(frozen=True, slots=True)
 class TurnChange:
-    """A turn before and after the edit.
+    """A turn before and after an edit.
 
     Attributes:
         old_speaker: The original speaker.
@@ -45,7 +45,7 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
         The turns of the context, then the response.
     """
     original = {name: negative.original[name] for name in ("context", "response")}
-    # None means that a part was not edited.
+    # None in `original` means that this part was not edited, so `negative` still has the original.
     loaded = replace(negative, **{name: value for name, value in original.items() if value is not None})
     old, new = (
         [*((turn["speaker"], turn["text"]) for turn in version.context), (version.speaker, version.response)]
@@ -55,26 +55,28 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
 
 
 LEAST_SHARED = 0.4
-"""Share of common words below which a text counts as replaced instead of edited.
+"""Minimum share of common words, from 0 to 1. Below it, a text counts as replaced instead of edited.
 
-In 66 edited turns, those with changed words share 0.5 to 0.95 of their words with the original, and those
-that were replaced by another reply share 0 to 0.18. By function words alone, two sentences can share up to
-0.35: "No, it belongs to the library. I must return it." and "The band took it to the station."
+In 66 edited turns, the turns with a few changed words share 0.5 to 0.95 of their words with the original, and
+the turns that were replaced by another reply share 0 to 0.18. Unrelated sentences can share up to 0.35, all
+of it function words: "No, it belongs to the library. I must return it." and "The band took it to the
+station."
 """
 
 
 def changed_words(before: str, after: str) -> Iterator[tuple[bool, str, str]]:
     """Split two texts into pieces of whole words that are equal or changed.
 
-    If the texts have few words in common (see `LEAST_SHARED`), the result is a single piece. Otherwise chance
-    matches would break it up: "No, it ~~belongs to the~~ **is my** library."
+    If the texts have few words in common (see `LEAST_SHARED`), the result is a single changed piece.
+    Otherwise words that match by chance would break it up, as in "No, it ~~belongs to the~~ **is my**
+    library."
 
     Args:
         before: The original text.
         after: The edited text.
 
     Yields:
-        Whether the piece changed, its words before, and its words after. Either may be empty.
+        Whether the piece changed, its original words, and its edited words. Either text may be empty.
 
     >>> list(changed_words("I like slow tea.", "I like tea."))
     [(False, 'I like', 'I like'), (True, 'slow', ''), (False, 'tea.', 'tea.')]
@@ -84,8 +86,8 @@ def changed_words(before: str, after: str) -> Iterator[tuple[bool, str, str]]:
     old, new = before.split(), after.split()
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     changes = matcher.get_opcodes()
-    # "I'm sorry. Is she in hospital? Which one?" became "I'm sorry.": words were only removed, so show which
-    # ones, however few remain.
+    # If words were only removed, show which ones, however few remain.
+    # "I'm sorry. Is she in hospital? Which one?" became "I'm sorry.", which is not a replacement.
     is_replaced = {tag for tag, *_ in changes} - {"equal"} not in ({"insert"}, {"delete"}, set[str]())
     if is_replaced and matcher.ratio() < LEAST_SHARED:
         yield True, " ".join(old), " ".join(new)

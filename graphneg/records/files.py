@@ -1,11 +1,11 @@
 """Convert negatives to records and files: JSON Lines, Parquet, pandas and Hugging Face datasets.
 
-A record is a plain dict with the fields of `Negative` in the documented order. A record that does not have
-these fields and types is refused, with the file, the line and the field.
+A record is a plain dict with the fields of `Negative` in the documented order. If fields are missing or have
+the wrong type, the error message names the file, the line and the field.
 
-Parquet has no objects with free keys. Two fields are therefore lists of structs in Parquet and in datasets:
-``amr`` is ``[{turn, before, after}]`` in the order of turns, and ``scores`` is ``[{name, value}]`` in the
-order of names. `read_parquet` converts them back. pandas, pyarrow and datasets are imported only by the
+Parquet cannot store objects with arbitrary keys. In Parquet and in datasets, two fields are therefore lists
+of structs: ``amr`` is ``[{turn, before, after}]`` sorted by turn, and ``scores`` is ``[{name, value}]``
+sorted by name. `read_parquet` converts them back. pandas, pyarrow and datasets are imported only by the
 functions that need them.
 
 Example:
@@ -44,19 +44,19 @@ FIELDS = tuple(field.name for field in fields(Negative))
 STANDARD_OUTPUT = "-"
 """The file name that means standard output."""
 SUFFIXES = (".jsonl", ".parquet")
-"""Suffixes of files of negatives."""
+"""Suffixes of the files that can hold negatives."""
 ROWS_PER_GROUP = 2_000
 """Number of records in a row group of a Parquet file."""
 Record = dict[str, Any]
 """A negative as a dict of plain values."""
-# The errors of pyarrow are subclasses of these.
+# The exceptions that pyarrow raises for a damaged file, or base classes of them.
 _NO_PARQUET = (OSError, ValueError, TypeError, KeyError, NotImplementedError, IndexError, MemoryError)
 
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _TurnNumber = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
-"""A turn number as a key of a JSON object."""
+"""A turn number, as the key of a JSON object."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""Halves of surrogate pairs, which no file can hold."""
+"""Matches a lone half of a surrogate pair. UTF-8 cannot encode it, so no file can hold it."""
 
 
 class _Turn(msgspec.Struct, forbid_unknown_fields=True):
@@ -67,14 +67,14 @@ class _Turn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Original(msgspec.Struct, forbid_unknown_fields=True):
-    """The original texts; None for a text that was not edited."""
+    """The texts before the edit; None for a text that was not edited."""
 
     context: list[_Turn] | None
     response: str | None
 
 
 class _Edit(msgspec.Struct, forbid_unknown_fields=True):
-    """An edit."""
+    """An edit of one node."""
 
     turn: _Int64
     transform: str | None
@@ -92,7 +92,7 @@ class _Graphs(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The fields and types of a record. Records of older versions have no ``speaker``."""
+    """The fields and types of a record."""
 
     id: str
     corpus: str
@@ -101,7 +101,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     turn: _Int64
     context: list[_Turn]
     response: str
-    # Records of older versions do not have it.
+    # Records of older versions do not have this field.
     speaker: str = ""
     label: _Int64
     original: _Original
@@ -118,7 +118,7 @@ class _Shape(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 def to_record(negative: Negative) -> Record:
     """Convert a negative to a record.
 
-    A value of the wrong type raises `InputError`.
+    Raises `InputError` if a value has the wrong type.
 
     Args:
         negative: The negative.
@@ -132,12 +132,12 @@ def to_record(negative: Negative) -> Record:
 def from_record(record: object, where: str = "record") -> Negative:
     """Convert a record to a negative.
 
-    Sequences become tuples, so a negative made of tuples is equal to itself after writing and reading. A
-    record with wrong fields or types raises `InputError`.
+    Sequences become tuples. A negative that was made with tuples is therefore equal to itself after writing
+    and reading. Raises `InputError` if the record has wrong fields or types.
 
     Args:
         record: The record.
-        where: The place of the record, for messages.
+        where: Position of the record, such as ``negatives.jsonl, line 3``, for messages.
 
     Returns:
         The negative.
@@ -154,24 +154,24 @@ def from_record(record: object, where: str = "record") -> Negative:
 def _checked(values: object, where: str) -> Record:
     """Check the fields and types of a record, and sort its graphs and scores."""
     try:
-        # convert checks the types, and to_builtins returns plain dicts and lists.
+        # `convert` checks the types, and `to_builtins` returns plain dicts and lists.
         record: Record = msgspec.to_builtins(msgspec.convert(values, _Shape))
     except (msgspec.ValidationError, TypeError) as error:
-        # msgspec's messages end with a path, such as "- at `$.edits[0].turn`".
+        # msgspec's messages end with the path of the field, such as "- at `$.edits[0].turn`".
         reason, _, path = str(error).partition(" - at ")
         field = path.replace("`", "").replace("$.", "")
         raise InputError(f"{where}{f', {field}' if field else ''}: {reason}") from error
     _refuse_unwritable(record, where)
-    # Turns are keys of a JSON object, so they are strings: "10" comes after "9".
+    # Turns are strings here, because they are keys of a JSON object. Sort them as numbers: "10" after "9".
     record["amr"] = {turn: record["amr"][turn] for turn in sorted(record["amr"], key=int)}
     record["scores"] = dict(sorted(record["scores"].items()))
     return record
 
 
 def _refuse_unwritable(value: Any, where: str) -> None:
-    """Refuse values that Python can hold and no file can: halves of surrogate pairs, NaN and infinity."""
+    """Refuse values that Python accepts but no file can store: lone surrogates, NaN and infinity."""
     if isinstance(value, str):
-        # isascii is fast, and most texts are ASCII.
+        # Most texts are ASCII, and the check for that is fast.
         if not value.isascii() and _SURROGATE.search(value):
             raise InputError(
                 f"{where}: half of a surrogate pair, which no file can hold; repair the input's encoding"
@@ -188,10 +188,10 @@ def _refuse_unwritable(value: Any, where: str) -> None:
 
 
 def check_destination(out: str | Path, overwrite: bool = True) -> Path | None:
-    """Check that a file of negatives can be written.
+    """Check that a file of negatives can be written to a path.
 
-    Besides the checks of `graphneg.records.runs.check_output`, an existing file that no run wrote is refused,
-    unless it may be overwritten.
+    `graphneg.records.runs.check_output` makes the general checks. In addition, an existing file must have
+    been written by a run of graphneg, unless it may be overwritten.
 
     Args:
         out: The file, or ``-`` for standard output.
@@ -214,8 +214,8 @@ def negative_to_json(negative: Negative) -> str:
         negative: The negative.
 
     Returns:
-        The line, with the fields in the documented order. Letters outside of ASCII are not escaped.
-        Characters that some tools take for the end of a line are. Equal negatives give equal lines.
+        The line, with the fields in the documented order. Equal negatives give equal lines. Non-ASCII letters
+        are not escaped, but characters that some tools take for the end of a line are.
     """
     return json_line(to_record(negative), allow_nan=False, separators=(", ", ": "))
 
@@ -225,10 +225,10 @@ def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
 
     Args:
         line: The line.
-        where: The place of the line, for messages.
+        where: Position of the line, such as ``negatives.jsonl, line 3``, for messages.
 
     Returns:
-        The negative, with tuples as sequences.
+        The negative. Its sequences are tuples.
     """
     return from_record(parse_json(line, where), where)
 
@@ -236,7 +236,7 @@ def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
 def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
     """Write negatives to a file with one JSON object per line.
 
-    The file appears, or is replaced, only when all negatives have been written.
+    The file is created or replaced only after all negatives have been written.
 
     Args:
         negatives: The negatives.
@@ -271,16 +271,16 @@ def write_lines(negatives: Iterable[Negative], file: BinaryIO) -> int:
 
 
 def read_jsonl(path: str | Path) -> Iterator[Negative]:
-    """Read the negatives of a JSON Lines file.
+    """Read the negatives from a JSON Lines file.
 
-    A line that is not a negative raises `InputError` with the file and the line. So does a last line that was
+    Raises `InputError` with the file and the line number if a line is not a negative, or if the last line was
     cut off.
 
     Args:
         path: The file.
 
     Yields:
-        The negatives, in their order.
+        The negatives, in the order of the lines.
     """
     with open_input(path) as file:
         for number, line in numbered_lines(file, path):
@@ -312,8 +312,8 @@ def schema() -> Any:
 def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
     """Write negatives to a Parquet file.
 
-    At most `ROWS_PER_GROUP` negatives are in memory at a time. The file appears, or is replaced, only when
-    all of them have been written.
+    At most `ROWS_PER_GROUP` negatives are in memory at a time. The file is created or replaced only after all
+    negatives have been written.
 
     Args:
         negatives: The negatives.
@@ -333,9 +333,9 @@ def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
 
 
 def write_rows(negatives: Iterable[Negative], path: Path) -> int:
-    """Write negatives to a Parquet file of any name, without a temporary file.
+    """Write negatives to a Parquet file directly, without a temporary file.
 
-    The same negatives give the same bytes.
+    The file name may have any suffix. Equal negatives give equal bytes.
 
     Args:
         negatives: The negatives.
@@ -347,7 +347,7 @@ def write_rows(negatives: Iterable[Negative], path: Path) -> int:
     import pyarrow.parquet as pq
 
     count = 0
-    # Row groups have a fixed size, so the bytes do not depend on how the negatives arrive.
+    # The size of the row groups is fixed, so the bytes of the file do not depend on how the negatives arrive.
     with pq.ParquetWriter(path, schema(), compression="zstd") as writer:
         for batch in row_batches(negatives):
             writer.write_batch(batch)
@@ -373,20 +373,20 @@ def row_batches(negatives: Iterable[Negative]) -> Iterator[Any]:
 
 
 def read_parquet(path: str | Path) -> Iterator[Negative]:
-    """Read the negatives of a Parquet file, one row group at a time.
+    """Read the negatives from a Parquet file, one row group at a time.
 
     Args:
         path: The file.
 
     Yields:
-        The negatives, in their order.
+        The negatives, in the order of the rows.
 
     Raises:
-        InputError: The file is not a Parquet file, or is damaged.
+        InputError: The file is not a Parquet file or is damaged.
     """
     import pyarrow.parquet as pq
 
-    # A Parquet file is read from its end, which is not possible with a pipe.
+    # Reading Parquet starts at the end of the file, which is impossible with a pipe.
     with open_input(path, pipes=False) as stored:
         try:
             file = pq.ParquetFile(stored)
@@ -399,7 +399,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
                 if (batch := next(batches, None)) is None:
                     return
                 rows = batch.to_pylist()
-            # A damaged file fails in whatever is decoded first: a page, a count, a text that is not UTF-8.
+            # Damage shows up in whatever is decoded first: a page, a count, or a text that is not UTF-8.
             except _NO_PARQUET as error:
                 raise InputError(f"{path}, after row {number}: damaged: {first_line(error)}") from error
             for row in rows:
@@ -408,26 +408,26 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
 
 
 def read_negatives(*paths: str | Path) -> Iterator[Negative]:
-    """Read the negatives of several files.
+    """Read the negatives from several files.
 
     Args:
         *paths: Files that end in .jsonl or .parquet.
 
     Yields:
-        The negatives, in their order.
+        The negatives, file by file.
     """
     for path in paths:
         yield from (negative for _, negative in read_located(path))
 
 
 def read_located(path: str | Path) -> Iterator[tuple[str, Negative]]:
-    """Read the negatives of a file with their places.
+    """Read the negatives from a file, each with its position.
 
     Args:
         path: A file that ends in .jsonl or .parquet.
 
     Yields:
-        A place such as ``negatives.jsonl, line 3``, and the negative there.
+        The position of a negative, such as ``negatives.jsonl, line 3``, and the negative.
     """
     read, unit = (read_parquet, "row") if Path(path).suffix == ".parquet" else (read_jsonl, "line")
     for number, negative in enumerate(read(path), 1):
@@ -454,13 +454,13 @@ def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
 
     Args:
         row: The row.
-        where: The place of the row, for messages.
+        where: Position of the row, such as ``negatives.parquet, row 3``, for messages.
 
     Returns:
         The negative.
 
     Raises:
-        InputError: Graphs or scores are not lists as `to_row` makes them.
+        InputError: ``amr`` or ``scores`` is not a list of the form that `to_row` returns.
     """
     graphs, scores = row.get("amr"), row.get("scores")
     if not isinstance(graphs, list) or not isinstance(scores, list):
@@ -482,25 +482,26 @@ def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
         negatives: The negatives.
 
     Returns:
-        A data frame with a row per negative and a column per field. Lists and dicts are as in the JSON form.
+        A data frame with a row per negative and a column per field. Its lists and dicts are those of the JSON
+        form.
     """
     import pandas as pd
 
     table = pd.DataFrame.from_records([to_record(negative) for negative in negatives], columns=list(FIELDS))
-    # Without any row, pandas would choose the type object.
+    # Set the types explicitly: without any row, pandas would choose the type object.
     return table.astype({"turn": "int64", "label": "int64", "seed": "int64"})
 
 
 def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) -> Dataset:
     """Convert negatives to a Hugging Face ``Dataset`` with the columns and types of the Parquet files.
 
-    The negatives are written to an Arrow file, and the data set maps this file into memory. So they need not
-    fit into memory.
+    The negatives are written to an Arrow file, and the data set memory-maps this file. The negatives
+    therefore need not fit into memory.
 
     Args:
         negatives: The negatives.
-        folder: The folder of the Arrow file. By default it is a temporary folder that is removed when the
-            process ends; ``Dataset.save_to_disk`` keeps the data.
+        folder: The folder for the Arrow file. By default, it is a temporary folder that is removed when the
+            process ends; use ``Dataset.save_to_disk`` to keep the data.
 
     Returns:
         The data set.
@@ -514,15 +515,14 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
         raise GraphnegError('to_dataset needs datasets: pip install "graphneg[neural]"') from error
     import pyarrow as pa
 
-    # A data set that is derived from this one maps the same file, so the folder must last as long as the
-    # process.
+    # Keep the temporary folder as long as the process: data sets derived from this one use the same file.
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
         atexit.register(temporary.cleanup)
         folder = temporary.name
     path, columns = str(Path(folder) / "negatives.arrow"), Features.from_arrow_schema(schema()).arrow_schema
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, columns) as stream:
-        # In batches, so that the memory use does not depend on the number of negatives.
+        # Write in batches, so that memory use does not depend on the number of negatives.
         for batch in row_batches(negatives):
             stream.write_batch(batch.cast(columns))
     return Dataset.from_file(path)

@@ -1,16 +1,18 @@
-"""Lock output files and create temporary files beside them, without touching files of others.
+"""Lock output files and create temporary files beside them, without touching files of other programs.
 
-A folder may hold anything under any name: a link to another file of the user, or a file that happens to have
-the name of a temporary file. So temporary files get random names and are created exclusively. A file with a
-fixed name is used only if it is a regular file that contains a mark of graphneg:
+The output folder may contain anything: a link to another file of the user, or a file that happens to have the
+name of a temporary file. Temporary files therefore get random names, and creating them fails if the name
+exists. A lock file has a fixed name. It is used only if it is a regular file that starts with a mark of
+graphneg:
 
 >>> with locked(Path("negatives.jsonl")) as held:                     # doctest: +SKIP
 ...     with scratch_file(Path("negatives.jsonl"), held.token) as unfinished:
 ...         unfinished.name
 '.negatives.jsonl.5f0c1d9a7e3b2486.tmp'
 
-A run that was killed leaves its lock file, which contains the random part of its temporary names (its token).
-The next run removes the files with this token, and no others.
+The lock file contains the token of the run, which is the random part of its temporary names. If a run is
+killed, its lock file stays. The next run reads the token from it, and removes the temporary files with this
+token and no others.
 """
 
 from __future__ import annotations
@@ -32,20 +34,21 @@ from graphneg.file_locks import lock_exclusively
 _MARK = b"graphneg lock\n"
 """The first bytes of a lock file."""
 _ATTEMPTS = 100
-"""Number of attempts to lock a file that other runs keep removing and creating."""
+"""Maximum number of attempts to lock a file that other runs keep removing and creating."""
 _TOKEN = re.compile(rb"[0-9a-f]{16}")
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOT_THROUGH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Flags of `os.open`: do not follow links, and do not wait for pipes. Windows has neither."""
+"""Flags of `os.open`: do not follow links, and do not wait for the other end of a pipe. Windows has
+neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A lock that is held.
+    """A lock that this run holds.
 
     Attributes:
-        token: The random part of the holder's temporary names.
-        stale: The token of a previous holder that was killed; empty if there is none.
+        token: The random part of the names of this run's temporary files.
+        stale: The token of the previous run if it was killed; else empty.
     """
 
     token: str
@@ -53,9 +56,9 @@ class Held:
 
 
 def create_exclusively(path: Path) -> BinaryIO:
-    """Create a file for reading and writing.
+    """Create a file, and open it for reading and writing.
 
-    An existing name, even of a dangling link, raises `FileExistsError`.
+    Raises `FileExistsError` if the name exists, even if it is a dangling link.
 
     Args:
         path: The file.
@@ -63,16 +66,16 @@ def create_exclusively(path: Path) -> BinaryIO:
     Returns:
         The open file.
     """
-    # O_EXCL fails for any existing name, including that of a link.
+    # O_EXCL makes the call fail for any existing name, including that of a link.
     return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOT_THROUGH | _FLAGS, 0o666), "r+b")
 
 
 def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
-    """Open a regular file without following links or waiting for pipes; raise `InputError` for others."""
+    """Open a file without following links or waiting for pipes; raise `InputError` if it is not regular."""
     try:
         opened = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | _NOT_THROUGH | _FLAGS)
     except OSError as error:
-        # ELOOP and EMLINK: a link. ENXIO: a pipe or a socket. EISDIR: a folder.
+        # ELOOP and EMLINK mean a link, ENXIO a pipe or a socket, and EISDIR a folder.
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR, errno.EMLINK):
             raise foreign(path) from error
         raise
@@ -83,7 +86,7 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
 
 
 def foreign(path: Path) -> InputError:
-    """Return the error for a file that graphneg did not write, under a name that it needs.
+    """Return the error for a name that graphneg needs and that another program's file has.
 
     Args:
         path: The file.
@@ -113,17 +116,17 @@ def busy(path: Path) -> InputError:
 
 @contextmanager
 def scratch_file(path: Path, token: str = "") -> Generator[Path]:
-    """Create an empty file beside another one, under a random name, and remove it at the end of the block.
+    """Create an empty file beside another one, under a random name, and remove it after the block.
 
     Args:
         path: The file beside which it is created.
-        token: The random part of the name; a new one if empty.
+        token: The random part of the name; empty for a new one.
 
     Yields:
         The path of the new file.
     """
     scratch = path.with_name(f".{path.name}.{token or secrets.token_hex(8)}.tmp")
-    # Reserve the name. The block opens the file again.
+    # Create the file only to reserve its name. The caller opens it again.
     create_exclusively(scratch).close()
     try:
         yield scratch
@@ -133,22 +136,23 @@ def scratch_file(path: Path, token: str = "") -> Generator[Path]:
 
 @contextmanager
 def locked(path: Path, file: Path | None = None) -> Generator[Held]:
-    """Hold the lock of an output while the block runs. Nobody waits for the lock.
+    """Hold the lock of an output while the block runs.
 
-    If another run holds it, or its name is taken by a file of somebody else, an `InputError` is raised.
+    Raises `InputError` at once, without waiting, if another run holds the lock, or if another program's file
+    has the name of the lock file.
 
     Args:
         path: The output.
         file: The lock file; by default ``.NAME.lock`` beside the output.
 
     Yields:
-        The lock.
+        The lock that is held.
     """
     file = file or path.with_name(f".{path.name}.lock")
     lock = _acquired(path, file)
     with lock:
         held = Held(secrets.token_hex(8), _noted_token(lock))
-        # The lock was free and had a token, so its holder was killed.
+        # A run removes its lock file at the end. The file still has a token, so its run was killed.
         if held.stale:
             _remove_scratch(path.parent, held.stale)
         if _is_marked(lock):
@@ -159,12 +163,12 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
             yield held
         finally:
             if _is_marked(lock):
-                with suppress(OSError):  # Windows cannot remove an open file.
+                with suppress(OSError):  # Windows cannot remove a file that is open.
                     file.unlink()
 
 
 def _acquired(path: Path, file: Path) -> BinaryIO:
-    """Open or create the lock file, and lock it; raise the error of `busy` or `foreign`."""
+    """Open or create the lock file, and lock it. Raise the error of `busy` or `foreign` if this fails."""
     for _ in range(_ATTEMPTS):
         try:
             lock = open_regular(file, writable=True)
@@ -175,13 +179,13 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 lock.flush()
             except FileExistsError:
                 continue
-        # An empty file may be the lock file of a run that has not written its mark yet. The size is read
-        # first, because that run may write its mark between the two checks.
+        # An empty file may be the lock file of a run that has not written its mark yet, so it is accepted.
+        # Read the size first, because that run may write its mark between the two checks.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign(file)
-        # While this run locks the file, another run may remove it, and a third one may create a new file. The
-        # lock counts only if the file still has its name.
+        # Meanwhile, another run may remove the file, and a third run may create a new file of this name.
+        # The lock counts only if the locked file still has its name.
         taken = lock_exclusively(lock)
         if _is_at(file, os.fstat(lock.fileno())):
             if taken:
@@ -193,21 +197,21 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
 
 
 def _is_marked(lock: BinaryIO) -> bool:
-    """Return whether a lock file was written by graphneg."""
+    """Return whether a lock file starts with the mark of graphneg."""
     lock.seek(0)
     return lock.read(len(_MARK)) == _MARK
 
 
 def _noted_token(lock: BinaryIO) -> str:
-    """Return the token in a lock file; an empty string if there is none."""
+    """Return the token from a lock file; an empty string if it has none."""
     lock.seek(len(_MARK))
-    # The rest of the file has to be exactly one token.
+    # Accept the token only if nothing else follows the mark.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 
 
 def _remove_scratch(folder: Path, token: str) -> None:
-    """Remove the temporary files of a killed holder, which are those with its token."""
+    """Remove the temporary files of a killed run, which have its token in their names."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(f".{token}.tmp") and entry.is_file(follow_symlinks=False):
@@ -216,7 +220,7 @@ def _remove_scratch(folder: Path, token: str) -> None:
 
 
 def _is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a known file still has this name."""
+    """Return whether a path still leads to a known file."""
     try:
         return os.path.samestat(known, os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

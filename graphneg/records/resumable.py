@@ -1,15 +1,16 @@
 """Write the negatives of a long run to a file, and resume the run after an interruption.
 
-While a run writes ``OUT``, its lines go to a part file beside it, ``OUT.5f0c1d9a7e3b2486.part``. A checkpoint
-syncs the part to disk. It then notes in ``.OUT.part.json`` how many dialogues are done, which part holds
-their negatives, how many bytes these take, and their SHA-256.
+While a run writes ``OUT``, its lines go to a temporary file beside it, the part file
+``OUT.5f0c1d9a7e3b2486.part``. A checkpoint first syncs the part file to disk. It then writes the note
+``.OUT.part.json``. The note contains the number of dialogues that are done, the name of the part file, the
+number of bytes that are valid, and their SHA-256.
 
-If a run is stopped in any way, the next run with the same settings and the same content cuts the part back to
-the last checkpoint and continues there. The finished file is byte for byte that of a run without
-interruptions. A part that does not match its note is not used.
+If a run is stopped in any way, the next run with the same settings and content truncates the part file to the
+last checkpoint and continues there. The finished file has the same bytes as that of a run without
+interruptions. A part file that does not match its note is not used.
 
-``OUT`` itself appears at the end, in one step. A file of another run, or of no run, is replaced only with
-``overwrite``. A file of the same run is complete, and nothing is written.
+``OUT`` itself appears at the end, in one step. If it exists already, a file of the same run is complete, and
+nothing is written. Any other file is replaced only with ``overwrite``.
 
 Example:
     Write the negatives of each dialogue, and continue if the program was killed::
@@ -77,15 +78,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The place at which a run continues.
+    """The state from which a run continues.
 
     Attributes:
         dialogues: Number of dialogues that are done.
         negatives: Number of negatives that are written.
         notes: The notes of the last checkpoint.
-        discarded: Why the part of an earlier run was not used; None if there was none, or it is used.
-        last: The place of the last dialogue that is done, as the run gave it at the checkpoint.
-        is_complete: Whether the file is complete, so that nothing is left to do.
+        discarded: Why the part file of an earlier run could not be used; None if it is used, or if there was
+            none.
+        last: The sort key of the last finished dialogue, as the run passed it to the checkpoint.
+        is_complete: Whether the file is already complete, so that nothing is left to do.
     """
 
     dialogues: int = 0
@@ -100,7 +102,7 @@ _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The note of a part."""
+    """The content of the note for a part file."""
 
     fingerprint: str
     made_of: str
@@ -114,7 +116,7 @@ class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _FinishedFacts(msgspec.Struct, frozen=True):
-    """What the note of a finished file says about its run."""
+    """The facts about a run in the note of its finished file."""
 
     dialogues: _Count
     negatives: _Count
@@ -123,31 +125,32 @@ class _FinishedFacts(msgspec.Struct, frozen=True):
 
 
 def part_note(path: Path) -> Path:
-    """Return the path of the note that holds the checkpoints of an unfinished output.
+    """Return the path of the note that holds the last checkpoint of an unfinished output.
 
     Args:
         path: The output.
 
     Returns:
-        A hidden file beside it.
+        A hidden file beside the output.
     """
     return path.with_name(f".{path.name}.part.json")
 
 
 class ResumableWriter(AbstractContextManager["ResumableWriter"]):
-    """Writes negatives to a file, resumable at its checkpoints.
+    """Write negatives to a file. An interrupted run can be resumed at its last checkpoint.
 
-    Use it in a ``with`` block. If the block ends without `finish`, the part is kept.
+    Use it in a ``with`` block. If the block ends before `finish` is called, the part file is kept.
 
     Args:
         out: A file that ends in .jsonl or .parquet.
         fingerprint: A digest of the settings of the run.
         made_of: A digest of the content from which the negatives are made.
-        overwrite: Whether to replace a file of another run, or of no run.
-        shard: Write the file of this shard of ``out``. Its lines may be any JSON.
+        overwrite: Whether to replace an existing file that this run did not write.
+        shard: The shard of ``out`` whose file is written; None to write ``out`` itself. The lines of a shard
+            may be any JSON.
 
     Attributes:
-        resumed: The place at which the run continues.
+        resumed: The state from which the run continues.
 
     Raises:
         InputError: The file cannot be written, another run is writing it, or it exists and must not be
@@ -163,15 +166,15 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         overwrite: bool = False,
         shard: Shard | None = None,
     ) -> None:
-        """Initialize by locking the output, and open the part of a stopped run or a new one."""
+        """Initialize the writer: lock the output, and open the part file of a stopped run or a new one."""
         own = None if shard is None else shard.file(out)
-        # The file of a shard has a suffix such as .3-of-16.
+        # Each shard is written to a separate file, with a suffix such as .3-of-16.
         path = check_destination(out) if own is None else check_output(own, [own.suffix])
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._made_of = fingerprint, made_of
-        # A finished file belongs to a run with these settings and this content.
+        # The note of a finished file identifies its run by the settings and the content.
         self._run = f"{fingerprint} {made_of}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -184,7 +187,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 facts = converted(done, _FinishedFacts, f"the note of {path}")
                 self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
                 if noted.get("fingerprint") == fingerprint:
-                    # The run was stopped between the rename and the removal of the note.
+                    # The previous run was stopped after the rename, and before it removed its note.
                     self._forget_stopped(noted)
             else:
                 with self._writing():
@@ -192,18 +195,18 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
-            # Note a new part at once. If this run is killed now, the next one knows whose part it is.
+            # Note a new part file at once, so that the next run can identify it if this run is killed now.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-            # Everything has succeeded, so the lock is kept until `close`.
+            # All has succeeded. Keep the lock until `close` is called.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
-        """Stop writing, keeping the part."""
+        """Stop writing, and keep the part file."""
         self.close()
 
     def write(self, negative: Negative) -> None:
-        """Add a negative. It counts from the next checkpoint on.
+        """Add a negative. It survives an interruption after the next checkpoint.
 
         Args:
             negative: The negative.
@@ -211,7 +214,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.write_line(negative_to_json(negative))
 
     def write_line(self, line: str) -> None:
-        """Add a line of JSON that is not a negative. It counts from the next checkpoint on.
+        """Add a line of JSON that is not a negative. It is safe after the next checkpoint.
 
         Args:
             line: The line, without a line end.
@@ -219,22 +222,22 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         with self._writing():
             data = line.encode() + b"\n"
             self._open.write(data)
-            # The digest grows with the part, so that a checkpoint does not have to read the part again.
+            # Update the digest now, so that a checkpoint does not have to read the part file again.
             self._written.update(data)
         self._negatives += 1
 
     def checkpoint(self, dialogues: int, notes: Mapping[str, Any] | None = None, last: str = "") -> None:
-        """Acknowledge everything that was written.
+        """Record the progress, so that everything written so far survives an interruption.
 
         Args:
-            dialogues: Number of dialogues that are done since the start of the run, including interrupted
-                parts.
-            notes: Notes that `resumed` returns to the next run, such as counts. They must be JSON values.
-            last: The place of the last dialogue, which `resumed` returns to the next run.
+            dialogues: Number of dialogues that are done since the start of the run, including those that were
+                done before an interruption.
+            notes: JSON values that the next run finds in ``resumed.notes``, such as counts.
+            last: The sort key of the last dialogue, which the next run finds in ``resumed.last``.
         """
         self._dialogues, self._notes, self._last = dialogues, notes or {}, last
         with self._writing():
-            # First the data, then the note: a note must not promise more than the part holds.
+            # Write the data before the note. The note must not promise more than the part file contains.
             self._open.flush()
             os.fsync(self._open.fileno())
             self._note.write(
@@ -247,37 +250,38 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of everything that was written so far, in hexadecimal digits."""
+        """The SHA-256 of everything written so far, in hexadecimal."""
         return self._written.hexdigest()
 
     def written(self) -> Iterator[Negative]:
-        """Return all negatives that were written so far, read from the part."""
+        """Return all negatives written so far, read back from the part file."""
         with self._writing():
             self._open.flush()
         return read_jsonl(self._part)
 
     def finish(self) -> Path:
-        """Put the finished file in its place, converted to Parquet if its suffix says so.
+        """Give the finished file its final name. If its suffix is .parquet, convert it first.
 
-        If the program is stopped during this, the old file or the new one is there, and never a partial one.
+        If the program is stopped at this step, either the old file or the new one is there, never a partial
+        one.
 
         Returns:
             The path of the file.
 
         Raises:
-            InputError: Another program changed the part.
+            InputError: Another program changed the part file.
         """
         if not self.resumed.is_complete:
             with self._writing():
                 self._open.flush()
-                # The part has an ordinary name, so another program may have written to it.
+                # The part file is a normal file in the user's folder, so another program may have changed it.
                 if file_digest(self._part) != self._written.hexdigest():
                     raise InputError(
                         f"{self._part}: changed by another program while the run wrote it; run the command "
                         "again"
                     )
-                # A Parquet file cannot be continued after an interruption, so it is made from the lines at
-                # the end.
+                # Parquet cannot be continued after an interruption.
+                # So the part file contains JSON lines, and is converted at the end.
                 if self._path.suffix == ".parquet":
                     with replacing(self._path, self._token) as converted_file:
                         write_rows(read_jsonl(self._part), converted_file)
@@ -291,35 +295,35 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._path
 
     def close(self) -> None:
-        """Stop writing. The next run drops what no checkpoint has acknowledged."""
-        with suppress(OSError):  # The disk may be full. That error has been reported already.
+        """Stop writing. Lines after the last checkpoint are lost: the next run removes them."""
+        with suppress(OSError):  # If the disk is full, that error has already been reported.
             self._held.close()
 
     @property
     def _open(self) -> BinaryIO:
-        """The open part."""
+        """The open part file."""
         assert self._file is not None, "the file is complete already"
         return self._file
 
     def _facts(self) -> dict[str, Any]:
-        """Return the progress of the run, for its notes."""
+        """Return the progress of the run, for the notes that are written to disk."""
         done = {"dialogues": self._dialogues, "negatives": self._negatives}
         return {**done, "notes": self._notes, "last": self._last}
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Add to an error of writing what has been kept."""
+        """Convert a disk failure to an error that also says what is kept."""
         try:
             yield
         except (OSError, InputError) as error:
-            # A wrong record is the caller's mistake. Only failures of the disk are explained here.
+            # Other errors, such as an invalid record, are the caller's. Only disk failures are converted.
             if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
                 raise
             kept = "what was made up to the last checkpoint is kept"
             raise unwritable(self._path, error, kept) from error
 
     def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
-        """Return the part to write, open at its end: that of a stopped run, or a new one and the reason."""
+        """Open the part file of a stopped run if it can be used, else a new one; also return the state."""
         before, reason = _checkpoint(noted, self._path), None
         if before is None:
             reason = f"{self._note.path} is not readable" if noted else None
@@ -329,23 +333,23 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             facts = {name: getattr(before, name) for name in _FinishedFacts.__struct_fields__}
             part = self._path.with_name(before.part)
             file = open_regular(part, writable=True)
-            # Drop what was written after the last checkpoint.
+            # Remove what was written after the last checkpoint.
             file.truncate(before.offset)
             file.seek(before.offset)
             return part, file, Resumed(**facts)
         self._written = hashlib.sha256()
         if held.stale and (before is None or before.part != self._part_name(held.stale)):
-            # The previous run was killed after it had created its part, and before it had noted that.
+            # The previous run was killed after it created its part file and before it wrote the note.
             self._path.with_name(self._part_name(held.stale)).unlink(missing_ok=True)
         part = self._path.with_name(self._part_name(held.token))
         return part, create_exclusively(part), Resumed(discarded=reason)
 
     def _part_name(self, token: str) -> str:
-        """Return the name of the part with a token."""
+        """Return the name of the part file for a token."""
         return f"{self._path.name}.{token}.part"
 
     def _verified(self, before: _Checkpoint) -> str | None:
-        """Return why the part of a stopped run cannot be used, or None; digest its content on the way."""
+        """Compute the digest of a stopped run's part file. Return why it cannot be used; None if it can."""
         part = self._path.with_name(before.part)
         try:
             with open_regular(part) as file:
@@ -362,8 +366,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return f"{part} is not the file that the run wrote, and stays as it is"
         if self._written.hexdigest() != before.digest:
             return f"{part} is not as the run left it, and stays as it is"
-        # The part is as the run left it. If it belongs to other settings or content, remove it. A part that
-        # is not as it was left may be somebody's file, so it stays.
+        # The part file is as the run left it. It is removed if it belongs to other settings or content.
+        # A part file that was changed is kept, because it may belong to another program.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was begun with other settings"
@@ -374,7 +378,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return reason
 
     def _forget_stopped(self, noted: Mapping[str, Any]) -> None:
-        """Remove the part and the note of a run that was stopped when it had just finished."""
+        """Remove the part file and the note of a run that was stopped just after it had finished its file."""
         before = _checkpoint(noted, self._path)
         if before is not None and self._verified(before) is None:
             self._path.with_name(before.part).unlink(missing_ok=True)
@@ -382,33 +386,34 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
 
 _CHUNK = 1 << 20
-"""Number of bytes that are read at a time."""
+"""Number of bytes to read at a time."""
 
 
 def _checkpoint(noted: Mapping[str, Any], path: Path) -> _Checkpoint | None:
-    """Return the checkpoint in a note; None if the note was not written by a run."""
+    """Return the checkpoint from a note; None if the note is not a valid checkpoint."""
     try:
         found = msgspec.convert(noted, _Checkpoint)
     except msgspec.ValidationError:
         return None
-    # Accept only names of parts, so that a forged note cannot make a run cut or remove another file.
+    # Accept only names that a part file can have.
+    # Otherwise a forged note could make a run truncate or remove any other file.
     is_part = re.fullmatch(rf"{re.escape(path.name)}\.[0-9a-f]{{16}}\.part", found.part)
     return found if is_part else None
 
 
 Written = Callable[[], Iterable[Negative]]
-"""Returns the negatives that an interrupted run has written."""
+"""A function that returns the negatives that an interrupted run has already written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The result of one batch.
+    """A batch of finished dialogues with their negatives.
 
     Attributes:
         dialogues: Number of dialogues that are done since the start of the run.
         negatives: The negatives of the batch.
-        last: The place of the last dialogue of the batch, which a resumed run finds in ``resumed.last``.
-        places: The place of each negative in the result; empty if the order of dialogues decides.
+        last: The sort key of the last dialogue of the batch. A resumed run finds it in ``resumed.last``.
+        places: The position of each negative in the result; empty if the result is sorted by dialogue.
     """
 
     dialogues: int
@@ -418,22 +423,22 @@ class Finished:
 
 
 class NegativeStream(ABC):
-    """Negatives that are made when they are used. Each use makes them anew.
+    """Negatives that are computed when the stream is iterated or written; each time, they are computed again.
 
     Attributes:
-        summary: The counts of the last use.
-        resumed: The place at which the last use continued.
+        summary: The counts of the last iteration or writing.
+        resumed: The state from which the last writing continued.
     """
 
     def __init__(self) -> None:
-        """Initialize without making negatives."""
+        """Initialize the stream without computing negatives."""
         self.summary = Summary()
         self.resumed = Resumed()
         self._made: int | None = None
 
     @property
     def notes(self) -> Sequence[str]:
-        """Messages for the user after a run, for example about a condition that is switched off."""
+        """Messages for the user after a run, for example that a condition is switched off."""
         return ()
 
     @property
@@ -442,48 +447,48 @@ class NegativeStream(ABC):
         return "negatives to be made"
 
     def __repr__(self) -> str:
-        """Return the class and the request in angle brackets."""
+        """Return the class and the description of the request, in angle brackets."""
         return f"<{type(self).__name__}: {self.asked}>"
 
     def __len__(self) -> int:
-        """Return the number of negatives that the last complete use has counted.
+        """Return the number of negatives, as counted when the stream was last iterated or written completely.
 
         Returns:
-            The number.
+            The number of negatives.
 
         Raises:
-            TypeError: No use was complete. Negatives are not made only to be counted.
+            TypeError: The stream was never consumed. Negatives are not computed only to be counted.
         """
         if self._made is None:
             raise TypeError("negatives are counted when they are made: write them, or take list(...)")
         return self._made
 
     def __bool__(self) -> bool:
-        """Return True, because `bool` would otherwise call `__len__`, which fails before the first use."""
+        """Return True. By default, `bool` would call `__len__`, which fails before the first iteration."""
         return True
 
     @abstractmethod
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
-        """Make batches of negatives.
+        """Compute batches of negatives.
 
         Args:
-            skip: Number of dialogues at the start that are done.
-            written: Returns the negatives of these dialogues.
+            skip: Number of dialogues to skip, because an interrupted run has finished them.
+            written: Function that returns the negatives of the skipped dialogues.
 
         Yields:
-            The batches, in the order of dialogues.
+            The batches, in the order of the dialogues.
         """
 
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:
-        """Return everything that the output depends on, as JSON values. The batch size is not included."""
+        """Return the settings that determine the output, as JSON values. The batch size is not among them."""
 
     def made_of(self) -> str:
-        """Return a digest of the content from which the output is made, if the settings do not include it."""
+        """Return a digest of the content that the output is made from; empty if `settings` identifies it."""
         return ""
 
     def shared_content(self) -> str:
-        """Return a digest of the content from which the output of all shards is made."""
+        """Return a digest of the content of all shards together."""
         return self.made_of()
 
     @property
@@ -492,44 +497,45 @@ class NegativeStream(ABC):
         return None
 
     def shard_header(self, content: str | None = None) -> Header:
-        """Return the header of the file of a shard.
+        """Return the header for the file of this stream's shard.
 
         Args:
-            content: The digest of the content; by default it is computed.
+            content: A digest of the content; None to compute it.
 
         Returns:
-            The header. The place of the store is not a part of it, only the content is.
+            The header. It identifies the store by its content and not by its location.
         """
         from graphneg.records.shards import RECORDS, Header
 
-        # Each machine may have its store in another place.
+        # Leave out the location of the store, because it may differ between machines.
         settings = {name: value for name, value in self.settings().items() if name != "store"}
         return Header(str(self.shard), RECORDS, settings, content or self.shared_content())
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
-        """Make batches for the file of a shard, without knowledge of the other shards.
+        """Compute batches for the file of a shard, without knowledge of the other shards.
 
         Args:
-            skip: Number of dialogues at the start that are done.
+            skip: Number of dialogues to skip, because an interrupted run has finished them.
 
         Yields:
-            The batches, in the order of dialogues.
+            The batches, in the order of the dialogues.
         """
         from graphneg.records.shards import ShardBatch
 
         for finished in self.run(skip, tuple[Negative, ...]):
-            # Without places, the natural order of the dialogue ids decides.
+            # If the stream gives no places, the result is in the natural order of the dialogue ids.
             at = finished.places or [natural_order(negative.dialogue) for negative in finished.negatives]
             items = [(place, to_record(one)) for place, one in zip(at, finished.negatives, strict=True)]
             yield ShardBatch(finished.dialogues, items, finished.last)
 
     def to_shard(self, out: str | Path, *, overwrite: bool = False) -> Summary:
-        """Write the file of a shard, ``OUT.3-of-16``, which `graphneg.merging.merge` reads.
+        """Write the file of a shard, such as ``OUT.3-of-16``. `graphneg.merging.merge` reads these files.
 
-        It is resumable like `to_jsonl`.
+        An interrupted run is resumed, as in `to_jsonl`.
 
         Args:
-            out: The file that all shards make together. It ends in .jsonl or .parquet.
+            out: The merged file, which ends in .jsonl or .parquet. The name of the shard's file is derived
+                from it.
             overwrite: Whether to replace an existing file.
 
         Returns:
@@ -545,7 +551,7 @@ class NegativeStream(ABC):
         header = self.shard_header()
         with open_shard(out, header, self.made_of(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
-            # The counts continue where the last checkpoint left them.
+            # Continue with the counts of the last checkpoint.
             self.summary = Summary.from_state(self.resumed.notes.get("summary", {}))
             batches = self.run_shard(self.resumed.dialogues)
             noted = (batch._replace(notes={"summary": self.summary.state()}) for batch in batches)
@@ -554,7 +560,7 @@ class NegativeStream(ABC):
         return self.summary
 
     def __iter__(self) -> Iterator[Negative]:
-        """Make the negatives and yield them one by one."""
+        """Compute the negatives and yield them one by one."""
         self.summary, self.resumed = Summary(), Resumed()
         for finished in self.run(0, tuple[Negative, ...]):
             yield from finished.negatives
@@ -563,14 +569,14 @@ class NegativeStream(ABC):
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> Summary:
         """Write the negatives to a file with one JSON object per line.
 
-        A file is resumable: if the run is stopped at any moment, the same call continues it and ends with the
-        same bytes. If the same call has already written the file, nothing is made again
-        (``resumed.is_complete``). A file that cannot be written, that another run is writing, or that must
-        not be replaced, raises `InputError`.
+        If the run is interrupted at any moment, the same call continues it, and the finished file has the
+        same bytes as without the interruption. If the same call has already written the file, nothing is
+        computed again (``resumed.is_complete``). Raises `InputError` if the file cannot be written, if
+        another run is writing it, or if it exists and must not be replaced.
 
         Args:
             out: The file, or ``-`` for standard output.
-            overwrite: Whether to replace a file of another run.
+            overwrite: Whether to replace an existing file that this call did not write.
 
         Returns:
             The counts of the run.
@@ -578,11 +584,11 @@ class NegativeStream(ABC):
         return self._write(out, ".jsonl", overwrite)
 
     def to_parquet(self, out: str | Path, *, overwrite: bool = False) -> Summary:
-        """Write the negatives to a Parquet file, resumable like `to_jsonl`.
+        """Write the negatives to a Parquet file. An interrupted run is resumed, as in `to_jsonl`.
 
         Args:
             out: The file.
-            overwrite: Whether to replace a file of another run.
+            overwrite: Whether to replace an existing file that this call did not write.
 
         Returns:
             The counts of the run.
@@ -590,29 +596,29 @@ class NegativeStream(ABC):
         return self._write(out, ".parquet", overwrite)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a data frame with a row per negative."""
+        """Return the negatives as a data frame with a row per negative."""
         return to_pandas(self)
 
     def to_dataset(self) -> datasets.Dataset:
-        """Return a Hugging Face data set with typed features."""
+        """Return the negatives as a Hugging Face data set with typed features."""
         return to_dataset(self)
 
     def _write(self, out: str | Path, suffix: str, overwrite: bool) -> Summary:
-        """Write a file, resuming a stopped run."""
+        """Write a file; resume an interrupted run."""
         path = check_destination(out)
         if path is None and suffix == ".jsonl":
             write_jsonl(self, out)
             return self.summary
         if path is None or path.suffix != suffix:
             raise InputError(f"{out}: name a file that ends {suffix}")
-        # Different shards must not resume each other.
+        # The shard is part of the fingerprint, so that one shard cannot resume another.
         settings = self.settings() if self.shard is None else [self.settings(), str(self.shard)]
         settings = fingerprint(settings)
         with ResumableWriter(out, settings, self.made_of(), overwrite=overwrite) as writer:
             self.resumed = writer.resumed
             self.summary = Summary.from_state(self.resumed.notes)
             done = self.resumed.is_complete
-            # A complete file of the same run needs no work.
+            # If the file is complete, there is nothing to compute.
             for finished in () if done else self.run(self.resumed.dialogues, writer.written):
                 for negative in finished.negatives:
                     writer.write(negative)

@@ -1,8 +1,8 @@
-"""Write files and folders that are complete or absent, and note which run wrote them.
+"""Write files and folders that are either complete or absent, and note which run wrote them.
 
-`atomic_file` and `atomic_folder` let a file or folder appear in one step. A `RunNote` stores the fingerprint
-of everything that determines a result. By this note the next run knows whether it may continue what an
-earlier run left:
+`atomic_file` and `atomic_folder` make a file or folder appear in one step. A `RunNote` is a small file beside
+an output, with a fingerprint of everything that determines the output. The next run compares the fingerprint
+with its own, to decide whether it may continue the output of an earlier run:
 
 >>> note = RunNote(folder / "run.json", fingerprint([model, seed]))      # doctest: +SKIP
 >>> note.state                                                            # doctest: +SKIP
@@ -29,20 +29,21 @@ from graphneg.json_input import json_line, parse_json, read_input
 from graphneg.records.locks import Held, foreign, locked, open_regular, scratch_file
 
 _LONGEST_NOTE = 64 * 2**20
-"""Maximum size of a note in bytes. A note may hold the counts of a run."""
+"""Maximum size of a note in bytes. A note can be large, because it may contain the counts of a run."""
 _SEAL = "seal"
-"""The key of a note's digest of its own content."""
+"""The key under which a note stores a digest of its own content."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a disk or a quota without room."""
+"""Error numbers for a full disk or an exhausted quota."""
 
 
 def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") -> Path:
-    """Check that a file can be written, before a run spends an hour on its content.
+    """Check that a file can be written, before a run spends hours on its content.
 
     Args:
         out: The file.
-        suffixes: The suffixes that it may have.
-        instead: What else a user could name, for the message: ``, or - for standard output``.
+        suffixes: The allowed suffixes.
+        instead: An alternative to a file that the message should mention, such as ``, or - for standard
+            output``.
 
     Returns:
         The path.
@@ -54,10 +55,10 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
     path = Path(out)
     try:
         path.exists()
-    except OSError as error:  # A name that is too long, a circle of links, a folder that may not be read.
+    except OSError as error:  # The name is too long, symbolic links form a loop, or a folder may not be read.
         raise InputError(f"{path}: {error.strerror}; name another file") from error
     folder, suffix = path.parent, f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
-    # The checks go from the name to the file, so that the first reason is the one to fix first.
+    # Check in the order in which a user would fix the problems.
     for is_fault, reason in (
         (path.suffix not in suffixes, f"{suffix} says no format; use {' or '.join(suffixes)}{instead}"),
         (not folder.exists(), f"the folder {folder} does not exist; make it first"),
@@ -72,20 +73,34 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 
 def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
-    """Return the note of the run that wrote a file; raise `InputError` if the file must not be replaced."""
-    # Read the note even with `overwrite`, because a file of somebody else under its name must not be
-    # replaced.
+    """Return the note of the run that wrote a file; raise `InputError` if the file must not be replaced.
+
+    Returns:
+        The note; empty if the file does not exist or may be overwritten.
+
+    Raises:
+        _taken: An `InputError`. The file was not written by a run, or was changed since.
+    """
+    # Read the note even with `overwrite`, to find out whether another program's file has its name.
+    # This run will write a note of that name, and must not replace such a file.
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
-    # Without a note, or with another digest, the file is not what a run left there.
+    # If there is no note, or its digest differs, a run did not write the file, or somebody changed it since.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", which no run of graphneg left as it is")
     return noted
 
 
 def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any]:
-    """Return the note of a finished file if this run wrote it; raise `InputError` if another run did."""
+    """Return the note of a finished file if this run wrote it; raise `InputError` if another run did.
+
+    Returns:
+        The note; empty if the file does not exist or may be overwritten.
+
+    Raises:
+        _taken: An `InputError`. Another run wrote the file.
+    """
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:
         raise _taken(path, ", made with other settings or of other content")
@@ -95,9 +110,9 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
 def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> None:
     """Note which run made a file, before the file gets its final name.
 
-    The note is a hidden file beside the output, since JSON Lines has no place for it that other readers would
-    skip. It is kept: by it the same command knows that nothing is left to do, and other commands know that a
-    run wrote the file.
+    The note is a hidden file beside the output, because JSON Lines has no place for it that other readers
+    would ignore. It stays there. From it, the same command knows that the file is complete, and other
+    commands know that a run wrote the file.
 
     Args:
         path: The final name of the file.
@@ -105,8 +120,8 @@ def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> Non
         fingerprint: The fingerprint of the run.
         **facts: Further facts, as JSON values.
     """
-    # The note comes first. A note without a file does no harm, but a file without a note would look like
-    # somebody else's.
+    # Write the note before the file.
+    # A note without a file does no harm, but a file without a note would look like a file of another program.
     _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 
@@ -121,12 +136,12 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the note of a finished file."""
+    """Return the note for a finished file."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file.
+    """Return the SHA-256 digest of a file.
 
     Args:
         path: The file.
@@ -143,13 +158,13 @@ def _taken(path: Path, which: str = "") -> InputError:
     error = InputError(
         f"{path}: there is such a file already{which}; name another one, or overwrite it (--overwrite)"
     )
-    # The exit status of wrong usage.
+    # 2 is the exit status for wrong usage.
     error.status = 2
     return error
 
 
 def check_new(path: Path, overwrite: bool) -> None:
-    """Raise `InputError` if a file exists and must not be replaced."""
+    """Raise `InputError` if a file exists and may not be overwritten."""
     if path.exists() and not overwrite:
         raise _taken(path)
 
@@ -159,13 +174,13 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
 
     Args:
         path: The file.
-        error: The error of writing.
-        kept: What is kept, for the message.
+        error: The exception that the writing raised.
+        kept: What remains on disk, for the message.
 
     Returns:
-        An error that says why, and what to do if the disk is full.
+        An error with the reason, and with advice if the disk is full.
     """
-    # An `InputError` of a nested write has the failure of the disk as its cause.
+    # If a nested write has already converted the failure to an `InputError`, its cause is the disk's error.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     room = "; make room, then run the same command again"
@@ -175,17 +190,17 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
 
 @contextmanager
 def atomic_file(path: str | Path) -> Generator[Path]:
-    """Write a file that is complete or absent, while no other run writes it.
+    """Write a file that is either complete or absent, and keep other runs from writing it.
 
     The final step survives a power failure. If the block raises an exception, ``path`` stays as it was, and
-    nothing is left beside it. An `InputError` says that the file cannot be written, or that another run is
-    writing it.
+    no temporary file is left. Raises `InputError` if the file cannot be written, or if another run is writing
+    it.
 
     Args:
         path: The file to write or replace.
 
     Yields:
-        An empty file beside it to write to. It takes the name ``path`` at the end of the block.
+        The path of an empty temporary file to write to. After the block, it is renamed to ``path``.
     """
     path = Path(path)
     with locking(path) as held, replacing(path, held.token) as unfinished:
@@ -194,7 +209,7 @@ def atomic_file(path: str | Path) -> Generator[Path]:
 
 @contextmanager
 def locking(path: Path, file: Path | None = None) -> Generator[Held]:
-    """Hold the lock of an output like `locked`; failures of the disk raise `InputError`, too."""
+    """Hold the lock of an output like `locked`, and convert disk failures to `InputError`."""
     with ExitStack() as stack:
         try:
             held = stack.enter_context(locked(path, file))
@@ -205,7 +220,7 @@ def locking(path: Path, file: Path | None = None) -> Generator[Held]:
 
 @contextmanager
 def replacing(path: Path, token: str = "") -> Generator[Path]:
-    """Write a file that is complete or absent; the caller holds its lock. Yields a file to write to."""
+    """Write a file like `atomic_file` if the caller holds the lock. Yield a temporary file to write to."""
     try:
         with scratch_file(path, token) as unfinished:
             yield unfinished
@@ -216,16 +231,16 @@ def replacing(path: Path, token: str = "") -> Generator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path) -> Generator[Path]:
-    """Fill a folder that is complete or absent.
+    """Fill a folder that is either complete or absent.
 
-    If another process creates ``path`` meanwhile, its folder stays, and this one is dropped. If the block
-    raises an exception, nothing is left.
+    If another process creates ``path`` in the meantime, that folder is kept and this one is removed. If the
+    block raises an exception, nothing is left.
 
     Args:
         path: The folder.
 
     Yields:
-        An empty folder beside it to fill. It takes the name ``path`` at the end of the block.
+        An empty temporary folder to fill. After the block, it is renamed to ``path``.
 
     Raises:
         OSError: The folder cannot be renamed.
@@ -239,7 +254,7 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
         try:
             unfinished.rename(path)
         except OSError:
-            # If the folder exists, another process was faster, and its folder is as good.
+            # If the folder exists, another process was faster. Its content is the same, so it is kept.
             if not path.is_dir():
                 raise
     finally:
@@ -247,7 +262,7 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
 
 
 def write_atomically(path: str | Path, text: str) -> None:
-    """Write a small text file in one step. Line ends stay as they are.
+    """Write a small text file in one step. Line ends are not converted.
 
     Args:
         path: The file.
@@ -258,17 +273,17 @@ def write_atomically(path: str | Path, text: str) -> None:
 
 
 def replace(finished: Path, path: Path) -> None:
-    """Give a finished file its final name, in one step that survives a power failure.
+    """Rename a finished file to its final name, in one step that survives a power failure.
 
     Args:
         finished: The file under its temporary name.
         path: The final name.
     """
-    # Sync the content, then the name. Otherwise a power failure could leave an empty file of this name.
+    # Sync the content before the rename. Otherwise a power failure could leave an empty file of this name.
     with open(finished, "rb") as file:
         os.fsync(file.fileno())
     os.replace(finished, path)
-    if os.name != "nt":  # Windows cannot sync folders, and does not need it.
+    if os.name != "nt":  # Windows cannot sync folders, and does not need to.
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -283,7 +298,8 @@ class RunNote:
     Attributes:
         path: The file.
         fingerprint: A digest of everything that determines the output.
-        token: The random part of its temporary name, by which the next run finds that file after a kill.
+        token: The random part of the name of its temporary file. If the run is killed, the next run finds
+            that file by it.
     """
 
     path: Path
@@ -292,7 +308,7 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """Whether there is no note, the note of this run, or an unreadable note or that of another run."""
+        """Whether there is no note ("none"), this run's note ("same"), or any other file ("other")."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
@@ -314,12 +330,12 @@ class RunNote:
 
 
 def _seal(noted: Mapping[str, Any]) -> str:
-    """Return a digest of the content of a note, which is the same before and after it was read as JSON."""
+    """Return a digest of a note's content, which is the same after the note was written and read back."""
     return hashlib.sha256(json_line(noted).encode()).hexdigest()
 
 
 def read_own_note(path: Path) -> dict[str, Any]:
-    """Return the content of a note; raise `InputError` if something else has its name."""
+    """Return the content of a note; {} if there is none. Raise `InputError` for any other file."""
     try:
         with open_regular(path) as file:
             noted = parse_json(file.read(_LONGEST_NOTE), str(path))
@@ -327,13 +343,14 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign(path) from error
-    # Valid JSON, but not a note of graphneg.
+    # The file is valid JSON, but not a note of graphneg.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
-    # A note that was changed since it was written says nothing: with another number of dialogues, for
-    # example, a resumed run would leave some out or make them twice.
+    # A note that somebody edited cannot be trusted.
+    # With another number of dialogues, for example, a resumed run would skip some or process them twice.
+    # An empty fingerprint matches no run, so nothing is resumed.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 
@@ -344,7 +361,7 @@ def noted_facts(path: Path) -> dict[str, Any]:
         path: The note.
 
     Returns:
-        Its content; an empty map if it is missing or unreadable.
+        Its content; an empty dict if the note is missing or unreadable.
     """
     try:
         noted = parse_json(read_input(path, _LONGEST_NOTE), str(path))
@@ -354,7 +371,7 @@ def noted_facts(path: Path) -> dict[str, Any]:
 
 
 def noted_fingerprint(path: Path) -> str | None:
-    """Return the fingerprint in a note.
+    """Return the fingerprint from a note.
 
     Args:
         path: The note.

@@ -1,9 +1,9 @@
 """Compute model-free scores of a negative.
 
-- ``clash``: the share of the response's content words that occur in the context. A response that shares no
-  word with its context does not contradict it.
-- ``fit``: how usual the combinations of words are. It is the share of nouns in the edited graph that satisfy
-  the selectional preferences of their predicates.
+- ``clash``: the share of the response's content words that occur in the context. The score is low for a
+  response that has nothing to do with its context and so does not contradict it.
+- ``fit``: the plausibility of the word combinations. It is the share of nouns in the edited graph that
+  satisfy the selectional preferences of their predicates: "eat bread" does, "eat a decision" does not.
 
 >>> clash(["Do you like dogs?", "I love cats."], "I don't love my cats, but birds.")
 0.6666666666666666
@@ -27,17 +27,18 @@ CLASH, FIT = "clash", "fit"
 def measured(negative: Negative) -> dict[str, float]:
     """Compute the scores of a negative.
 
-    A graph that cannot be parsed raises `PenmanError`.
+    Raises `PenmanError` if an edited graph cannot be parsed.
 
     Args:
         negative: The negative.
 
     Returns:
-        Its own scores, and ``clash``. If the graph of its response was edited, also ``fit``.
+        The scores that the negative has already, and ``clash``. If the graph of its response was edited, also
+        ``fit``.
     """
     scores = {**negative.scores, CLASH: clash((turn["text"] for turn in negative.context), negative.response)}
     edited = negative.amr.get(str(negative.turn))
-    # Without an edited graph of the response, there is no fit to compute.
+    # `fit` needs the edited graph of the response.
     if edited is not None and edited["after"]:
         scores[FIT] = fit(parse_graph(edited["after"], negative.id))
     return scores
@@ -57,7 +58,7 @@ def clash(context: Iterable[str], response: str) -> float:
     0.6666666666666666
     """
     own = content_lemmas(response)
-    # Lemmas are compared: "cats" in the context matches "cat" in the response.
+    # Lemmas are compared, so "cats" in the context matches "cat" in the response.
     said = frozenset[str]().union(*map(_lemmas, context))
     return sum(word in said for word in own) / max(1, len(own))
 
@@ -65,13 +66,14 @@ def clash(context: Iterable[str], response: str) -> float:
 def fit(graph: AmrGraph) -> float:
     """Return the share of nouns in a graph that satisfy the selectional preferences of their predicates.
 
-    A noun satisfies them if it was seen with the predicate in this role, or if a noun of the same class was.
+    A noun satisfies them if the predicate was seen with this noun, or with a noun of the same class, in the
+    same role.
 
     Args:
         graph: The graph.
 
     Returns:
-        A share from 0 to 1; 1 if nothing is known about any noun.
+        A share from 0 to 1; 1 if no preferences are known for any noun.
 
     >>> from graphneg.amr.penman import parse_graph
     >>> fit(parse_graph("(e / eat-01 :ARG0 (i / i) :ARG1 (b / bread))"))
@@ -82,9 +84,9 @@ def fit(graph: AmrGraph) -> float:
 
 
 def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
-    """Yield predicate, role and concept of each node below another one in the tree."""
+    """Yield the concept of the parent, the role and the concept of each node that has a parent."""
     for node in graph.nodes:
-        # The parent is the predicate, and the role says which argument the node is.
+        # The parent is the predicate, and the role says which of its arguments the node is.
         above = None if node.up is None else graph.nodes[node.up].concept
         if above is not None and node.concept is not None and node.role is not None:
             yield above, node.role, node.concept
@@ -92,9 +94,9 @@ def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
 
 @lru_cache(maxsize=1 << 16)
 def _is_taken(predicate: str, role: str, noun: str) -> bool | None:
-    """Return whether a predicate takes a noun in a role; None if nothing is known, or it is not a noun."""
+    """Return whether a predicate accepts a noun in a role; None if that is unknown, or it is not a noun."""
     sort, seen = sort_of(noun), takes(predicate, role)
-    # "eat pizza" fits if "eat" was seen with "bread", since both nouns are food.
+    # "eat pizza" is accepted if "eat" was seen with "bread", because both nouns are in the class of food.
     return None if sort is None or not seen else sort in seen or lexeme(noun) in seen
 
 

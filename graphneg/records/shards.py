@@ -1,14 +1,15 @@
-"""Write and read the files of shards, which `graphneg.merging` puts together.
+"""Write and read the files of shards, from which `graphneg.merging` makes one result.
 
 A large job can be divided into shards that run on several machines. Each run writes a file of JSON lines. The
-first line says which shard it is, with which settings and from which content. Further lines hold items by
-place, in the order of a single run. The last line shows that the file is complete::
+first line is a header: it says which shard the file is, with which settings it was made, and from which
+content. Each further line holds items and their place, which is their position in the result of an undivided
+run. The last line shows that the file is complete::
 
     {"shard": "3/16", "kind": "records", "settings": {...}, "content": "...", ...}
     ["everyday/test/0112", [{...}, {...}]]
     {"places": 1, "items": 2, "digest": "..."}
 
-The digest is the SHA-256 of all lines before the last one, so a damaged copy is refused.
+The digest is the SHA-256 of all lines before the last one. It reveals a damaged copy.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from graphneg.records.resumable import ResumableWriter, part_note
 from graphneg.shards import Shard
 
 RECORDS = "records"
-"""The kind of items that are records of negatives."""
+"""The kind of a shard whose items are records of negatives."""
 Place = str | int
-"""The position of items in the result: the order of a dialogue, or a number."""
+"""The position of items in the result: the sort key of a dialogue, or a number."""
 _Line = tuple[Place, list[Any]]
-"""A place and its items."""
+"""A place with the items that belong there."""
 
 
 class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last line: the number of places and items, and the SHA-256 of the lines before it."""
+    """The last line: the number of places and of items, and the SHA-256 of the lines before it."""
 
     places: int
     items: int
@@ -50,14 +51,14 @@ class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of the file of a shard. The headers of all shards of a result differ in ``shard`` only.
+    """The first line of the file of a shard. The headers of all shards of a result differ only in ``shard``.
 
     Attributes:
         shard: The shard, such as ``3/16``.
-        kind: What the items are.
+        kind: The kind of items, such as ``records``.
         settings: The settings of the run.
-        content: A digest of the content from which the items are made.
-        choice: How the final items are chosen from all items, if the merge has to choose.
+        content: A digest of the dialogues and graphs from which the items are made.
+        choice: If the merge has to choose the final items from all items, the settings of this choice.
         version: The version of graphneg.
     """
 
@@ -70,25 +71,25 @@ class Header:
 
     @property
     def part(self) -> Shard:
-        """The shard."""
+        """The shard in parsed form."""
         return Shard.parse(self.shard)
 
     @property
     def common(self) -> dict[str, Any]:
-        """What all shards of a result have in common, as JSON values."""
-        # Through JSON, because tuples in these settings are lists in a header that was read.
+        """The values that all shards of a result share, as JSON values."""
+        # Convert to JSON and back: tuples in new settings become lists, as in a header that was read.
         facts = json.loads(json.dumps(asdict(self), default=str))
         return {"amount": self.part.amount, **{name: facts[name] for name in facts if name != "shard"}}
 
 
 class ShardBatch(NamedTuple):
-    """A batch of the items of a shard.
+    """A batch of items from a shard.
 
     Attributes:
         dialogues: Number of dialogues that are done since the start of the run.
         items: Items with their places, in order.
-        last: The order of the last dialogue.
-        notes: Counts so far, for a resumed run.
+        last: The sort key of the last dialogue.
+        notes: The counts so far. A resumed run continues with them.
     """
 
     dialogues: int
@@ -98,20 +99,20 @@ class ShardBatch(NamedTuple):
 
 
 def open_shard(out: str | Path, header: Header, made_of: str, *, overwrite: bool = False) -> ResumableWriter:
-    """Open the file of a shard, new or resumed.
+    """Open the file of a shard: a new file, or that of a stopped run, which is resumed.
 
     Args:
-        out: The file that all shards make together.
+        out: The merged file. The name of the shard's file is derived from it.
         header: The header of the shard.
-        made_of: A digest of the content from which the items are made.
+        made_of: A digest of the dialogues and graphs from which the items are made.
         overwrite: Whether to replace an existing file.
 
     Returns:
-        A writer. A new file already has its header.
+        A writer. The header is already in the file.
     """
     run = fingerprint(asdict(header))
     writer = ResumableWriter(out, run, made_of, overwrite=overwrite, shard=header.part)
-    # A resumed file already has its header.
+    # If the run is resumed, the file already has a header.
     if not (writer.resumed.is_complete or writer.resumed.dialogues):
         writer.write_line(_json(asdict(header)))
     return writer
@@ -127,11 +128,11 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     Returns:
         The number of items in the file.
     """
-    # The counts of a resumed file continue.
+    # A resumed run continues with the counts of the last checkpoint.
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # All items of a dialogue share a place, so they form one line.
+            # The items of a dialogue share a place, so they are written as one line.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))
@@ -151,16 +152,16 @@ def _json(value: Any) -> str:
 def numbered(
     groups: Iterable[Sequence[Negative]], shard: Shard | None
 ) -> Iterator[tuple[int, Sequence[Negative]]]:
-    """Number groups of negatives, and keep those of a shard.
+    """Number groups of negatives, and return those that belong to a shard.
 
     Args:
         groups: Groups of negatives, each of one dialogue.
         shard: The shard; None for all groups.
 
     Returns:
-        The place of each group in its file, and the group.
+        The number of each group among all groups, and the group.
     """
-    # The places count all groups, so that shards agree on them.
+    # Number all groups before the selection, so that the numbers are the same for all shards.
     return (
         (place, group)
         for place, group in enumerate(groups)
@@ -177,7 +178,7 @@ class ShardFile:
         header: Its first line.
 
     Raises:
-        InputError: The file is missing, not finished, or not the file of a shard.
+        InputError: The file is missing, incomplete, or not the file of a shard.
     """
 
     path: Path
@@ -185,14 +186,14 @@ class ShardFile:
 
     def __post_init__(self) -> None:
         """Read the header."""
-        # A part, or a note without its file, belongs to a run that has not finished.
+        # A run that has not finished leaves a part file, or its note without the finished file.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is not finished; run its command again")
         with open_input(self.path, pipes=False) as file:
             first = next(numbered_lines(file, self.path), (1, b""))[1]
         try:
             self.header = parse_typed(first, Header, f"{self.path}, line 1")
-            # Parse the shard: a header with "17/16" is refused.
+            # Parse the shard now, so that a header with "17/16" is refused.
             _ = self.header.part
         except InputError as error:
             raise InputError(
@@ -200,35 +201,35 @@ class ShardFile:
             ) from error
 
     def verified(self) -> str:
-        """Return the digest of the file, after comparing it with the content.
+        """Compare the content of the file with its digest, and return the digest.
 
-        An incomplete or changed file raises `InputError`.
+        Raises `InputError` if the file is incomplete or was changed.
 
         Returns:
-            64 hexadecimal digits.
+            The SHA-256 digest, 64 hexadecimal digits.
         """
         digest, last = hashlib.sha256(), b""
         with open_input(self.path, pipes=False) as file:
             for _, line in numbered_lines(file, self.path):
-                # Each line is digested when the next one is read, so that the last line is left out.
+                # A line is added to the digest when the next one is read, so that the last line is left out.
                 digest.update(last)
                 last = line
         try:
             end = parse_typed(last, _End, str(self.path))
         except InputError as error:
             raise self._damaged("is not whole") from error
-        # A last line without a line end may have been cut off.
+        # If the last line has no line end, it may have been cut off.
         if not last.endswith(b"\n") or end.digest != digest.hexdigest():
             raise self._damaged("is not as it was written")
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
-        """Yield each place with its items, in order.
+        """Yield each place with its items, in the order of the file.
 
-        A line that cannot be read, or a missing last line, raises `InputError`.
+        Raises `InputError` if a line cannot be read or the last line is missing.
 
         Yields:
-            A place and its items.
+            A place with its items.
         """
         places = items = 0
         with open_input(self.path, pipes=False) as file:
@@ -236,7 +237,7 @@ class ShardFile:
                 if number == 1:
                     continue
                 where = f"{self.path}, line {number}"
-                # Lines of items are JSON arrays. An object is the last line.
+                # Lines with items are JSON arrays. An object can only be the last line.
                 if line.startswith(b"{"):
                     end = parse_typed(line, _End, where)
                     if (end.places, end.items) == (places, items) and not file.read(1):
@@ -253,12 +254,12 @@ class ShardFile:
 
 
 def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
-    """Open all shards of one result, in their order; raise `InputError` if they do not form one result."""
+    """Open all shards of one result, sorted by number; raise `InputError` if they do not form one result."""
     if not paths:
         raise _apart("no file of a shard to merge")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
-    # If each shard fits the first one, all of them fit together.
+    # Comparing each shard with the first one is enough, because equality is transitive.
     for other in files[1:]:
         _check_alike(first, other)
     amount = first.header.part.amount
@@ -279,14 +280,15 @@ _MEANT = {
     "version": "graphneg {} made one, graphneg {} the other; take the same version everywhere",
     "content": "they were made of other dialogues, graphs or snapshots, or the store changed in between",
 }
-"""Messages about what two shards do not have in common."""
+"""Messages for values that should be the same in two shards, but differ."""
 
 
 def _check_alike(first: ShardFile, other: ShardFile) -> None:
-    """Refuse two shards with different versions, settings or content."""
+    """Raise `InputError` if two shards have different versions, settings or content."""
     one, two = first.header.common, other.header.common
     both = f"{first.path} and {other.path} don't belong together: "
-    # The most general difference comes first: another version can have other settings, too.
+    # Compare the most general values first.
+    # Another version may also have other settings, and then the version is the reason.
     for name in ("version", "kind", "amount"):
         if one[name] != two[name]:
             said = _MEANT.get(name, name + " {} and {}")

@@ -1,7 +1,7 @@
-"""Count what a run made: negatives by transform, skipped items by reason, and changes of the texts.
+"""Count what a run made: negatives by transform, skipped items by reason, and changes to the texts.
 
-Length is measured in words. Overlap is the Jaccard index of the sets of lower-cased words of an edited text
-and its original. Only edited texts are compared.
+The changes are measured on edited texts only. Length is the number of words. Overlap is the Jaccard index of
+two sets of lower-cased words, those of the edited text and those of its original.
 
 Example:
     Count the negatives of a file::
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 EXAMPLES_PER_REASON = 3
-"""Number of examples that are kept for each reason."""
+"""Maximum number of examples that are kept per reason."""
 
 
 def reasons() -> list[tuple[str, str, str]]:
-    """Return the reasons for which items are skipped.
+    """Return the reasons why items are skipped.
 
     Returns:
-        The code of each reason, the parts that use it, and its meaning.
+        The code of each reason, the parts of graphneg that report it, and its meaning.
     """
     return [
         (code, source, meaning) for code, source, meaning in table_rows("graphneg.records", "reasons.tsv")
@@ -41,17 +41,18 @@ def reasons() -> list[tuple[str, str, str]]:
 
 
 class Summary:
-    """Counts of one run. Their size does not grow with the run.
+    """The counts of one run. Their size does not grow with the length of the run.
 
-    `state` and `from_state` carry the counts over an interruption, in the notes of a checkpoint.
+    An interrupted run stores its counts with `state`, in the notes of a checkpoint. The resumed run restores
+    them with `from_state`.
 
     Attributes:
         negatives: Number of negatives.
         transforms: Number of negatives by transform and error category.
         skipped: Number of skipped items by reason.
-        examples: The first skipped items of each reason.
-        wished: Number of negatives that should have a target feature, by feature.
-        met: Number of negatives that have this feature, by feature.
+        examples: The first skipped items per reason.
+        wished: For each target feature, the number of negatives that should have it.
+        met: For each target feature, the number of negatives that should have it and do.
         graphs: Number of edited graphs.
         well_formed: Number of edited graphs without a defect.
     """
@@ -72,13 +73,13 @@ class Summary:
         self._overlap = 0.0
 
     def add(self, negative: Negative) -> None:
-        """Count a negative, once for each transform and error category of its edits.
+        """Count a negative. It counts once for each transform and error category among its edits.
 
         Args:
             negative: The negative.
         """
         self.negatives += 1
-        # Several edits by the same transform count once.
+        # Several edits by the same transform in the same category count once.
         made_by = {(str(edit["transform"]), str(edit["category"])) for edit in negative.edits}
         self.transforms.update(sorted(made_by))
         for before, after in edited_texts(negative):
@@ -88,25 +89,25 @@ class Summary:
             self._texts += 1
             self._words_before += len(words_before)
             self._words_after += len(words_after)
-            # Two texts without words are equal.
+            # If both texts have no words, they count as equal.
             self._overlap += len(both) / len(either) if either else 1.0
 
     def skip(self, reason: str, id: str) -> None:
-        """Count an item that gave no negative.
+        """Count an item for which no negative was made.
 
         Args:
-            reason: A code from `reasons`, alone or with an explanation: ``code: sentence``.
+            reason: A code from `reasons`, alone or followed by an explanation: ``code: sentence``.
             id: The id of the item.
         """
         code, _, sentence = reason.partition(":")
         self.skipped[code.strip()] += 1
         examples = self.examples.setdefault(code.strip(), [])
-        # A few ids are enough to look at examples, and memory must not grow with the run.
+        # Keep only a few examples, because memory use must not grow with the run.
         if len(examples) < EXAMPLES_PER_REASON:
             examples.append(f"{id}: {sentence.strip()}" if sentence.strip() else id)
 
     def wish(self, name: str, is_met: bool) -> None:
-        """Count a target feature of a negative.
+        """Count a target feature that a negative should have.
 
         Args:
             name: The name of the feature.
@@ -119,7 +120,7 @@ class Summary:
         """Count an edited graph.
 
         Args:
-            defects: The defects that the checker found in it.
+            defects: The defects that the checker found in the graph.
         """
         self.graphs += 1
         self.well_formed += not defects
@@ -154,7 +155,7 @@ class Summary:
             add(f"  {transform} ({category})", count, self.negatives)
         table.add_section()
         add("skipped", self.skipped.total())
-        # The most frequent reasons come first.
+        # List the most frequent reasons first.
         for code, count in sorted(self.skipped.items(), key=lambda item: (-item[1], item[0])):
             add(f"  {code}", count, self.skipped.total(), next(iter(self.examples[code]), ""))
         table.add_section()
@@ -185,13 +186,13 @@ class Summary:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Summary:
-        """Restore the counts of a stopped run.
+        """Restore the counts of an interrupted run.
 
         Args:
-            state: The result of `state`, or an empty map.
+            state: The result of `state`, or an empty dict.
 
         Returns:
-            The counts.
+            The restored counts.
         """
         summary = cls()
         if state:
@@ -199,7 +200,7 @@ class Summary:
             summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
             summary.skipped.update(state["skipped"])
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
-            # Notes of older versions may lack it.
+            # The notes of older versions do not have this key.
             for name, (count, met) in state.get("wished", {}).items():
                 summary.wished[name], summary.met[name] = count, met
             summary.graphs, summary.well_formed = state["graphs"]
@@ -214,18 +215,18 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
         negative: The negative.
 
     Returns:
-        Pairs of original and edited text. The turns of a context are compared one by one. If the context lost
-        turns, it counts as a single text.
+        Pairs of original and edited text. The turns of a context are compared one by one. If turns were
+        removed from the context, it counts as a single text.
     """
     pairs: list[tuple[str, str]] = []
     if negative.original["context"] is not None:
         before = [str(turn["text"]) for turn in negative.original["context"]]
         after = [turn["text"] for turn in negative.context]
         if len(before) != len(after):
-            # If turns were removed, the turns before and after do not correspond.
+            # Turns were removed, so the turns before and after the edit do not correspond.
             pairs.append((" ".join(before), " ".join(after)))
         else:
-            # Unchanged turns would distort the means.
+            # Skip unchanged turns. They would distort the mean overlap.
             pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     if negative.original["response"] is not None:
         pairs.append((negative.original["response"], negative.response))
