@@ -1,1 +1,1 @@
-"""The rules that write drafts; each module covers a few phenomena."""
+"""The rules that turn dependency trees into drafts; each module covers a few linguistic phenomena."""
