@@ -76,8 +76,7 @@ def reattach(word: Word, head: Word, dep: str) -> None:
 
 
 def promote(word: Word, over: Word) -> None:
-    """Put a word in the place of one of its ancestors, which then depends on the word with all its
-    dependents.
+    """Put a word in the place of an ancestor, which then depends on the word, with all its dependents.
 
     If the word to move is not a descendant of the other word but its ancestor, nothing changes.
 
