@@ -1,1 +1,1 @@
-"""The trained models of the dependency parser: they choose concepts, arcs, tops, and what each *no* negates."""
+"""The trained models of the dependency parser, which choose concepts, arcs, tops, and what *no* negates."""

@@ -191,8 +191,7 @@ _FORMS: dict[str, tuple[str, ...]] = {
 
 
 class DraftFeatures:
-    """The features of the nodes and node pairs of one draft. Nodes are identified by their index in the
-    draft.
+    """The features of the nodes and node pairs of one draft. A node is identified by its index in the draft.
 
     Attributes:
         draft: The draft.

@@ -2,7 +2,7 @@
 
 Closed-class words get their concepts from lists. Open-class words get them from counts in annotated graphs
 and from PropBank frames. Words that earlier rules have handled (names, expressions, copulas) are skipped.
-Examples:
+For example:
 
 - *she* has ``she``, and *unhappy* has ``(h / happy-01 :polarity -)``.
 - *decision* has ``decide-01``, since PropBank lists the noun under the frame of the verb.
