@@ -125,8 +125,8 @@ class Lexicon:
             elif table == "move":
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
-                # A pair is looked up in both orders. An old entry in the other order would still be found, so
-                # it is removed.
+                # A pair is looked up in both orders.
+                # An old entry in the other order would still be found, so it is removed.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
@@ -277,8 +277,8 @@ def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
     closed = ("particle" in lexicon.of(text.replace(" ", "-")) for text in (word, other))
     if len(set(closed)) > 1 or "much" in (word, other):
         return False
-    # A plural only replaces a plural: "men" is not an antonym of "woman". An -ing form only replaces an -ing
-    # form: "standing" is not an antonym of "sit".
+    # A plural only replaces a plural: "men" is not an antonym of "woman".
+    # An -ing form only replaces an -ing form: "standing" is not an antonym of "sit".
     plural = re.fullmatch(r".+[^siu]s", other) or "plural" in lexicon.of(other)
     if plural and not re.fullmatch(r".+[^su]s", word):
         return False
@@ -290,9 +290,8 @@ def _usable(
 ) -> Iterator[Antonym]:
     """Yield the entries for a word and its antonym: for the use as a frame, as a modifier and as a noun."""
     kind, own = kind_of(other), kind_of(word)
-    # Both words must have the same noun kind; for words that are not nouns, this is the kind "other". As an
-    # exception, the antonym of a state, a thought or an act may have the kind "other", since it is often a
-    # verb or an adjective.
+    # Both words must have the same noun kind; for words that are not nouns, this is the kind "other".
+    # The antonym of a state, thought or act may have that kind as well, since it is often a verb.
     if kind == own or (kind == OTHER and own in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
         # If a graph has a frame of the word that PropBank does not list, the roles of the frame are unknown.
@@ -300,13 +299,12 @@ def _usable(
         yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.of(old) else ():
-                # Both frames must have an agent or neither, and both a patient or neither. Otherwise "He won
-                # the game" could get a frame that has no object.
+                # Both frames must have an agent or neither, and both a patient or neither.
+                # Otherwise "He won the game" could get a frame that has no object.
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, said_of)
     if " " not in other and kind == own and "no-opposite" not in lexicon.of(word.replace(" ", "-")):
-        # "a dark room" may become "a light room", but not "a brightness room", so abstract nouns are
-        # excluded.
+        # "a dark room" may become "a light room", but not "a brightness room": abstract nouns are excluded.
         if not _ABSTRACT.fullmatch(other):
             yield Antonym(word, "modifier", other, False, said_of)
         # A noun that has no frame must not become a word that has one, since that word is usually a verb.

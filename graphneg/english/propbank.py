@@ -174,8 +174,8 @@ def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:
     def start(tag: str, attributes: dict[str, str]) -> None:
         builder.start(tag, {**attributes, _LINE: str(above + parser.CurrentLineNumber)})
 
-    # Expanding entities could exhaust the memory ("billion laughs" attack). PropBank files declare no
-    # entities.
+    # Expanding entities could exhaust the memory ("billion laughs" attack).
+    # PropBank files declare no entities.
     def entity(*declaration: object) -> None:
         raise _EntityDeclared(parser.CurrentLineNumber)
 

@@ -112,8 +112,8 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
         if before.lower() in _UNOWNED:
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
-    # After a degree word or a form of "be", as in "very clear" and "is nice", a word that can be an adjective
-    # but not a participle is one. The graph is then ignored, because adjectives often have PropBank frames.
+    # After "very", "is" or the like, a word that can be an adjective but not a participle is an adjective.
+    # The graph is then ignored, because adjectives often have PropBank frames.
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
     if describes or frame is None or len(costs) == 1:
         return costs
@@ -125,8 +125,7 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
             adjusted[known] += 2.0
         elif frame == "verb" and not is_verb and known != "AX":
             adjusted[known] += 1.2
-        # A noun can also have a frame ("decision" has decide-01), so this evidence changes the cost only
-        # slightly.
+        # A noun can also have a frame ("decision" has decide-01), so this evidence is weak.
         elif frame == "predicate" and known in ("NN", "NNS"):
             adjusted[known] += 0.3
     return adjusted
@@ -154,8 +153,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
         # A closed-class word is rarely used as an open-class word: "will" is more often a modal than a noun.
         costs.setdefault(candidate, cost + (2.0 if known else 0.0))
     if token[0].isupper() and low not in CLOSED:
-        # At the start of a sentence, every word is capitalised, so the capital is only weak evidence for a
-        # name.
+        # Every word is capitalised at the start of a sentence, so there a capital is weak evidence.
         if sentence_start:
             costs.setdefault("NNP", 1.0 if not costs else 2.5)
         else:

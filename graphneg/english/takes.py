@@ -87,8 +87,7 @@ def takes(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[s
             found[noun] += n
             sorts[sort_of(noun) or noun] += n
     often = {sort: n for sort, n in sorts.items() if n >= OFTEN}
-    # A sort that occurs rarely is no evidence for its other nouns, so only the nouns that were seen are
-    # returned.
+    # A rare sort is no evidence for its other nouns, so only the nouns that were seen are returned.
     rare = {noun: n for noun, n in found.items() if sort_of(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= CHOOSY else ()

@@ -25,9 +25,9 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A pattern for a word that consists of letters, including its clitics: ``don't`` is one word."""
 _NON_SPACE = re.compile(r"\S*\w\S*")
 _ANY_WORD = re.compile(r"\w+(?:['’-]\w+)*")
-# The alternatives match, in this order: URLs; e-mail addresses; "n't"; other clitics; acronyms ("U.S.");
-# abbreviations; sequences of dots and of dashes; numbers with ordinal endings, units and compounds ("3:30pm",
-# "10-year"); words with clitics and hyphens; other word characters; any other single character.
+# The first alternatives match URLs, e-mail addresses, "n't", other clitics, acronyms and abbreviations.
+# The next ones match sequences of dots and dashes, and numbers with units and compounds ("3:30pm").
+# The last ones match words with clitics and hyphens, other word characters, and any other character.
 _TOKEN = re.compile(
     r"""
       (?:https?://|www\.)\S+
@@ -55,8 +55,9 @@ _DOTS = re.compile(r"\.+")
 _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
-# The patterns below differ in which forms they accept as a separated clitic. This pattern also accepts "I' m"
-# and "I 'm", in lower case or with an initial capital, as title-cased corpora write clitics.
+# The patterns below differ in which forms they accept as a separated clitic.
+# This pattern also accepts "I' m" and "I 'm".
+# The clitic may have an initial capital, as title-cased corpora write it.
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
 _LOOSE_CLITIC = re.compile(
     r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE
@@ -64,16 +65,16 @@ _LOOSE_CLITIC = re.compile(
 _APOSTROPHE = "'"
 _ANY_APART = re.compile(r"(?<=\w) ?(?:' ?| ')(?=(?:s|m|d|t|ll|re|ve)\b)", re.IGNORECASE)
 _NOT_APART = re.compile(r"(?<=\w) n ?' ?t\b", re.IGNORECASE)
-# This pattern matches a pair of double quotes with spaces inside: '" hello "'. Quotes next to letters are not
-# matched, because they may be unpaired.
+# This pattern matches a pair of double quotes with spaces inside: '" hello "'.
+# Quotes next to letters are not matched, because they may be unpaired.
 _INSIDE_QUOTES = re.compile(r'(?<!\w)" ([^"]*[^"\s]) "(?!\w)')
 _BOTH_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)
 _NOT = re.compile(r" ?n(['’])t\b", re.IGNORECASE)
 _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
 # Spaces before a punctuation mark are removed, except before emoticons such as " :)" and " :-(".
 _BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
-# A space is added after a punctuation mark that is directly followed by a word: "then .Is it". A full stop
-# also needs two small letters before it and a capital after it, so that "U.S." and "e.g." are not changed.
+# A space is added after a punctuation mark that is directly followed by a word: "then .Is it".
+# A full stop must also have two small letters before it and a capital after it, unlike in "U.S."
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 # "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.

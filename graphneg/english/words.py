@@ -127,10 +127,10 @@ CLOSED = word_class("closed")
 @lru_cache(maxsize=1)
 def _lemminflect() -> tuple[Any, Any]:
     """Return the lemmatizer and the inflection tables of lemminflect."""
-    # If spaCy is installed, lemminflect's __init__ imports it, and with it torch, to add methods to spaCy's
-    # tokens. That takes seconds and is not needed here. So an empty package stands in for lemminflect while
-    # its submodules are imported, and is removed afterwards. A program that imports lemminflect itself still
-    # gets the complete package.
+    # If spaCy is installed, lemminflect's __init__ imports it (and so torch) to extend spaCy's tokens.
+    # That takes seconds and is not needed here.
+    # So its submodules are imported below an empty package, which is removed afterwards.
+    # A program that imports lemminflect itself still gets the complete package.
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
     empty = spec is not None and name not in sys.modules
@@ -344,9 +344,10 @@ def is_foreign(text: str) -> bool:
     english = sum(word in CLOSED for word in words)
     long = [word for word in words if len(word) > 1]
     known = sum(word in CLOSED or (word.isascii() and bool(readings(word))) for word in long)
-    # English slang and names are not in the dictionary either, so a text with few known words must also lack
-    # English function words. A foreign text may share many words with English ("Das Hotel ist modern"). So if
-    # it contains foreign function words, a larger share of known words is needed to count as English.
+    # English slang and names are not in the dictionary either.
+    # So a text with few known words counts as foreign only if it also has few English function words.
+    # A foreign text may share many words with English ("Das Hotel ist modern").
+    # So if it contains foreign function words, a larger share of known words is needed to count as English.
     return len(words) >= _FEW and (
         (known < 0.4 * len(long) and english <= 0.25 * len(words))
         or (known < 0.7 * len(long) and foreign > 0 and foreign >= english)
@@ -403,8 +404,8 @@ def _tagged_lemma(word: str, tag: str) -> str:
     if upos is None or len(word) > _LONGEST_TAGGED or not word.isascii():
         return word
     known = lemmas_as(word, upos)
-    # A singular noun is its own lemma. The dictionary may also list it as a form of another noun, such as
-    # "data" as the plural of "datum".
+    # A singular noun is its own lemma.
+    # The dictionary may also list it as a form of another noun, such as "data" as the plural of "datum".
     if not known or (tag == "NN" and (word in known or word in ("leave", "stave", "axe"))):
         return word
     return next((lemma for lemma in known if lemma != word), word) if tag == "NNS" else known[0]

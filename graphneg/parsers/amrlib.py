@@ -296,8 +296,8 @@ def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, l
     kept: list[Branch] = []
     seen: set[Branch] = set()
     for role, target in branches:
-        # A node may have only one polarity and one mode, so their targets are left out of the key. Other
-        # roles may occur twice with different targets.
+        # A node may have only one polarity and one mode, so their targets are left out of the key.
+        # Other roles may occur twice with different targets.
         key = role, "" if role in {":polarity", ":mode"} or isinstance(target, tuple) else target
         if isinstance(target, tuple):
             kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
@@ -398,8 +398,7 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
     module = str(meta.get("inference_module", ""))
-    # The name is imported as a module later, so a model directory must not be able to name an arbitrary
-    # module.
+    # The name is imported as a module later, so a model directory must not name an arbitrary module.
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(
@@ -460,8 +459,8 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
 
 def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
     """Load a sequence-to-sequence model."""
-    # graphneg generates the output itself and uses amrlib only to read graphs from it. amrlib's own inference
-    # reports a truncated sentence only in its log, and does not report an unfinished graph at all.
+    # graphneg generates the output itself and uses amrlib only to read graphs from it.
+    # When amrlib generates, it reports truncated sentences only in its log, and unfinished graphs not at all.
     reader = importlib.import_module("amrlib.models.parse_xfm.penman_serializer")
     tokenizer = load_tokenizer(model.tokenizer, offline=offline)
     backend = TorchBackend(model.path, tokenizer, device)
@@ -496,8 +495,9 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
 
 def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
     """Read a graph from model output with amrlib; return it with the number of logged warnings."""
-    # Models name nodes by their concepts, and their parentheses may not match. amrlib's reader repairs such
-    # output but reports the repairs only in its log. So the log messages are counted.
+    # Models name nodes by their concepts, and their parentheses may not match.
+    # The reader of amrlib repairs such output but reports the repairs only in its log.
+    # So the log messages are counted.
     complaints: list[str] = []
 
     def note(record: logging.LogRecord) -> bool:

@@ -216,8 +216,8 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
     def answer(texts: Texts | None) -> Any:
         if texts is not None:
             return parser.parse_batch(texts)
-        # Some parsers load their model with the first text. Parse a text now, so that a missing model is
-        # reported at the start and the loading time is not part of the run.
+        # Some parsers load their model with the first text.
+        # Parse a text now, to report a missing model at the start and to load it before the run is timed.
         parser.parse_batch(["Hello."])
         return parser.name, parser.version
 
@@ -345,8 +345,7 @@ def parse_store(
     began = time.monotonic()
     progress.start("parse", stored.count_pending(store, scope, report.source), "utterances")
     # A text may occur in several batches that are in flight at the same time, but it is parsed only once.
-    # `uses` counts the batches in flight that need a text, and `parses` keeps its parse until no batch needs
-    # it.
+    # `uses` counts the batches in flight that need a text, and `parses` keeps its parse as long as needed.
     uses: Counter[str] = Counter()
     parses: dict[str, Parsed] = {}
     try:

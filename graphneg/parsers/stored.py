@@ -261,8 +261,8 @@ def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
 
 def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tuple[int, int]:
     """Write the graphs of a batch and the rows that remember their parses, in one transaction."""
-    # Graphs that are already stored are not written again: the driver may have retried the transaction, or
-    # another process may have written the same graphs.
+    # The driver may retry the transaction, or another process may have written the same graphs.
+    # Graphs that are already stored are not written again.
     stored = run(tx, "load/stored_graphs", ids=[new.graph.id for new in batch])
     there = {row["id"] for row in stored} - {id for new in batch for id in new.of.replaces}
     missing = [new for new in batch if new.graph.id not in there]
@@ -282,8 +282,8 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
         run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
     for kind, amrs in by_kind.items():
         tied = run(tx, _MEANINGS[kind], amrs=amrs)[0]["amrs"]
-        # If a text was deleted in the meantime, its graph would have no owner. The error rolls back the
-        # batch.
+        # If a text was deleted in the meantime, its graph would have no owner.
+        # The error rolls back the batch.
         if tied != len(amrs):
             raise StoreError(f"{len(amrs) - tied} {kind} went while their graphs were written; run again")
     write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)

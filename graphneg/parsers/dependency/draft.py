@@ -384,8 +384,8 @@ def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
     for arc in draft.arcs:
         if arc.head in numbers and arc.dep in numbers:
             head, dep = numbers[arc.head], numbers[arc.dep]
-            # Two nodes may be linked by several ARG roles, as in "he washed himself". Of all other roles
-            # between the same nodes, only the first is kept.
+            # Two nodes may be linked by several ARG roles, as in "he washed himself".
+            # Of all other roles between the same nodes, only the first is kept.
             key = head, dep, arc.role if _ARGUMENT.match(arc.role) else ""
             if head != dep and pool.nodes[head].concept is not None and key not in seen:
                 seen.add(key)
@@ -411,16 +411,16 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
             branches[up].append((role, node, False))
         if depth >= DEEPEST:
             continue
-        # Below :sntN, the search stays within that sentence. A path through another sentence would put nodes
-        # of this sentence into the subtree of the other one.
+        # Below :sntN, the search stays within that sentence.
+        # A path through another sentence would put nodes of this sentence into the subtree of the other one.
         home = node if role.startswith("snt") else home
         for to, way, price, n in ways[node]:
             if to not in depths:
                 away = _AWAY if home is not None and pool.homes.get(to, home) != home else 0
                 heappush(queue, (cost + price + away, depth + 1, next(numbers), node, to, way, n, home))
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # An arc that is not part of the tree becomes a reentrancy. A constant has no variable, so it cannot
-        # be the target of a reentrancy.
+        # An arc that is not part of the tree becomes a reentrancy.
+        # A constant has no variable, so it cannot be the target of a reentrancy.
         if n not in used and head in depths and dep in depths and pool.nodes[dep].concept is not None:
             if role in _USUALLY_INVERSE:
                 head, dep, role = dep, head, inverse(role)
@@ -433,8 +433,8 @@ def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # Following an arc backwards needs an inverse role and costs 2. It costs 3 if the argument has several
-        # heads, because another head can then reach the argument in the normal direction.
+        # Following an arc backwards needs an inverse role and costs 2.
+        # It costs 3 if the argument has several heads: another head can then reach the argument directly.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:
@@ -492,8 +492,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
     def write(k: int, up: int | None, role: str | None, pos: int) -> None:
         concept, number, variable = pool.nodes[k].concept, len(nodes), None
         if concept is not None:
-            # Variables follow the AMR convention: the first letter of the concept, with a number from the
-            # second use of the letter on (b, b2).
+            # Variables follow the AMR convention: b for the first concept with this initial, then b2.
             letter = concept[0].lower() if concept[0].isascii() and concept[0].isalpha() else "x"
             letters[letter] += 1
             variable = letter if letters[letter] == 1 else f"{letter}{letters[letter]}"

@@ -97,8 +97,8 @@ class DependencyParser:
         """Apply the rules to a piece of text, and revise the draft."""
         try:
             return revise(write_draft(text, words), self._revisers)
-        # A single unusual sentence must not end a run over a corpus. If a rule or model fails, the graph of
-        # the piece is reduced to one word, and a warning names the error.
+        # A single unusual sentence must not end a run over a corpus.
+        # If a rule or model fails, the graph of the piece is only one word, and a warning names the error.
         except Exception as fault:
             warning = f"fault: {type(fault).__name__} in a rule of the parser; only a word is left"
             draft = GraphDraft(text, words, warnings=[warning])
@@ -132,8 +132,9 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
         The draft.
     """
     state = RuleState(GraphDraft(text, words), words, lexicon or load_lexicon())
-    # The order matters. Expressions of several words come before single words, and concepts come before the
-    # arcs between them. Coreference comes last, when all nodes exist.
+    # The order matters.
+    # Expressions of several words come before single words, and concepts come before the arcs between them.
+    # Coreference comes last, when all nodes exist.
     trees.correct_trees(words)
     entities.write_entities(state)
     entities.write_multiwords(state)

@@ -137,8 +137,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("doubled", ()):
         if arc.role not in draft.roles(arc.head) and not nodes[arc.head].gone and not nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
-    # In "We ate three pounds of rice", what is eaten is the rice, not the unit "pound". So an argument arc to
-    # a unit is moved to the measured noun, or to the quantity if no noun is measured.
+    # In "We ate three pounds of rice", what is eaten is the rice, not the unit "pound".
+    # So an argument arc to a unit is moved to the measured noun, or to the quantity if no noun is measured.
     kinds = {arc.dep: arc.head for arc in draft.arcs if arc.role == "unit"}
     measured = {arc.dep: arc.head for arc in draft.arcs if arc.role == "quant"}
     for arc in draft.arcs:
@@ -160,8 +160,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """Restore an arc, from its head or the node that replaced it, as the only arc to its argument."""
     node = draft.nodes[arc.dep]
-    # The arc is not restored if the models have made its argument the top of the sentence, or if they have
-    # deleted a vocative.
+    # The arc is not restored if the models have made its argument the top of the sentence.
+    # It is also not restored if the models have deleted a vocative.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not stands and not (node.gone and arc.role == "vocative"):
         node.gone, back = False, (arc.dep, head)

@@ -128,9 +128,10 @@ def decode(
             parts.union(arc.head, arc.dep)
 
     ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
-    # There are three passes. The first takes the likely arcs. The second takes arcs above the lower threshold
-    # that join separate parts. The third joins the remaining parts by their best arcs, whatever their scores,
-    # but not isolated nodes.
+    # There are three passes.
+    # The first takes the likely arcs.
+    # The second takes arcs above the lower threshold that join separate parts.
+    # The third joins the remaining parts by their best arcs, whatever their scores, but not isolated nodes.
     take(takewhile(lambda arc: arc.score >= enough, ordered))
     likely = takewhile(lambda arc: arc.score >= loose, ordered)
     take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
@@ -277,8 +278,8 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
-        # The corrections of the tree may have attached "no" to the verb. Otherwise it is attached to the
-        # noun.
+        # The corrections of the tree may have attached "no" to the verb.
+        # Otherwise it is attached to the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -341,8 +342,8 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):
         draft.link(chosen, "polarity", minus, "denial")
-    # In "no man is singing and playing", the rules have negated the second verb as well. If the noun is now
-    # negated instead, these copies of the negation are deleted.
+    # In "no man is singing and playing", the rules have negated the second verb as well.
+    # If the noun is now negated instead, these copies of the negation are deleted.
     if chosen == noun:
         joint = _above(draft, verb)[-1]
         group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}

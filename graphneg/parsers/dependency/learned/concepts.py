@@ -80,8 +80,8 @@ def candidates(
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-        # A word that has a node must keep one. A number of several digits comes from a phrase such as "two
-        # billion" in another sentence, so it is not a candidate here.
+        # A word that has a node must keep one.
+        # A number of several digits is not a candidate: it comes from "two billion" or the like elsewhere.
         if not any(counts) or (given and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])
@@ -290,6 +290,6 @@ def _needed(given: str, other: str, sure: float) -> float:
     """Return the margin in log odds by which a fragment must beat the fragment of the rules."""
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
-    # The sense of "like" is never changed. like-02 needs a "would" ("I would like"), which the features do
-    # not show.
+    # The sense of "like" is never changed.
+    # For like-02 there must be a "would" ("I would like"), which the features do not show.
     return inf if stem_of(given) == "like" else sure

@@ -306,8 +306,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
-        # If no arc links the nodes, a common neighbour in the graph of the rules shows whether they are
-        # related.
+        # If no arc links the nodes, common neighbours in the rules' graph show whether they are related.
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))

@@ -352,8 +352,8 @@ def read_model(data: bytes) -> Model:
     Returns:
         The network. Its feature tables are converted from 8-bit integers to float32.
     """
-    # The name of an array starts with "a." (weights), "s." (scale of a feature table) or "t." (text with one
-    # name per line). Pickled objects are not accepted, because unpickling can run code.
+    # Names of arrays start with "a." (weights), "s." (scale of a table) or "t." (names, one per line).
+    # Pickled objects are not accepted, because unpickling can run code.
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         files = list(stored.files)
         arrays = {name[2:]: stored[name].astype(np.float32) for name in files if name[:2] == "a."}

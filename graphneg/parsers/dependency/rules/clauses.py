@@ -91,14 +91,14 @@ def write_moods(state: RuleState, root: Word) -> None:
             if role not in known:
                 person = state.draft.concept(concept, None, "imperative", root.sentence)
                 state.draft.link(core, role, person, "thanks")
-    # "Come in and sit down" and "Wait, stop!" contain further imperatives. A conjunct can be an imperative
-    # only if the root is one.
+    # "Come in and sit down" and "Wait, stop!" contain further imperatives.
+    # A conjunct can be an imperative only if the root is one.
     orders = [kid for kid in root.children("ccomp", "conj", "parataxis") if kid.tag == "VB"]
     for word in (root, *(kid for kid in orders if kid.dep != "conj" or _is_imperative(root))):
         _write_order(state, word)
     for word in state.words:
-        # "Please come in" gets :polite +. A "please" that is the root or has dependents is the verb, as in
-        # "to please them".
+        # "Please come in" gets :polite +.
+        # A "please" that is the root or has dependents is the verb, as in "to please them".
         if word.lower == "please" and word.sentence == root.sentence and word.i != root.i and not word.kids:
             state.mark(core, "polite", "+", word.i, "please")
             break
@@ -119,8 +119,8 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 def _is_imperative(word: Word) -> bool:
     """Return whether a verb is an imperative."""
-    # These are not imperatives: "Thank you"; "is" and other inflected forms of "be" (but "Be quiet" is one);
-    # verbs with a subject or a conjunction ("if you go"); and verbs after modals, "to" and "have".
+    # "Thank you" is not an imperative, and inflected forms of "be" such as "is" are not ("Be quiet" is one).
+    # A verb with a subject or a conjunction ("if you go") is not, and neither is one after "to" or a modal.
     if (
         word.tag not in {"VB", "VBP"}
         or word.lemma == "thank"
@@ -176,9 +176,9 @@ def _is_main(word: Word, root: Word) -> bool:
     """Return whether a question word belongs to the main clause."""
     head = word
     while True:
-        # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause. A question
-        # word in a complement can still belong to the main clause, if it is fronted ("What do you think he
-        # did?") or if the complement is direct speech.
+        # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause.
+        # A fronted question word of a complement belongs to the main clause: "What do you think he did?" It
+        # also does if the complement is direct speech.
         if head.dep in {"relcl", "acl", "advcl", "ccomp"} and head.i != root.i:
             if head.dep != "ccomp" or head.head != root.i:
                 return False
@@ -248,8 +248,8 @@ def write_question_words(state: RuleState) -> None:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # In '"Who came?" he asked', the complement is direct speech. A complement is direct speech if it
-            # precedes its verb, or if the verb is "say", "ask" or the like.
+            # In '"Who came?" he asked', the complement is direct speech.
+            # A complement before its verb, or one of "say", "ask" or the like, is treated as direct speech.
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
             asked = direct and _is_asked(clause)
@@ -279,8 +279,8 @@ def _write_adverb(state: RuleState, word: Word, asked: bool, direct: bool) -> No
     """Add a node for *where*, *when*, *how* or a measure such as *how many*."""
     measured = word.parent
     if asked:
-        # "How many came?" asks for a number and "How long did you wait?" for a duration. "many" and "long"
-        # get no node of their own.
+        # "How many came?" asks for a number and "How long did you wait?" for a duration.
+        # "many" and "long" get no node of their own.
         if word.lower == "how" and measured.lower in _MEASURES and measured.dep != "acomp":
             _write_measure(state, word, "amr-unknown", "question")
         # "Why" is not written here but by `write_whys`.
@@ -300,8 +300,8 @@ def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None
     measured = how.parent
     state.add(concept, measured.i, rule)
     state.done.update((how.i, measured.i))
-    # In "How many did you see?", the number is the object itself. In "How many books", it is the quantity of
-    # the books.
+    # In "How many did you see?", the number is the object itself.
+    # In "How many books", it is the quantity of the books.
     if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
         state.forms[measured.i] = _MEASURES[measured.lower]
 
@@ -343,8 +343,8 @@ def clause_of(word: Word) -> Word:
     """
     asking = word
     while word.head != word.i:
-        # In "What do you want to eat?", the question word precedes the main verb. So it belongs to the main
-        # clause.
+        # In "What do you want to eat?", the question word precedes the main verb.
+        # So it belongs to the main clause.
         fronted = word.dep in {"ccomp", "xcomp"} and asking.i < word.head
         joined = word.tag[:2] == "VB" and word.dep in {"conj", "pobj"}
         if joined or (word.dep in _CLAUSES and not fronted):
@@ -391,8 +391,8 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         if after is not None and after.lower in {"only", "merely"}:
             return None, ""
         if after is not None and after.lower in _AMOUNTS and after.i in state.core:
-            # "not very good" and "not many people" deny the degree or the amount. They do not mean "bad" or
-            # "no people".
+            # "not very good" and "not many people" deny the degree or the amount.
+            # They do not mean "bad" or "no people".
             over = after.parent
             beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
             if beside and over.i > after.i:
@@ -403,9 +403,10 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         return _denied_clause(state, word), "never"
     head = word.parent
     if word.lower == "no" and word.i not in state.core and word.i not in state.done:
-        # In "no taller than", the comparison is negated. In "No man came", the verb of the subject is
-        # negated. In "I have no time", "have" is negated. In all other phrases, such as "It is no problem",
-        # the noun is negated.
+        # In "no taller than", the comparison is negated.
+        # In "No man came", the verb of the subject is negated.
+        # In "I have no time", "have" is negated.
+        # In all other phrases, such as "It is no problem", the noun is negated.
         if head.tag in {"JJR", "RBR"} and word.i < head.i:
             while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
                 head = head.parent

@@ -72,8 +72,8 @@ def write_concepts(state: RuleState) -> None:
     for word in state.words:
         tag = word.tag
         please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-        # "please" has no concept but becomes :polite + of its clause. Articles and punctuation have no
-        # concept.
+        # "please" has no concept but becomes :polite + of its clause.
+        # Articles and punctuation have no concept.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
         if silent or word.i in state.done or word.i in state.proxies or word.i in state.core:
             continue
@@ -134,8 +134,8 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
     if word.lemma in {"like", "love"}:
         wished = word.child_word("aux", "would", "should", "'d") is not None
         return f"{word.lemma}-02" if wished else f"{word.lemma}-01"
-    # The arguments distinguish look-02 ("You look tired") from look-01 ("look at me"), and make-02 ("make him
-    # laugh") from make-01 ("make a cake").
+    # The arguments distinguish look-02 ("You look tired") from look-01 ("look at me").
+    # They also distinguish make-02 ("make him laugh") from make-01 ("make a cake").
     for lemma, deps in (("look", ("acomp", "oprd")), ("make", ("ccomp", "xcomp", "oprd"))):
         if word.lemma == lemma and f"{lemma}-02" in frames and word.child(*deps) is not None:
             return f"{lemma}-02"
@@ -187,8 +187,8 @@ def _write_noun(state: RuleState, word: Word) -> None:
     owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
     if word.lower in _INDEFINITE:
         state.add(_INDEFINITE[word.lower], word.i, "indefinite")
-    # "my aunt" and "the aunt of Tom" express a relation, but "an aunt" alone is a plain noun. "friend" always
-    # expresses a relation.
+    # "my aunt" and "the aunt of Tom" express a relation, but "an aunt" alone is a plain noun.
+    # "friend" always expresses a relation.
     elif lemma in _RELATIVES and (lemma == "friend" or owned):
         person = state.add("person", word.i, "relation")
         state.draft.concept("have-rel-role-91", word.i, "relation", ARG0=person, ARG2=_RELATIVES[lemma])
@@ -204,8 +204,8 @@ def _write_noun(state: RuleState, word: Word) -> None:
 def _write_known(state: RuleState, word: Word, concept: str) -> None:
     """Write the concept that a noun most often had in annotated graphs."""
     lemma = word.lemma
-    # A "player" is a person who plays. In "bookseller", for which the tables have sell-01, the first part of
-    # the word is what is sold.
+    # A "player" is a person who plays.
+    # In "bookseller", for which the tables have sell-01, the first part of the word is what is sold.
     tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
@@ -309,8 +309,8 @@ def _denied_concept(state: RuleState, lemma: str) -> str | None:
     lexicon = state.lexicon
     for prefix in _PREFIXES:
         stem = lemma[len(prefix) :]
-        # "important" has its own frame, so it is not read as the negation of "portant". For "un-", the word
-        # is read as a negation even if it has a frame.
+        # "important" has its own frame, so it is not read as the negation of "portant".
+        # For "un-", the word is read as a negation even if it has a frame.
         own = prefix != "un" and ("j", lemma) in lexicon.aliases
         if lemma.startswith(prefix) and len(stem) > 3 and not own:
             known, frames = lexicon.best_concept(stem, "j"), lexicon.candidates(stem, "j")
@@ -388,8 +388,8 @@ def _write_preposition(state: RuleState, word: Word) -> None:
     if word.dep in {"mark", "agent"} or word.lower == "like":
         return
     if word.child("pobj", "pcomp") is not None:
-        # Most prepositions only determine a role. One with a meaning of its own, as in "under the table",
-        # gets a node if annotators mostly wrote one.
+        # Most prepositions only determine a role.
+        # One with a meaning of its own, as in "under the table", gets a node if annotators mostly wrote one.
         if word.lower in word_class("preposition-concept") and word.dep == "prep":
             counts = lexicon.concepts.get((word.lemma, "in"), {})
             if counts.get(word.lower, 0) >= counts.get(DELETED, 0) * 0.6:
@@ -411,13 +411,13 @@ def _write_preposition(state: RuleState, word: Word) -> None:
 def _write_determiner(state: RuleState, word: Word) -> None:
     """Write the concept of a determiner such as *this*, *all* or *some*."""
     if word.lower == "no":
-        # "No, thanks." is an answer with the concept "no". "no man" is a negation (see
-        # `clauses.write_negation`).
+        # "No, thanks." is an answer with the concept "no".
+        # "no man" is a negation (see `clauses.write_negation`).
         if word.dep in {"intj", "ROOT", "advmod", "dep", "meta"}:
             state.add("no", word.i, "no")
         return
-    # These words get no node: the relative pronoun in "the man that left", the conjunction in "he said that
-    # he left", and "half" in "half a day".
+    # The pronoun in "the man that left" and the conjunction in "he said that he left" get no node.
+    # In "half a day", "half" gets no node either.
     relative = word.lower == "that" and word.dep == "nsubj" and word.parent.dep == "relcl"
     if word.dep == "mark" or relative or (word.lower == "half" and word.dep == "predet"):
         return

@@ -54,7 +54,8 @@ def resolve_futures(state: RuleState) -> None:
             verb = clause if us is not None and us.lower in {"'s", "us"} else None
         elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
             clause = word.child("xcomp")
-            # "He is going to sleep" is a future. "Going to sleep is nice" is not, since it has no auxiliary.
+            # "He is going to sleep" is a future.
+            # "Going to sleep is nice" is not, since it has no auxiliary.
             # In "go to Rome", no verb follows.
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
             verb = clause if future else None
@@ -137,8 +138,7 @@ def _location(be: Word) -> Word | None:
     """Return the preposition or adverb that names the place or origin of the subject, or ``None``."""
     source = be.child_word("prep", "from")
     if source is not None:
-        # "She is from Oslo" and "Where is she from?" name an origin, but "It is from six to eight" names
-        # times.
+        # "She is from Oslo" and "Where is she from?" name an origin. "It is from six to eight" names times.
         inner = source.child("pobj")
         if inner is None and be.child_word("advmod", "where") is not None:
             return source
@@ -156,8 +156,8 @@ def _location(be: Word) -> Word | None:
 
 def _other(be: Word) -> Word | None:
     """Return the word that represents a *be* without a predicate or place, or ``None``."""
-    # In "It is about trees", the phrase represents "be". In "The game is over", it is the adverb, and in "I
-    # think, so I am", the subject.
+    # In "It is about trees", the phrase represents "be".
+    # In "The game is over", it is the adverb, and in "I think, so I am", the subject.
     for preposition in be.children("prep"):
         inner = preposition.child("pobj", "pcomp")
         if inner is not None:

@@ -78,8 +78,8 @@ def _write_entity(state: RuleState, word: Word) -> int:
     # "on the 21st" names a day of the month, but "a 21st birthday" does not.
     if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         return _write_value(state, word, "date-entity", "day", ordinal_value(word.lower) or "1", "date")
-    # U+2600 is the start of the Unicode blocks of pictographic symbols. CJK letters come later, but they are
-    # alphanumeric.
+    # U+2600 is the start of the Unicode blocks of pictographic symbols.
+    # CJK letters come later, but they are alphanumeric.
     symbol = len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
     if word.text in known.EMOTICONS or symbol:
         return _write_value(state, word, "emoticon", "value", quoted(word.text), "emoticon")
@@ -128,8 +128,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         # "Apollo 11": a number may be part of the name.
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
-        # The name ends with the sentence, or before the first word that is neither part of a name nor a
-        # number.
+        # The name ends with the sentence, or before the first word that cannot be part of a name.
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
@@ -156,8 +155,9 @@ def _kind_of_name(run: list[Word]) -> str:
     if last in known.PLACE_KINDS and len(run) > 1:
         return last
     head = head_of(run)
-    # "in Umeå" names a city and "at Siemens" an organization. With a title, as in "in Mr. Smith", the name is
-    # that of a person. If nothing shows the kind of a name, it counts as a person's name.
+    # "in Umeå" names a city and "at Siemens" an organization.
+    # With a title, as in "in Mr. Smith", the name is that of a person.
+    # If nothing shows the kind of a name, it counts as a person's name.
     if head.dep == "pobj" and run[0].lower not in known.TITLES:
         return {"in": "city", "at": "organization"}.get(head.parent.lower, "person")
     return "person"
@@ -210,8 +210,8 @@ def _write_amount(state: RuleState, word: Word) -> int:
     alone = after is None or after.tag[:2] != "NN"
     if _YEAR.fullmatch(word.text) and word.dep in {"pobj", "npadvmod"} and alone:
         return _write_value(state, word, "date-entity", "year", word.text, "date")
-    # Numbers of one word are written later, with the other concepts. Here, several words such as "two
-    # hundred" become one number.
+    # Numbers of one word are written later, with the other concepts.
+    # Here, several words such as "two hundred" become one number.
     run = _number_run(word)
     if len(run) > 1:
         value = number_value(" ".join(part.lower for part in run))
@@ -434,8 +434,8 @@ def _write_quantity(state: RuleState, word: Word) -> None:
         measured = None
     if over.tag == "IN":
         over = over.parent
-    # A pound is a mass in "three pounds of rice" and "I gained five pounds", but money in "It costs five
-    # pounds".
+    # A pound is a mass in "three pounds of rice" and "I gained five pounds".
+    # It is money in "It costs five pounds".
     weighed = over.i != word.i and over.lemma in word_class("weighed")
     weighs = word.lemma in {"pound", "ounce"} and (measured is not None or weighed)
     concept = "mass-quantity" if weighs else known.QUANTITY_KINDS[word.lemma]

@@ -46,8 +46,8 @@ def groups(state: RuleState) -> list[list[int]]:
     for word in state.words:
         if word.dep == "conj":
             first = word
-            # In "a, b and c", spaCy attaches c to b and b to a. The first conjunct identifies the
-            # coordination.
+            # In "a, b and c", spaCy attaches c to b and b to a.
+            # The first conjunct identifies the coordination.
             while first.dep == "conj" and first.head != first.i:
                 first = first.parent
             by_first.setdefault(first.i, [first.i]).append(word.i)
@@ -66,15 +66,14 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Some conjuncts have no node or are represented by the same word. If only one is left, no conjunction
-        # is needed.
+        # Some conjuncts have no node or are represented by the same word.
+        # If only one is left, no conjunction is needed.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.outer]
         if len(members) < 2:
             continue
         concept, anchor = _conjunction(state, group)
         node = state.draft.concept(concept, anchor, "coordination", state.words[members[0]].sentence)
-        # "sit, wait" has no conjunction, so the punctuation mark between the conjuncts is aligned to the
-        # node.
+        # "sit, wait" has no conjunction, so the comma between the conjuncts is aligned to the node.
         if anchor is None:
             between = reversed(state.words[group[0] + 1 : group[1]])
             mark = next((word.i for word in between if word.tag in {",", ":"}), None)
@@ -87,8 +86,8 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
         else:
             state.outer[members[0]] = node
         for n, top in enumerate(tops, 1):
-            # "He left, but she stayed" has contrast-01 with the roles ARG1 and ARG2. The concepts "and" and
-            # "or" have the roles op1, op2, and so on.
+            # "He left, but she stayed" has contrast-01 with the roles ARG1 and ARG2.
+            # The concepts "and" and "or" have the roles op1, op2, and so on.
             role = f"ARG{min(n, 2)}" if concept == "contrast-01" else f"op{n}"
             state.draft.link(node, role, top, "coordination")
         state.done.update(members[1:])
@@ -100,8 +99,7 @@ def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
     """Return the arc from a modal that applies to all conjuncts, or ``None``: *you should sit and wait*."""
     outer, others = state.outer[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
-    # In "You should sit and I will wait", the second verb has its own subject, so the modal does not apply to
-    # it.
+    # In "You should sit and I will wait", the second verb has its own subject and is outside the modal.
     bare = not own and all(word.tag in {"VB", "VBN"} for word in others)
     if state.draft.nodes[outer].rule != "modal" or outer == state.core[members[0]] or not bare:
         return None
@@ -241,8 +239,8 @@ def merge_reflexives(state: RuleState) -> None:
         if node is None or word.lower not in word_class("reflexive") or state.draft.nodes[node].gone:
             continue
         verb, subject = word.parent, None
-        # In "he began to wash himself", the subject belongs to a verb above "wash". It may be several steps
-        # up.
+        # In "he began to wash himself", the subject belongs to a verb above "wash".
+        # It may be several steps up.
         for _ in range(6):
             subject = _subject(state, verb)
             if subject is not None or verb.head == verb.i:
@@ -293,8 +291,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
     kind, over = _REFERENCES[pronoun.lower], pronoun.parent
     if kind == "thing" and pronoun.dep == "nsubj" and over.lemma in _EXPLETIVE_VERBS:
         return None  # "It is late", "It seems so" and "It is good to sleep" have an expletive.
-    # In "The boy saw him", "him" is not the boy: only reflexive pronouns refer to an argument of the same
-    # verb.
+    # In "The boy saw him", "him" is not the boy: only a reflexive pronoun could refer to the subject.
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
 
     def nearness(noun: Word) -> float:
@@ -359,8 +356,8 @@ def _reports_before(quote: Word, said: Word) -> bool:
         return False
     if opening.tag in _QUOTE_TAGS and opening.following is not None:
         opening = opening.following
-        # In '"…" he asked', the clause after the quotation starts with a small letter, a name or a pronoun. A
-        # new sentence would start with a capital letter.
+        # In '"…" he asked', the clause after the quotation starts with a small letter, a name or a pronoun.
+        # A new sentence would start with a capital letter.
         return opening.text[:1].islower() or opening.tag in {"NNP", "PRP"}
     between = [word for word in words if quote.sentence < word.sentence < said.sentence]
     follows = quote.sentence < said.sentence and all(word.tag in _QUOTE_TAGS for word in between)

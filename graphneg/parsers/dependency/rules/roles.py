@@ -134,8 +134,8 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
     concept = nodes[head].concept or ""
     used = _used_roles(state, head)
     scored = [(edge, role_weights(state, edge)) for edge in edges]
-    # No core role may be used twice. Subjects choose first, and the other dependents in the order of their
-    # highest weight.
+    # No core role may be used twice.
+    # Subjects choose first, and the other dependents in the order of their highest weight.
     scored.sort(key=lambda pair: (pair[0].form not in SUBJECTS, -max(pair[1].values(), default=0.0)))
     for edge, scores in scored:
         role = best_role(state, concept, scores, used) or default_role(state, concept, edge, used)
@@ -249,8 +249,9 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
             draft.link(head, "degree", dep, "modifier")
         return degree
     role: str | None = "ARG1"
-    # "the beautiful woman" is (w / woman :ARG1-of (b / beautiful-02)). The role of the noun depends on the
-    # frame and on counts. If the counts give no core role, a participle in -ing takes the noun as ARG0.
+    # "the beautiful woman" is (w / woman :ARG1-of (b / beautiful-02)).
+    # The role of the noun depends on the frame and on counts.
+    # If the counts give no core role, a participle in -ing takes the noun as ARG0.
     if edge.form != "advmod":
         lemma = state.words[edge.governor].lemma
         scores = state.lexicon.role_scores(concept, class_of(kid), "up_amod", lemma)
@@ -269,8 +270,8 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
     # "a man without a hat" has no hat. In "a day without rain", nothing is owned.
     lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
     wears = thing.lemma in word_class("clothes") and not lacks
-    # "a girl in the park" names a place. Only people, animals and a few things have others: "a house with a
-    # garden", but not "tea with sugar".
+    # "a girl in the park" names a place.
+    # Only people, animals and a few things have others: "a house with a garden", but not "tea with sugar".
     if not wears and not lacks and (edge.form == "prep_in" or owner.lemma not in word_class("owner")):
         return False
     frame = "wear-01" if wears else "have-03"
@@ -439,8 +440,8 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     # Interjections, determiners and appositions are never arguments of a frame.
     if form in {"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"}:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
-    # The general counts of "of" include groups such as "a bunch of flowers". A head that was never seen with
-    # "of" rarely is such a group.
+    # The general counts of "of" include groups such as "a bunch of flowers".
+    # A head that was never seen with "of" rarely is such a group.
     if form == "prep_of" and ("F", concept, "prep_of") not in state.lexicon.roles:
         scores.pop("consist-of", None)
     if form in {"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"}:
@@ -468,8 +469,8 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
         return False
     plain = verb.child("nsubj") is not None and verb.child("dative", "ccomp", "xcomp", "oprd") is None
     seen = state.lexicon.roles.get(("F", concept, "dobj"), {})
-    # Some frames usually have another role for their object. Times ("wait a day") and pronouns are not simple
-    # objects either.
+    # Some frames usually have another role for their object.
+    # Times ("wait a day") and pronouns are not simple objects either.
     usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
 

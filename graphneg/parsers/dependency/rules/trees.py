@@ -130,8 +130,7 @@ def _correct_existence(be: Word) -> None:
     noun = be.child("attr")
     if there is None or noun is None:
         return
-    # In "there is no panda climbing", spaCy may read "panda climbing" as a compound noun with the head
-    # "climbing".
+    # In "there is no panda climbing", spaCy may read "panda climbing" as a compound noun.
     if _is_doing(noun):
         _split_compound(be, noun)
     elif noun.tag[:2] == "NN":
@@ -148,13 +147,12 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
-        # spaCy may attach the participle to "is" instead. After a comma, the participle starts another
-        # clause.
+        # spaCy may attach the participle to "is" instead.
+        # After a comma, the participle starts another clause.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
-    # In "there is no man in a hat dancing", spaCy may attach the participle to the noun "hat" instead of
-    # "man".
+    # In "there is no man in a hat dancing", spaCy may attach the participle to "hat" instead of "man".
     if any(kid.lower == "no" for kid in noun.children()):
         for word in noun.subtree():
             above = word.parent
@@ -209,8 +207,8 @@ def _free_doing(noun: Word) -> None:
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
-            # The place must have a determiner ("in a pub") or be a colour of clothes ("in white"). Without
-            # either, it may form a compound with the participle ("in choir singing").
+            # The place must have a determiner ("in a pub") or be a colour of clothes ("in white").
+            # Without either, it may form a compound with the participle ("in choir singing").
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_doing(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
@@ -240,8 +238,7 @@ def _correct_inversion(said: Word) -> None:
     # If there are two subjects, the one before the verb is the quotation.
     if early is not None and other is not None:
         early.dep = "dobj"
-    # In '"Draw," asked the prince', spaCy may read the quotation as the subject and the speaker as the
-    # object.
+    # In '"Draw," asked the prince', spaCy may read the quotation as the subject, the speaker as the object.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
@@ -299,8 +296,8 @@ def _correct_aside(said: Word) -> None:
         before = [kid for kid in said.children("npadvmod", "nsubj", "advmod", "intj", "cc") if kid.i < first]
         make_root(said, root, "ccomp")
         for kid in before:
-            # spaCy may attach "This man" to "said" as an adverbial noun phrase. It becomes the subject of
-            # "is".
+            # spaCy may attach "This man" to "said" as an adverbial noun phrase.
+            # It becomes the subject of "is".
             free = root.child(*_SUBJECTS) is None
             reattach(kid, root, "nsubj" if kid.dep == "npadvmod" and free else kid.dep)
 
@@ -336,8 +333,8 @@ def _correct_title(word: Word) -> None:
     """Turn a capitalised common noun from a name into a noun, as in *my Ambassador* or *a Minister*."""
     before = word.tree[word.i - 1]
     after = word.following or before
-    # The noun in "a Minister" is not a name. In "my Uncle Tom" a name follows, so "Uncle" remains part of the
-    # name.
+    # The noun in "a Minister" is not a name.
+    # In "my Uncle Tom" a name follows, so "Uncle" remains part of the name.
     alone = before.lower in word_class("title-determiner") and after.tag not in {"NNP", "NNPS", "CD"}
     if alone and word.text[1:].islower() and "NOUN" in readings(word.lower):
         _retag(word, "NNS" if word.tag == "NNPS" else "NN", "NOUN")
@@ -386,8 +383,8 @@ def _correct_joined_verb(word: Word) -> None:
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
-    # An adjective remains one ("can be quick or slow"). The first verb must have an auxiliary, as in "can
-    # sing".
+    # An adjective remains one ("can be quick or slow").
+    # The first verb must have an auxiliary, as in "can sing".
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
         _retag(word, "VB", "VERB")
 
