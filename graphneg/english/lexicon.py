@@ -126,7 +126,7 @@ class Lexicon:
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
                 # A pair is looked up in both orders.
-                # An old entry in the other order would still be found, so it is removed.
+                # An old entry in the other order would be found before the new one, so it is removed.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
@@ -291,16 +291,16 @@ def _usable(
     """Yield the entries for a word and its antonym: for the use as a frame, as a modifier and as a noun."""
     kind, own = kind_of(other), kind_of(word)
     # Both words must have the same noun kind; for words that are not nouns, this is the kind "other".
-    # The antonym of a state, thought or act may have that kind as well, since it is often a verb.
+    # The antonym of a state, thought or act may have the kind "other", since it is often a verb.
     if kind == own or (kind == OTHER and own in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
         # If a graph has a frame of the word that PropBank does not list, the roles of the frame are unknown.
-        # So any frame of the antonym may replace it.
+        # A frame with unknown roles may be replaced by any frame of the antonym.
         yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.of(old) else ():
                 # Both frames must have an agent or neither, and both a patient or neither.
-                # Otherwise "He won the game" could get a frame that has no object.
+                # Otherwise "He won the game" could get a verb that cannot have an object.
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, said_of)
     if " " not in other and kind == own and "no-opposite" not in lexicon.of(word.replace(" ", "-")):
@@ -308,6 +308,6 @@ def _usable(
         if not _ABSTRACT.fullmatch(other):
             yield Antonym(word, "modifier", other, False, said_of)
         # A noun that has no frame must not become a word that has one, since that word is usually a verb.
-        # "arrival" may become "departure", but not "go".
+        # For example, "arrival" may become "departure", but not "go".
         if frames.get(word) or not frames.get(other):
             yield Antonym(word, "noun", other, False, said_of)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NEAR = 0.8
 """Minimum Jaccard index of the word sets of near-duplicates."""
 # Two texts with the Jaccard index s agree in at least one of 6 bands with probability 1 - (1 - s**4)**6.
-# That is 96% for s = 0.8 and 32% for s = 0.5.
+# This probability is 96% for s = 0.8 and 32% for s = 0.5.
 BANDS, _ROWS = 6, 4
 """Number of bands in a signature, and number of values per band."""
 _PRIME = np.uint64((1 << 31) - 1)

@@ -57,7 +57,7 @@ def value_of(words: Sequence[str]) -> float | None:
             # A multiplier without a number before it counts once: "hundred" is 100, and "two hundred" is 200.
             current = max(current, 1) * scale
             # A multiplier from thousand on ends a group.
-            # In "two thousand three hundred", the groups are 2 * 1000 and 3 * 100.
+            # In "two thousand three hundred", the first group is 2 * 1000 and the second 3 * 100.
             if scale >= 1000:
                 total, current = total + current, 0.0
         elif re.fullmatch(r"\d+(?:\.\d+)?", low):

@@ -175,7 +175,7 @@ def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:
         builder.start(tag, {**attributes, _LINE: str(above + parser.CurrentLineNumber)})
 
     # Expanding entities could exhaust the memory ("billion laughs" attack).
-    # PropBank files declare no entities.
+    # PropBank files declare no entities, so a file that declares one is not read.
     def entity(*declaration: object) -> None:
         raise _EntityDeclared(parser.CurrentLineNumber)
 

@@ -105,7 +105,7 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
     """Return the tag costs of a token, given the token before it and the evidence from the graph."""
     before = tokens[index - 1] if index else "."
     if tokens[index].lower() in ("'s", "’s") and index:
-        # In "let's go", 's is the pronoun "us".
+        # In "let's go", 's is the pronoun "us", so it is tagged as an object pronoun.
         if before.lower() == "let":
             return {"PRO": 0.0}
         # In "it's late" and "who's there", 's is a verb and never a genitive ending.
@@ -113,14 +113,14 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
     # After "very", "is" or the like, a word that can be an adjective but not a participle is an adjective.
-    # The graph is then ignored, because adjectives often have PropBank frames.
+    # The evidence of the graph is then ignored, because adjectives often have PropBank frames.
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
     if describes or frame is None or len(costs) == 1:
         return costs
     adjusted = dict(costs)
     for known in costs:
         is_verb = known in _VERB_TAGS
-        # In "a long walk", the concept is "walk" and not walk-01. This shows that the token is not a verb.
+        # In "a long walk", the concept is "walk" and not walk-01, so a verb tag becomes more costly.
         if frame == "plain" and is_verb:
             adjusted[known] += 2.0
         elif frame == "verb" and not is_verb and known != "AX":

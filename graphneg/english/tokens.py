@@ -26,8 +26,8 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _NON_SPACE = re.compile(r"\S*\w\S*")
 _ANY_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 # The first alternatives match URLs, e-mail addresses, "n't", other clitics, acronyms and abbreviations.
-# The next ones match sequences of dots and dashes, and numbers with units and compounds ("3:30pm").
-# The last ones match words with clitics and hyphens, other word characters, and any other character.
+# The next alternatives match sequences of dots and dashes, and numbers with units ("3:30pm").
+# The last alternatives match words with clitics and hyphens, other word characters, and single marks.
 _TOKEN = re.compile(
     r"""
       (?:https?://|www\.)\S+
@@ -57,7 +57,7 @@ _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
 # The patterns below differ in which forms they accept as a separated clitic.
 # This pattern also accepts "I' m" and "I 'm".
-# The clitic may have an initial capital, as title-cased corpora write it.
+# The clitic may have an initial capital, as in title-cased corpora: "I ' Ve".
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
 _LOOSE_CLITIC = re.compile(
     r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE

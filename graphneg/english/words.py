@@ -128,8 +128,8 @@ CLOSED = word_class("closed")
 def _lemminflect() -> tuple[Any, Any]:
     """Return the lemmatizer and the inflection tables of lemminflect."""
     # If spaCy is installed, lemminflect's __init__ imports it (and so torch) to extend spaCy's tokens.
-    # That takes seconds and is not needed here.
-    # So its submodules are imported below an empty package, which is removed afterwards.
+    # Importing spaCy takes seconds, and its tokens are not used here.
+    # The submodules of lemminflect are therefore imported below an empty package, which is removed later.
     # A program that imports lemminflect itself still gets the complete package.
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
@@ -405,7 +405,7 @@ def _tagged_lemma(word: str, tag: str) -> str:
         return word
     known = lemmas_as(word, upos)
     # A singular noun is its own lemma.
-    # The dictionary may also list it as a form of another noun, such as "data" as the plural of "datum".
+    # The dictionary may also list a singular noun as a form of another noun: "data" as a form of "datum".
     if not known or (tag == "NN" and (word in known or word in ("leave", "stave", "axe"))):
         return word
     return next((lemma for lemma in known if lemma != word), word) if tag == "NNS" else known[0]

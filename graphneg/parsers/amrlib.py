@@ -497,7 +497,7 @@ def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
     """Read a graph from model output with amrlib; return it with the number of logged warnings."""
     # Models name nodes by their concepts, and their parentheses may not match.
     # The reader of amrlib repairs such output but reports the repairs only in its log.
-    # So the log messages are counted.
+    # The log messages are counted, to report repaired graphs.
     complaints: list[str] = []
 
     def note(record: logging.LogRecord) -> bool:

@@ -74,7 +74,7 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
         texts = ((part, [text or "" for _, text in part]) for part in parts)
         for part, answers in self._pool.parse_beside(texts):
             # The number of a pair seeds Smatch's random restarts.
-            # All pairs get 0, so that the result for a pair does not depend on its position.
+            # All pairs get the number 0, so that the result for a pair does not depend on its position.
             yield [
                 GraphPair(0, flat_graph(answer.graph) if text and answer.graph else None, flat_graph(graph))
                 for (graph, text), answer in zip(part, answers, strict=True)

@@ -283,7 +283,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
     for kind, amrs in by_kind.items():
         tied = run(tx, _MEANINGS[kind], amrs=amrs)[0]["amrs"]
         # If a text was deleted in the meantime, its graph would have no owner.
-        # The error rolls back the batch.
+        # An error is raised in this case, which rolls back the transaction.
         if tied != len(amrs):
             raise StoreError(f"{len(amrs) - tied} {kind} went while their graphs were written; run again")
     write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)

@@ -434,7 +434,7 @@ def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
         # Following an arc backwards needs an inverse role and costs 2.
-        # It costs 3 if the argument has several heads: another head can then reach the argument directly.
+        # An inverse role costs 3 if its argument has several heads: another head can then reach it directly.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:

@@ -128,7 +128,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.gone}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
-        # A question needs one amr-unknown. If the models wrote a new one, the old one stays deleted.
+        # A question needs one amr-unknown. If the models wrote a new one, the rules' one stays deleted.
         lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or arc.role in _KEPT_ROLES) and head is not None:
             _restore_arc(draft, arc, head)
@@ -138,7 +138,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
         if arc.role not in draft.roles(arc.head) and not nodes[arc.head].gone and not nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
     # In "We ate three pounds of rice", what is eaten is the rice, not the unit "pound".
-    # So an argument arc to a unit is moved to the measured noun, or to the quantity if no noun is measured.
+    # An argument arc to the unit of a quantity is moved to the measured noun, or else to the quantity.
     kinds = {arc.dep: arc.head for arc in draft.arcs if arc.role == "unit"}
     measured = {arc.dep: arc.head for arc in draft.arcs if arc.role == "quant"}
     for arc in draft.arcs:
@@ -161,7 +161,7 @@ def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """Restore an arc, from its head or the node that replaced it, as the only arc to its argument."""
     node = draft.nodes[arc.dep]
     # The arc is not restored if the models have made its argument the top of the sentence.
-    # It is also not restored if the models have deleted a vocative.
+    # An arc to a vocative is not restored if the models have deleted the vocative.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not stands and not (node.gone and arc.role == "vocative"):
         node.gone, back = False, (arc.dep, head)

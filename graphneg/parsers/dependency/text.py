@@ -151,7 +151,7 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
             sentence += 1
         i, text = token.i, token.text
         # spaCy stores the signed distance to the head as an unsigned 64-bit number.
-        # Negative distances must be restored.
+        # A negative distance must be restored from that number.
         head = i + (head - (1 << 64) if head >= 1 << 63 else head)
         tag, dep = strings[tag_id], strings[dep_id]
         lower = text.lower().replace("’", "'")

@@ -128,10 +128,10 @@ def decode(
             parts.union(arc.head, arc.dep)
 
     ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
-    # There are three passes.
-    # The first takes the likely arcs.
-    # The second takes arcs above the lower threshold that join separate parts.
-    # The third joins the remaining parts by their best arcs, whatever their scores, but not isolated nodes.
+    # The arcs are taken in three passes over the same order.
+    # The first pass takes the likely arcs.
+    # The second pass takes arcs above the lower threshold that join separate parts.
+    # The third pass joins the remaining parts by their best arcs of any score, but not isolated nodes.
     take(takewhile(lambda arc: arc.score >= enough, ordered))
     likely = takewhile(lambda arc: arc.score >= loose, ordered)
     take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
@@ -279,7 +279,7 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
             continue
         head = word.parent
         # The corrections of the tree may have attached "no" to the verb.
-        # Otherwise it is attached to the noun.
+        # If "no" is not attached to the verb, it is attached to the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -343,7 +343,7 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
     if "polarity" not in draft.roles(chosen):
         draft.link(chosen, "polarity", minus, "denial")
     # In "no man is singing and playing", the rules have negated the second verb as well.
-    # If the noun is now negated instead, these copies of the negation are deleted.
+    # If the noun is now negated instead, the copies of the negation below other verbs are deleted.
     if chosen == noun:
         joint = _above(draft, verb)[-1]
         group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}
@@ -351,7 +351,7 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
-    # If the other node is the top of the sentence, the negated node becomes the top instead.
+    # If the node that is no longer negated is the top of the sentence, the negated node becomes the top.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _above(draft, other):
         draft.tops[sentence] = _above(draft, chosen)[-1]

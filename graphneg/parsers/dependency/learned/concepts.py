@@ -132,10 +132,10 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 def _stands(word: Word, text: str) -> bool:
     """Return whether the rules are more reliable than the network for a word."""
-    # In "on leave", the noun "leave" does not have the frame of the verb.
+    # In "on leave", the noun "leave" does not have the frame of the verb, which the network would choose.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # A word that is asked for stays asked for. Only a question word may turn out to start a relative clause.
+    # A node that is asked for is kept. Only a question word may turn out to start a relative clause.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
@@ -291,5 +291,5 @@ def _needed(given: str, other: str, sure: float) -> float:
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
     # The sense of "like" is never changed.
-    # For like-02 there must be a "would" ("I would like"), which the features do not show.
+    # The sense like-02 needs a "would" ("I would like"), which the features do not show.
     return inf if stem_of(given) == "like" else sure

@@ -35,25 +35,25 @@ def write_modals(state: RuleState) -> None:
         verb = word.child("xcomp")
         follows = verb is not None and state.core_of(verb) is not None
         if word.tag == "MD" and word.dep == "aux" and word.lemma in MODALS:
-            # "I should like to come" expresses a wish and not a recommendation.
+            # "I should like to come" expresses a wish, so it does not get recommend-01.
             if not (word.lower == "should" and word.parent.lemma in _WISHED):
                 _put_over_head(state, word, *MODALS[word.lemma])
         elif word.i not in state.core:
             continue
         elif word.lemma == "have":
-            # "You have to go" expresses an obligation, but "You have a book to read" expresses possession.
+            # "You have to go" gets obligate-01. "You have a book to read" expresses possession.
             if verb is not None and verb.is_infinitive and word.child("dobj") is None and follows:
                 _rename(state, word, "obligate-01", "modal")
         elif word.lower in {"maybe", "perhaps"}:
-            # "Maybe he left" means that it is possible that he left.
+            # "Maybe he left" means that it is possible that he left, so possible-01 is put above the verb.
             if word.dep == "advmod" and state.proxy(word.head) != word.i:
                 _put_over_head(state, word, "possible-01")
         elif word.lower == "better" and word.dep == "advmod":
-            # "You'd better stay" and "You had better stay" express advice.
+            # "You'd better stay" and "You had better stay" express advice, so they get recommend-01.
             had = any(aux.lower in {"'d", "had"} and aux.i < word.i for aux in word.parent.children("aux"))
             if had and word.i < word.head:
                 _put_over_head(state, word, "recommend-01")
-        # "She is able to swim" has possible-01, like "She can swim".
+        # "She is able to swim" gets possible-01, because it has the same meaning as "She can swim".
         elif word.lower == "able" and follows:
             _rename(state, word, "possible-01", "able")
 
@@ -97,8 +97,8 @@ def write_moods(state: RuleState, root: Word) -> None:
     for word in (root, *(kid for kid in orders if kid.dep != "conj" or _is_imperative(root))):
         _write_order(state, word)
     for word in state.words:
-        # "Please come in" gets :polite +.
-        # A "please" that is the root or has dependents is the verb, as in "to please them".
+        # In "Please come in", "please" becomes :polite + of the clause.
+        # If "please" is the root or has dependents, it is the verb, as in "to please them".
         if word.lower == "please" and word.sentence == root.sentence and word.i != root.i and not word.kids:
             state.mark(core, "polite", "+", word.i, "please")
             break
@@ -146,11 +146,11 @@ def _write_question(state: RuleState, root: Word) -> None:
     # "Don't you see?" expects the answer yes: it asks to confirm that you see. So the negation is removed.
     if not tagged and denial is not None:
         draft.drop(denial)
-    # "It is late, isn't it?" also asks for confirmation.
+    # "It is late, isn't it?" also asks for confirmation, because it has a question tag.
     if tagged or denial is not None:
         draft.concept("request-confirmation-91", None, "question", root.sentence, ARG1=outer)
         return
-    # In '"Did it rain?" she asked', the quotation is the question, not the whole sentence.
+    # In '"Did it rain?" she asked', only the quotation is a question, so its node gets the polarity.
     if root.lemma in SPEECH and root.tag[:2] == "VB" and root.child("aux") is None:
         asked = root.child("ccomp")
         if asked is None or state.core_of(asked) is None:
@@ -177,8 +177,8 @@ def _is_main(word: Word, root: Word) -> bool:
     head = word
     while True:
         # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause.
-        # A fronted question word of a complement belongs to the main clause: "What do you think he did?" It
-        # also does if the complement is direct speech.
+        # A fronted question word belongs to the main clause: "What do you think he did?"
+        # A question word in direct speech also belongs to the main clause.
         if head.dep in {"relcl", "acl", "advcl", "ccomp"} and head.i != root.i:
             if head.dep != "ccomp" or head.head != root.i:
                 return False
@@ -210,22 +210,22 @@ def opens_question(root: Word) -> bool:
     if subject is None:
         return False
     verb = min((subject.i, *subject.kids)) - 1
-    # In "Doesn't he know", the negation is between the auxiliary and the subject.
+    # In "Doesn't he know", the negation between the auxiliary and the subject is skipped.
     while verb > 0 and words[verb].lower in {"n't", "not"}:
         verb -= 1
     first = words[verb]
     inverts = first.tag == "MD" or first.lower in MODALS or first.lemma in {"do", "have", "be"}
-    # In "Are you a nurse", "be" is the main verb. All other verbs need an auxiliary for the inversion.
+    # In "Are you a nurse", "be" is the main verb. Other main verbs need an auxiliary to be inverted.
     if verb == root.i:
         inverts = first.lemma == "be" and first.tag in {"VBP", "VBZ", "VBD"}
     elif first.head != root.i or first.dep not in {"aux", "auxpass"}:
         return False
-    # "May I come in" asks for permission, but "May you be happy" is a wish.
+    # "May I come in" asks for permission and is a question. "May you be happy" is a wish.
     if verb < 0 or not inverts or (first.lower == "may" and subject.lower not in {"i", "we"}):
         return False
     members = [word for word in words if word.sentence == root.sentence]
     before = [word for word in members if word.i < verb]
-    # "So am I" expresses agreement, and "What a fool am I!" is an exclamation.
+    # "So am I" expresses agreement, and "What a fool am I!" is an exclamation. Neither is a question.
     so = before and before[-1].lower == "so" and verb == root.i
     if so or any(word.text.startswith("!") for word in members[-2:]):
         return False
@@ -248,7 +248,7 @@ def write_question_words(state: RuleState) -> None:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # In '"Who came?" he asked', the complement is direct speech.
+            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so it asks.
             # A complement before its verb, or one of "say", "ask" or the like, is treated as direct speech.
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
@@ -264,13 +264,13 @@ def write_question_words(state: RuleState) -> None:
 
 def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> None:
     """Add a node for *who*, *what* and *which*."""
-    # "What happened?" asks for a thing. In "What a day!", "what" is a determiner and asks for nothing.
+    # "What happened?" asks for a thing (amr-unknown). In "What a day!", "what" gets no node.
     if asked or (direct and word.lower == "what" and word.dep not in {"det", "predet"}):
         state.add("amr-unknown", word.i, "question")
-    # "I know what happened" refers to a thing that happened.
+    # "I know what happened" asks for nothing: "what" refers to a thing that happened.
     elif not direct and word.lower in {"what", "whatever"} and word.dep != "det":
         state.add("thing", word.i, "free-relative")
-    # "I know who came" refers to a person who came.
+    # "I know who came" asks for nobody: "who" refers to a person who came.
     elif not direct and word.lower in {"who", "whom", "whoever"}:
         state.add("person", word.i, "free-relative")
 
@@ -280,17 +280,17 @@ def _write_adverb(state: RuleState, word: Word, asked: bool, direct: bool) -> No
     measured = word.parent
     if asked:
         # "How many came?" asks for a number and "How long did you wait?" for a duration.
-        # "many" and "long" get no node of their own.
+        # In such questions, "many" and "long" share the node of "how".
         if word.lower == "how" and measured.lower in _MEASURES and measured.dep != "acomp":
             _write_measure(state, word, "amr-unknown", "question")
-        # "Why" is not written here but by `write_whys`.
+        # "Why" gets its node later, from `write_whys`.
         elif word.lower != "why":
             state.add("amr-unknown", word.i, "question")
-    # In "I know how many came", the number is a thing and nobody asks for it.
+    # In "I know how many came", nobody asks for the number, so it is a thing and not amr-unknown.
     elif word.lower == "how" and not direct and measured.lower in {"many", "much"}:
         if measured.i not in state.core and measured.i not in state.done:
             _write_measure(state, word, "thing", "free-relative")
-    # The exclamation "How nice!" means "so nice".
+    # The exclamation "How nice!" means "so nice", so it gets the concept "so".
     elif word.lower == "how" and measured.tag[:2] in {"JJ", "RB"} and direct:
         state.add("so", word.i, "exclamation")
 
@@ -300,8 +300,8 @@ def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None
     measured = how.parent
     state.add(concept, measured.i, rule)
     state.done.update((how.i, measured.i))
-    # In "How many did you see?", the number is the object itself.
-    # In "How many books", it is the quantity of the books.
+    # In "How many did you see?", "how many" is the object itself and keeps its relation.
+    # In "How many books", "how many" is the quantity of the books.
     if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
         state.forms[measured.i] = _MEASURES[measured.lower]
 
@@ -319,13 +319,13 @@ def write_whys(state: RuleState) -> None:
             continue
         clause, after = clause_of(word), word.following
         proxy = state.proxy(clause.i)
-        # "Why?" and "Why not?" are complete questions without a clause.
+        # "Why?" and "Why not?" have no clause, so cause-01 becomes the node of "why".
         if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
             # In "Why not?", there is no clause to negate, so the negation is attached to the cause.
             node = state.add("cause-01", word.i, "why", ARG0="amr-unknown")
             if after is not None and after.lower == "not" and after.i not in state.core:
                 state.mark(node, "polarity", "-", after.i, "negation")
-        # In "I know why he went", the cause is a thing, since nobody asks for it.
+        # In "I know why he went", nobody asks for the cause, so it is a thing and not amr-unknown.
         elif clause.dep not in {"relcl", "advcl"} and proxy in state.core:
             node = state.above("cause-01", word.i, proxy, "ARG1", "why")
             concept = "amr-unknown" if _is_asked(clause) else "thing"
@@ -343,8 +343,7 @@ def clause_of(word: Word) -> Word:
     """
     asking = word
     while word.head != word.i:
-        # In "What do you want to eat?", the question word precedes the main verb.
-        # So it belongs to the main clause.
+        # In "What do you want to eat?", the question word precedes "want", so it belongs to the main clause.
         fronted = word.dep in {"ccomp", "xcomp"} and asking.i < word.head
         joined = word.tag[:2] == "VB" and word.dep in {"conj", "pobj"}
         if joined or (word.dep in _CLAUSES and not fronted):
@@ -387,18 +386,18 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
     """Return the node that a negative word negates, and the name of the rule that applies to the word."""
     after = word.following
     if word.lemma in {"not", "n't", "nt"} and word.tag in {"RB", "CC", "DT"} and word.i not in state.core:
-        # "not only good but cheap" denies nothing.
+        # "not only good but cheap" denies nothing, so there is no polarity.
         if after is not None and after.lower in {"only", "merely"}:
             return None, ""
         if after is not None and after.lower in _AMOUNTS and after.i in state.core:
-            # "not very good" and "not many people" deny the degree or the amount.
-            # They do not mean "bad" or "no people".
+            # In "not very good" and "not many people", the polarity is added to "very" and "many".
+            # The phrases do not mean "bad" or "no people", so the adjective and the noun are not negated.
             over = after.parent
             beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
             if beside and over.i > after.i:
                 return state.core[after.i], "negation"
         return _denied_clause(state, word), "negation"
-    # "He never came" has the concept "ever", and the clause is negated.
+    # "never" has the concept "ever". In "He never came", the clause is negated.
     if word.lower == "never" and word.i in state.core:
         return _denied_clause(state, word), "never"
     head = word.parent
@@ -440,7 +439,7 @@ def _denied_clause(state: RuleState, word: Word) -> int | None:
     proxy = state.proxy(head.i)
     if proxy == word.i:
         return None
-    # "You cannot go" negates the possibility. "You must not go" negates the verb (see `_INNER_NEGATION`).
+    # "You cannot go" negates the modal. "You must not go" negates the verb (see `_INNER_NEGATION`).
     for modal in head.children("aux"):
         if modal.lemma in MODALS and modal.lemma not in _INNER_NEGATION and proxy in state.outer:
             outer = state.outer[proxy]

@@ -72,13 +72,13 @@ def write_concepts(state: RuleState) -> None:
     for word in state.words:
         tag = word.tag
         please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-        # "please" has no concept but becomes :polite + of its clause.
-        # Articles and punctuation have no concept.
+        # "please" gets no concept here, because it becomes :polite + of its clause.
+        # Articles and punctuation marks get no concept at all.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
         if silent or word.i in state.done or word.i in state.proxies or word.i in state.core:
             continue
         if word.lower.endswith("less") and word.lower[:-4] in word_class("clothes"):
-            # "a shirtless man" is a man who has no shirt.
+            # "a shirtless man" is a man who has no shirt, so "shirtless" gets a negated have-03.
             having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
             state.mark(having, "polarity", "-", word.i, "negative")
         elif tag in {"WP", "WP$", "WRB", "WDT", "CC"}:
@@ -87,7 +87,7 @@ def write_concepts(state: RuleState) -> None:
         elif word.lower in word_class("wh-word") and tag[:2] not in {"IN", "VB", "MD", "PR"}:
             continue
         elif tag == "MD":
-            # In "I can!", there is no verb, so the modal represents the clause.
+            # In "I can!", there is no verb, so the modal gets a node that represents the clause.
             if word.dep not in {"aux", "auxpass"}:
                 state.add(MODALS[word.lemma][0] if word.lemma in MODALS else "do-02", word.i, "ellipsis")
         elif tag in {"PRP", "PRP$"}:
@@ -114,7 +114,7 @@ def _write_verb(state: RuleState, word: Word) -> None:
         state.add(_best_sense(state, word, frames), word.i, "particle", last)
         return
     # The candidates are PropBank's first twelve frames of the verb, and all concepts that annotators gave it.
-    # If no annotator saw the verb, all frames are candidates.
+    # A verb that occurs in no annotated graph has all its PropBank frames as candidates.
     frames = [frame for frame in lexicon.candidates(word.lemma, "v") if "_" not in frame]
     known = lexicon.written_concepts(word.lemma, "v")
     if known:
@@ -204,8 +204,8 @@ def _write_noun(state: RuleState, word: Word) -> None:
 def _write_known(state: RuleState, word: Word, concept: str) -> None:
     """Write the concept that a noun most often had in annotated graphs."""
     lemma = word.lemma
-    # A "player" is a person who plays.
-    # In "bookseller", for which the tables have sell-01, the first part of the word is what is sold.
+    # A noun such as "player" is written as a person who plays.
+    # The tables have sell-01 for "bookseller", so the first part of the word is written as what is sold.
     tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
@@ -273,7 +273,7 @@ def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
     known = lexicon.written_concepts(lemma, "j")
     if known:
         return known[0], "negative" if _denies(lemma, known[0]) else "table"
-    # "unhappy" has happy-01 with :polarity -.
+    # "unhappy" gets happy-01 with :polarity -.
     base = _denied_concept(state, lemma)
     if base is not None:
         return base, "negative"
@@ -299,7 +299,7 @@ def _denies(word: str, concept: str) -> bool:
         Whether the concept needs a ``:polarity -`` to have the word's meaning.
     """
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
-    # "careless" is formed from the concept care-01.
+    # The concept care-01 is negated in "careless".
     lacks = word.endswith("less") and not stem.endswith("less") and word[:4] == stem[:4]
     return lacks or any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
 
@@ -310,7 +310,7 @@ def _denied_concept(state: RuleState, lemma: str) -> str | None:
     for prefix in _PREFIXES:
         stem = lemma[len(prefix) :]
         # "important" has its own frame, so it is not read as the negation of "portant".
-        # For "un-", the word is read as a negation even if it has a frame.
+        # A word with "un-" is read as a negation even if it has its own frame.
         own = prefix != "un" and ("j", lemma) in lexicon.aliases
         if lemma.startswith(prefix) and len(stem) > 3 and not own:
             known, frames = lexicon.best_concept(stem, "j"), lexicon.candidates(stem, "j")
@@ -318,7 +318,7 @@ def _denied_concept(state: RuleState, lemma: str) -> str | None:
                 return known
             if frames:
                 return frames[0]
-    # "fearless" means without fear: fear-01 with :polarity -.
+    # "fearless" means without fear, so it gets fear-01 with :polarity -.
     verbs = lexicon.candidates(lemma[:-4], "v") if lemma.endswith("less") and len(lemma) > 6 else []
     return (lexicon.best_concept(lemma[:-4], "v") or verbs[0]) if verbs else None
 
@@ -339,7 +339,7 @@ def _write_adverb(state: RuleState, word: Word) -> None:
             state.mark(node, "polarity", "-", word.i, "negative")
     elif known is None and stem == word.lower:
         state.add(word.lemma, word.i, "adverb")
-    # "happily" has happy-01, and "unhappily" has happy-01 with :polarity -.
+    # "happily" gets happy-01, and "unhappily" gets happy-01 with :polarity -.
     elif known is None:
         base = _denied_concept(state, stem)
         concept = base or lexicon.best_concept(stem, "j")
@@ -370,12 +370,12 @@ def _adverb_stem(word: str) -> str:
 def _write_number(state: RuleState, word: Word) -> None:
     """Write a number as a constant, or as a concept if it names no exact value."""
     value = number_value(word.lower)
-    # "One day he left" means "some day", so "one" is not an amount.
+    # "One day he left" means "some day", so "one" does not count days here.
     days = {"day", "morning", "evening", "afternoon", "night"}
     some_day = word.i + 1 == word.head and word.parent.lemma in days
     if value is None:
         state.add(word.lower, word.i, "number")
-    # In "the red one", "one" is a pronoun and not a number.
+    # In "the red one", "one" is a pronoun, so it gets a concept and not a constant.
     elif word.lower == "one" and (some_day or word.dep != "nummod"):
         state.add("one", word.i, "one-day" if some_day else "number")
     else:
@@ -389,7 +389,7 @@ def _write_preposition(state: RuleState, word: Word) -> None:
         return
     if word.child("pobj", "pcomp") is not None:
         # Most prepositions only determine a role.
-        # One with a meaning of its own, as in "under the table", gets a node if annotators mostly wrote one.
+        # A preposition with its own meaning ("under the table") gets a node if annotators mostly wrote one.
         if word.lower in word_class("preposition-concept") and word.dep == "prep":
             counts = lexicon.concepts.get((word.lemma, "in"), {})
             if counts.get(word.lower, 0) >= counts.get(DELETED, 0) * 0.6:
@@ -402,7 +402,7 @@ def _write_preposition(state: RuleState, word: Word) -> None:
             state.add(concept or word.lower, word.i, "particle")
     elif word.lower not in {"of", "than", "that"}:
         concept = lexicon.best_concept(word.lemma, "in")
-        # In "He came in", the preposition has no object and is used as an adverb.
+        # In "He came in", the preposition has no object and is used as an adverb, so it gets a node.
         adverbial = word.dep in {"advmod", "npadvmod", "prep", "acomp", "ROOT", "conj"}
         if adverbial and concept != DELETED:
             state.add(concept or word.lower, word.i, "preposition")
@@ -411,8 +411,8 @@ def _write_preposition(state: RuleState, word: Word) -> None:
 def _write_determiner(state: RuleState, word: Word) -> None:
     """Write the concept of a determiner such as *this*, *all* or *some*."""
     if word.lower == "no":
-        # "No, thanks." is an answer with the concept "no".
-        # "no man" is a negation (see `clauses.write_negation`).
+        # In "No, thanks.", "no" is an answer and gets the concept "no".
+        # In "no man", "no" is a negation and gets no concept (see `clauses.write_negation`).
         if word.dep in {"intj", "ROOT", "advmod", "dep", "meta"}:
             state.add("no", word.i, "no")
         return
@@ -427,7 +427,7 @@ def _write_determiner(state: RuleState, word: Word) -> None:
 def _write_interjection(state: RuleState, word: Word) -> None:
     """Write the concept of an interjection."""
     node = state.add(word.lower, word.i, "interjection")
-    # "Wow!" expresses a feeling, which AMR marks with :mode expressive.
+    # "Wow!" expresses a feeling, so it gets :mode expressive, as AMR requires.
     if word.lower in word_class("expressive"):
         state.mark(node, "mode", "expressive", word.i, "interjection")
 

@@ -34,7 +34,7 @@ def resolve_copulas(state: RuleState) -> None:
                 state.forms[clause.i] = "cop_subj"
         if word.lemma == "be" and word.tag[:2] == "VB" and word.dep not in {"aux", "auxpass"}:
             _resolve(state, word)
-        # In "It seems that he left" and "It hurts to wait", "it" refers to the clause.
+        # In "It seems that he left" and "It hurts to wait", "it" only announces the clause and is dropped.
         elif word.lemma in {"seem", "appear", "happen"} or word.lemma in _AFFECTING:
             _resolve_delayed(state, word)
 
@@ -54,9 +54,9 @@ def resolve_futures(state: RuleState) -> None:
             verb = clause if us is not None and us.lower in {"'s", "us"} else None
         elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
             clause = word.child("xcomp")
-            # "He is going to sleep" is a future.
-            # "Going to sleep is nice" is not, since it has no auxiliary.
-            # In "go to Rome", no verb follows.
+            # "He is going to sleep" is a future, so "sleep" represents "going to".
+            # "Going to sleep is nice" is not a future, since "going" has no auxiliary.
+            # "go to Rome" is not a future, since no verb follows "to".
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
             verb = clause if future else None
         if verb is not None:
@@ -89,7 +89,7 @@ def _resolve(state: RuleState, be: Word) -> None:
         node = state.add(_PLACED.get(location.lower, "be-located-at-91"), be.i, "copula")
         if location.lower in {"like", "near"}:
             # In "She is like him", resemble-01 is aligned to the preposition "like", which names the frame.
-            # The same holds for near-02.
+            # In "She is near him", near-02 is aligned to the preposition "near" in the same way.
             named = state.draft.nodes[node]
             named.token, named.start, named.end = location.i, location.start, location.end
     elif (other := _other(be)) is not None:
@@ -145,7 +145,7 @@ def _location(be: Word) -> Word | None:
         if inner is not None and inner.lemma not in TIME_NOUNS and inner.tag != "CD":
             return source
     for kid in be.children("prep", "advmod", "acomp"):
-        # "in London" names a place, but "in May" names a time.
+        # "in London" names a place, but "in May" names a time and gets no frame of place.
         inner = kid.child("pobj") if kid.dep == "prep" and kid.lower in _LOCATIVE else None
         if inner is not None and inner.lemma not in TIME_NOUNS:
             return kid
@@ -156,8 +156,8 @@ def _location(be: Word) -> Word | None:
 
 def _other(be: Word) -> Word | None:
     """Return the word that represents a *be* without a predicate or place, or ``None``."""
-    # In "It is about trees", the phrase represents "be".
-    # In "The game is over", it is the adverb, and in "I think, so I am", the subject.
+    # In "It is about trees", the noun "trees" represents "be". In "The game is over", the adverb does.
+    # In "I think, so I am", only the subject is left to represent "be".
     for preposition in be.children("prep"):
         inner = preposition.child("pobj", "pcomp")
         if inner is not None:

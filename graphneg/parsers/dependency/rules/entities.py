@@ -75,16 +75,16 @@ def _write_entity(state: RuleState, word: Word) -> int:
     if _ADDRESS.fullmatch(word.text):
         kind = "email-address-entity" if "@" in word.text else "url-entity"
         return _write_value(state, word, kind, "value", quoted(word.text), "address")
-    # "on the 21st" names a day of the month, but "a 21st birthday" does not.
+    # "on the 21st" names a day of the month, but "21st" in "a 21st birthday" does not.
     if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         return _write_value(state, word, "date-entity", "day", ordinal_value(word.lower) or "1", "date")
     # U+2600 is the start of the Unicode blocks of pictographic symbols.
-    # CJK letters come later, but they are alphanumeric.
+    # Letters of Chinese and Japanese come after U+2600, but they are alphanumeric.
     symbol = len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
     if word.text in known.EMOTICONS or symbol:
         return _write_value(state, word, "emoticon", "value", quoted(word.text), "emoticon")
     nation = known.NATIONALITIES.get(word.lower) if word.tag in _NOMINAL and word.text[:1].isupper() else None
-    # In "She speaks French", "French" is a language. In "He is French", it stands for the country.
+    # In "She speaks French", "French" is a language. In "He is French", it is written as the country.
     spoken = word.lower in known.LANGUAGES and word.dep in {"dobj", "pobj", "nsubj"}
     if nation is not None and not spoken:
         return _write_name(state, "country", [(word, nation)])
@@ -126,7 +126,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
     run = [word]
     for after in word.tree[word.i + 1 :]:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
-        # "Apollo 11": a number may be part of the name.
+        # A number may be part of a name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
         # The name ends with the sentence, or before the first word that cannot be part of a name.
         if not (named and after.sentence == word.sentence) and not numbered:
@@ -211,7 +211,7 @@ def _write_amount(state: RuleState, word: Word) -> int:
     if _YEAR.fullmatch(word.text) and word.dep in {"pobj", "npadvmod"} and alone:
         return _write_value(state, word, "date-entity", "year", word.text, "date")
     # Numbers of one word are written later, with the other concepts.
-    # Here, several words such as "two hundred" become one number.
+    # Numbers of several words, such as "two hundred", become one node here.
     run = _number_run(word)
     if len(run) > 1:
         value = number_value(" ".join(part.lower for part in run))
@@ -354,7 +354,7 @@ def _write_expression(state: RuleState, i: int) -> int:
         kind = concept in {"kind-of", "sort-of"} and before in {"DT", "JJ", "WDT", "WP", "PRP$", "CD"}
         if run[-1].sentence != run[0].sentence or kind or (measures and noun is None):
             continue
-        # "such as" and "in order to" are listed without a concept. Their words get no common node.
+        # "such as" and "in order to" are listed without a concept, so their words get no common node.
         if concept == DELETED:
             return 0
         # In "a lot of money", "money" represents the phrase, and `write_nominals` adds the amount to it.
@@ -419,7 +419,7 @@ def _is_amount(state: RuleState, word: Word) -> bool:
     if word.lemma in _SINGLE_UNITS and word.child_word("det", "a", "an") is not None:
         over = word.parent.lower if word.dep == "pobj" else ""
         return word.dep in {"npadvmod", "ROOT"} or over in {"for", "in", "within"}
-    # "One day he left" means "some day", so "one" is not an amount.
+    # "One day he left" means "some day", so "one" does not count days here.
     if word.dep == "npadvmod" and word.child_word("nummod", "one") is not None:
         return False
     return any(number.tag == "CD" and number.i in state.core for number in word.children("nummod"))
@@ -434,19 +434,19 @@ def _write_quantity(state: RuleState, word: Word) -> None:
         measured = None
     if over.tag == "IN":
         over = over.parent
-    # A pound is a mass in "three pounds of rice" and "I gained five pounds".
-    # It is money in "It costs five pounds".
+    # A pound is a mass (mass-quantity) in "three pounds of rice" and "I gained five pounds".
+    # A pound is money (monetary-quantity) in "It costs five pounds".
     weighed = over.i != word.i and over.lemma in word_class("weighed")
     weighs = word.lemma in {"pound", "ounce"} and (measured is not None or weighed)
     concept = "mass-quantity" if weighs else known.QUANTITY_KINDS[word.lemma]
     quantity = draft.concept(concept, word.i, "quantity", unit=unit)
     state.set_node(word.i, quantity)
-    # In "We ate three pounds of rice", the rice is eaten, and the mass is its quantity.
+    # In "We ate three pounds of rice", the rice is eaten. The mass is linked to it as its quantity.
     if concept in {"mass-quantity", "volume-quantity"} and measured is not None:
         draft.link(state.core[measured.i], "quant", quantity, "amount")
         state.outer[word.i] = state.outer[measured.i]
         state.attached.add(measured.i)
-    # In "for an hour", the article counts one hour.
+    # In "for an hour", the article counts one hour, so the quantity is 1.
     article = word.child_word("det", "a", "an")
     if article is not None:
         state.mark(quantity, "quant", "1", article.i, "quantity")
@@ -499,7 +499,7 @@ def _degree(word: Word) -> tuple[str, Word] | None:
         if marker.lower in _MARKERS and marker.i < word.i and (marker.lower != "as" or again):
             return _MARKERS[marker.lower], marker
         if marker.lower == "so":
-            # "so tired that he sleeps" has a degree, because a result follows.
+            # "so tired that he sleeps" has the degree "so", because a result follows.
             if any(clause.child_word("mark", "that") for clause in word.children("ccomp", "advcl")):
                 return "so", marker
             # "not so tall as Tom" has the same meaning as "not as tall as Tom".
@@ -538,7 +538,7 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
             return
     elif kid.child_word("mark", "than", "as") is not None:
         role = "ARG4"
-    # In "too tired to walk" and "so tired that he sleeps", the clause is the consequence.
+    # In "too tired to walk" and "so tired that he sleeps", the clause is the consequence (ARG6).
     elif kind in {"too", "so"}:
         role = "ARG6"
     else:

@@ -66,8 +66,8 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Some conjuncts have no node or are represented by the same word.
-        # If only one is left, no conjunction is needed.
+        # Some conjuncts have no node, and others are represented by the same word.
+        # A coordination needs a conjunction only if at least two conjuncts have nodes of their own.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.outer]
         if len(members) < 2:
             continue
@@ -86,7 +86,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
         else:
             state.outer[members[0]] = node
         for n, top in enumerate(tops, 1):
-            # "He left, but she stayed" has contrast-01 with the roles ARG1 and ARG2.
+            # "He left, but she stayed" has contrast-01, whose roles are ARG1 and ARG2.
             # The concepts "and" and "or" have the roles op1, op2, and so on.
             role = f"ARG{min(n, 2)}" if concept == "contrast-01" else f"op{n}"
             state.draft.link(node, role, top, "coordination")
@@ -111,7 +111,7 @@ def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
     conjunctions = [word for i in group for word in state.words[i].children("cc")]
     for word in conjunctions:
         concept = word_map("conjunction").get(word.lower)
-        # A contrast has exactly two sides, so "but" between more conjuncts is ignored.
+        # A contrast has exactly two sides, so "but" is ignored if there are more than two conjuncts.
         if concept is not None and not (concept == "contrast-01" and len(group) > 2):
             return concept, word.i
     if any(word.lower in {"either", "neither"} for word in conjunctions):
@@ -194,15 +194,15 @@ def _subject(state: RuleState, verb: Word) -> Word | None:
 def _controller(state: RuleState, word: Word) -> Word | None:
     """Return the word that is the understood subject of a clause without a subject, or ``None``."""
     head = word.parent
-    # In "when he came", the adverbial clause has a finite verb and its own subject.
+    # In "when he came", the adverbial clause has a finite verb, so it has a subject of its own.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
-    # In "he left without saying a word", the clause takes the subject of the verb above the preposition.
+    # In "he left without saying a word", "saying" takes its subject from "left", above the preposition.
     if word.dep == "pcomp":
         head = head.parent
     if word.dep == "xcomp":
         given = head.child("dobj", "dative")
-        # In "She asked him to go", he goes. With "promise" instead, she would go.
+        # In "She asked him to go", it is he who goes. In "She promised him to go", she would go.
         if given is not None and head.lemma in word_class("object-control") and given.i < word.i:
             return given
     # In "wants to try to go", the search follows infinitives and conjuncts up to a verb with a subject.
@@ -240,7 +240,7 @@ def merge_reflexives(state: RuleState) -> None:
             continue
         verb, subject = word.parent, None
         # In "he began to wash himself", the subject belongs to a verb above "wash".
-        # It may be several steps up.
+        # The search for the subject therefore goes up several verbs.
         for _ in range(6):
             subject = _subject(state, verb)
             if subject is not None or verb.head == verb.i:
@@ -357,7 +357,7 @@ def _reports_before(quote: Word, said: Word) -> bool:
     if opening.tag in _QUOTE_TAGS and opening.following is not None:
         opening = opening.following
         # In '"…" he asked', the clause after the quotation starts with a small letter, a name or a pronoun.
-        # A new sentence would start with a capital letter.
+        # A new sentence after a quotation would start with a capital letter.
         return opening.text[:1].islower() or opening.tag in {"NNP", "PRP"}
     between = [word for word in words if quote.sentence < word.sentence < said.sentence]
     follows = quote.sentence < said.sentence and all(word.tag in _QUOTE_TAGS for word in between)
@@ -374,7 +374,7 @@ def _take(state: RuleState, said: Word, quote: Word) -> bool:
     head, dep = state.core_of(said), state.outer_of(quote)
     if head is None or dep is None:
         return False
-    # The quotation is ARG1 of a frame such as say-01, but ARG2 of a frame of answering.
+    # The quotation is ARG1 of frames such as say-01, but ARG2 of answer-01 and other frames of answering.
     state.draft.link(head, "ARG2" if state.draft.nodes[head].concept in ANSWERS else "ARG1", dep, "speech")
     for node in state.draft.nodes:
         if node.sentence == quote.sentence:
@@ -405,7 +405,7 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].gone or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # If the speaker is itself a pronoun inside a quotation, the speaker of this quotation is unknown.
+        # If the node of the speaker is itself a quoted pronoun, the pronouns must not be merged with it.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

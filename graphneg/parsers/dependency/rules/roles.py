@@ -75,7 +75,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if proxy in state.core and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
-        # In "out of the house", the lower preposition "of" would count. The upper one counts if it is listed.
+        # In "out of the house", "of" determines the relation, unless the upper preposition is listed.
         counts = preposition is None or head.lower in _OUTER
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -97,7 +97,7 @@ def _represented(state: RuleState, word: Word) -> Word:
 
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
     """Return the signature of the relation between a word and its governor."""
-    # If another rule has replaced the parsed relation, its relation is used.
+    # If another rule has replaced the parsed relation, the replacement is used.
     if through.i in state.forms:
         return state.forms[through.i]
     if preposition is not None:
@@ -105,7 +105,7 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
     # If there are words without nodes in between, the relation of the uppermost one is used.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
-    # In "She is tall", "she" is the subject of the adjective "tall" and not of a verb.
+    # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
     copular = copular or through.parent.tag[:2] == "JJ"
     subject = through.dep in {*SUBJECTS, "csubj", "csubjpass"}
     return "cop_subj" if copular and subject else clause_form(through)
@@ -158,7 +158,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     """Link a dependent whose role follows from a rule; return whether a rule applied."""
     form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
     head, dep = state.head(edge.governor, form), state.outer[edge.dependent]
-    # Another rule may already have linked the two nodes.
+    # If another rule has already linked the two nodes, nothing is added.
     linked = any((arc.head, arc.dep) in {(head, dep), (dep, head)} for arc in draft.arcs)
     if edge.through.dep in _SKIPPED or head == dep or linked:
         return True
@@ -168,7 +168,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
         return True
     if form.startswith("advcl"):
         return _write_adverbial(state, edge, head, dep)
-    # In "he ran quickly", the running is the ARG1 of quick-02.
+    # In "he ran quickly", quick-02 is put above the verb, with the running as its ARG1.
     judging = form == "advmod" and kid.tag[:2] in {"JJ", "RB"} and _is_judgement(state, kid)
     if judging or (form == "amod" and kid.tag[:2] in {"JJ", "VB"}):
         return _write_adjective(state, edge, head, dep)
@@ -179,10 +179,10 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     if preposition is None:
         return False
     if preposition.lower == "because":
-        # In "because of the rain", the rain is the cause.
+        # In "He stayed because of the rain", the rain is the ARG0 of cause-01.
         draft.concept("cause-01", preposition.i, "cause", ARG0=dep, ARG1=head)
     elif preposition.lower == "like" and state.words[edge.governor].tag[:2] == "NN":
-        # In "a woman like her", the woman resembles her.
+        # In "a woman like her", the woman is the ARG1 of resemble-01.
         draft.concept("resemble-01", preposition.i, "like", ARG1=head, ARG2=dep)
     else:
         return False
@@ -192,7 +192,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
     """Link the arguments of modals, of *able* and *used to*, and of adjectives such as *shirtless*."""
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
-    # In "a shirtless man", the man is the one who has no shirt.
+    # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
         draft.link(dep, "ARG0", head, "lack")
     # The infinitive is ARG1 of possible-01 in "able to swim", and ARG2 of obligate-01 in "have to go".
@@ -201,7 +201,7 @@ def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> 
     elif infinitive and node.concept == "use-02":
         draft.link(head, "ARG1", dep, "used")
     else:
-        # In "She is able to swim", "she" is the subject of "swim" and not of possible-01.
+        # In "She is able to swim", "she" is linked to "swim" and not to possible-01.
         return node.rule == "able" and edge.through.dep in {"nsubj", "csubj"}
     return True
 
@@ -220,7 +220,7 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
     node = state.draft.concept("near-02", edge.preposition.i if edge.preposition else None, "near", ARG2=dep)
     verb = state.words[edge.governor]
     located: int | None = head
-    # In "he sits near the door", the sitting has a place, and it is he who is near the door.
+    # In "he sits near the door", near-02 is the place of sitting, and he is the ARG1 of near-02.
     if verb.tag[:2] == "VB":
         state.draft.link(head, "ARG2" if verb.lemma in _STANCES else "location", node, "near")
         subject = verb.child("nsubj")
@@ -233,7 +233,7 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
 def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
     """Link an adjective as an ordinal, as a degree or by its frame; return False if it is none of these."""
     draft, kid = state.draft, state.words[edge.dependent]
-    # "the second book" is (b / book :ord (o / ordinal-entity :value 2)).
+    # "the second book" becomes (b / book :ord (o / ordinal-entity :value 2)).
     number = ordinal_value(kid.lower)
     if number is not None and kid.tag[:2] == "JJ":
         node = state.core[kid.i]
@@ -243,14 +243,14 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
         return True
     concept = draft.nodes[dep].concept or ""
     if not is_frame(concept):
-        # In "a total failure", "total" is the degree of the failing.
+        # In "a total failure", "total" has the role :degree, since it says how completely something failed.
         degree = kid.lemma in word_class("degree-adjective") and is_frame(draft.nodes[head].concept or "")
         if degree:
             draft.link(head, "degree", dep, "modifier")
         return degree
     role: str | None = "ARG1"
-    # "the beautiful woman" is (w / woman :ARG1-of (b / beautiful-02)).
-    # The role of the noun depends on the frame and on counts.
+    # "the beautiful woman" becomes (w / woman :ARG1-of (b / beautiful-02)).
+    # The role of the noun in the adjective's frame is chosen by counts.
     # If the counts give no core role, a participle in -ing takes the noun as ARG0.
     if edge.form != "advmod":
         lemma = state.words[edge.governor].lemma
@@ -267,16 +267,16 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
     owner, thing = state.words[edge.governor], state.words[edge.dependent]
     if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
         return False
-    # "a man without a hat" has no hat. In "a day without rain", nothing is owned.
+    # "a man without a hat" lacks the hat. In "a day without rain", nothing is owned, so nothing is lacking.
     lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
     wears = thing.lemma in word_class("clothes") and not lacks
-    # "a girl in the park" names a place.
-    # Only people, animals and a few things have others: "a house with a garden", but not "tea with sugar".
+    # "a girl in the park" names a place and does not mean that the girl has the park.
+    # Only people, animals and a few things own others: "a house with a garden", but not "tea with sugar".
     if not wears and not lacks and (edge.form == "prep_in" or owner.lemma not in word_class("owner")):
         return False
     frame = "wear-01" if wears else "have-03"
     node = state.draft.concept(frame, edge.preposition.i, "having", ARG0=head, ARG1=dep)
-    # In "without a hat", the having is negated and not the hat.
+    # In "without a hat", the negation is moved from the hat to the having.
     for arc in state.draft.arcs:
         if arc.head == state.core[thing.i] and arc.rule in {"no", "without"}:
             arc.head = node
@@ -289,11 +289,11 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     verb = state.core[kid.i]
     concept = draft.nodes[verb].concept or ""
     form = _gap(state, clause)
-    # In "the place where we met", the place is the location of the meeting.
+    # In "the place where we met", the noun gets the role :location in the clause.
     if form in {"location", "time"}:
         draft.link(verb, form, head, "relative")
         return True
-    # In "a man who is tall", the noun is the subject of a copula.
+    # In "a man who is tall", the noun is the subject of a copula, so the signature is `cop_subj`.
     if clause.i != kid.i and form in SUBJECTS:
         form = "cop_subj"
     scores = state.lexicon.role_scores(concept, class_of(kid), form, state.words[edge.governor].lemma)
@@ -313,20 +313,20 @@ def _gap(state: RuleState, clause: Word) -> str:
             return kid.dep
         if kid.tag == "WRB" and kid.lower in {"where", "when"}:
             return word_map("question-role")[kid.lower]
-        # "the house in which we live" has a preposition with a relative pronoun.
+        # In "the house in which we live", the preposition of the relative pronoun gives the relation.
         if kid.dep == "prep" and any(inner.tag in {"WP", "WDT"} for inner in kid.children("pobj")):
             return f"prep_{kid.lower}"
     # The noun is the object of the verb in "the book written by her", and its subject in "the man singing".
     if clause.dep == "acl":
         return {"VBN": "nsubjpass", "VBG": "nsubj"}.get(clause.tag, "dobj")
-    # In "the book to read", the noun is the object of the infinitive.
+    # In "the book to read", the infinitive has no object, so the noun is its object.
     if clause.is_infinitive and clause.child("dobj") is None:
         return "dobj"
-    # In "the house we live in", the noun is the object of the preposition.
+    # In "the house we live in", the preposition has no object, so the noun is its object.
     bare = next((kid for kid in clause.children("prep") if not kid.kids), None)
     if bare is not None:
         return f"prep_{bare.lower}"
-    # "the song that I like" lacks an object, and "the man who came" lacks a subject.
+    # In "the song that I like", the object is missing. In "the man who came", the subject is missing.
     return "dobj" if clause.child(*SUBJECTS) is not None else "nsubj"
 
 
@@ -335,7 +335,7 @@ def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) ->
     draft, clause = state.draft, edge.through
     marks = [kid for kid in clause.children("mark", "advmod") if kid.tag in {"IN", "WRB", "RB"}]
     mark = next((kid for kid in marks if kid.lower in _MARK_ROLES), None)
-    # "to see her" expresses a purpose, and "hearing the news" a manner.
+    # Without a conjunction, "to see her" expresses a purpose and "hearing the news" a manner.
     if mark is None or (mark.lower == "for" and clause.is_infinitive):
         role = "purpose" if clause.is_infinitive else ("manner" if clause.tag == "VBG" else "time")
         draft.link(head, "mod" if clause.tag in {"VBD", "VBZ", "VBP"} else role, dep, "adverbial")
@@ -344,7 +344,7 @@ def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) ->
         draft.concept("cause-01", mark.i, "cause", ARG0=head, ARG1=dep)
     elif _MARK_ROLES[mark.lower] == "cause":
         draft.concept("cause-01", mark.i, "cause", ARG0=dep, ARG1=head)
-    # "before she came" is (b / before :op1 (c / come-01 ...)).
+    # "before she came" becomes :time (b / before :op1 (c / come-01 ...)).
     elif mark.lower in {"before", "after", "until", "till"}:
         draft.link(head, "time", draft.concept(mark.lower, mark.i, "mark", op1=dep), "mark")
     else:
@@ -429,19 +429,19 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     form, kid, governor = edge.form, state.words[edge.dependent], state.words[edge.governor]
     concept = _head_concept(state, edge)
     scores = state.lexicon.role_scores(concept, class_of(governor), form, kid.lemma)
-    # In "He is in London", the place is ARG2 of be-located-at-91.
+    # In "He is in London", the place is ARG2 of be-located-at-91, so ARG2 gets additional weight.
     if concept == "be-located-at-91" and (form.startswith("prep_") or form in {"acomp", "attr"}):
         scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
     if form in {"nsubj", "dobj"} and is_frame(concept):
         scores = _fitting(state, concept, form, scores)
-    # In "He gave her a book", there is an indirect object, so the direct object is the theme (ARG1).
+    # In "He gave her a book", there is an indirect object, so the direct object is probably the theme (ARG1).
     if form == "dobj" and governor.child("dative") is not None:
         scores["ARG1"] = 5 * scores.get("ARG1", 0.1)
     # Interjections, determiners and appositions are never arguments of a frame.
     if form in {"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"}:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
     # The general counts of "of" include groups such as "a bunch of flowers".
-    # A head that was never seen with "of" rarely is such a group.
+    # A head that was never seen with "of" is rarely such a group, so consist-of is removed.
     if form == "prep_of" and ("F", concept, "prep_of") not in state.lexicon.roles:
         scores.pop("consist-of", None)
     if form in {"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"}:
@@ -469,7 +469,7 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
         return False
     plain = verb.child("nsubj") is not None and verb.child("dative", "ccomp", "xcomp", "oprd") is None
     seen = state.lexicon.roles.get(("F", concept, "dobj"), {})
-    # Some frames usually have another role for their object.
+    # Some frames usually have another role than ARG1 for their object, so their verbs are excluded.
     # Times ("wait a day") and pronouns are not simple objects either.
     usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
@@ -601,7 +601,7 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
     concept = state.draft.nodes[node].concept or ""
     if not is_frame(concept):
         return None
-    # In "She wants to go", the role of "she" in go-02 comes from the counts for subjects of go-02.
+    # In "She wants to go", the role of "she" in go-02 is chosen as if she were the subject of "go".
     scores = state.lexicon.role_scores(concept, class_of(verb), form, lemma)
     role = best_role(state, concept, {k: v for k, v in scores.items() if k in CORE_ROLES}, set())
     role = role or _lowest_role(state, concept, "ARG0" if form == "nsubj" else "ARG1")

@@ -180,7 +180,7 @@ class RuleState:
         Returns:
             The core node; for most dependents of an agent noun, the ``person`` node instead.
         """
-        # "a good teacher of French": the person is good, but French is an argument of teach-01.
+        # In "a good teacher of French", the person is good, but French is an argument of teach-01.
         if word in self.persons and form not in {"prep_of", "compound", "nmod"}:
             return self.persons[word]
         return self.core[word]

@@ -148,7 +148,7 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
         # spaCy may attach the participle to "is" instead.
-        # After a comma, the participle starts another clause.
+        # A participle after a comma starts another clause and is not moved.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
@@ -297,7 +297,7 @@ def _correct_aside(said: Word) -> None:
         make_root(said, root, "ccomp")
         for kid in before:
             # spaCy may attach "This man" to "said" as an adverbial noun phrase.
-            # It becomes the subject of "is".
+            # A noun phrase of this kind ("This man") becomes the subject of the quoted verb "is".
             free = root.child(*_SUBJECTS) is None
             reattach(kid, root, "nsubj" if kid.dep == "npadvmod" and free else kid.dep)
 
@@ -305,7 +305,7 @@ def _correct_aside(said: Word) -> None:
 def _correct_there(word: Word) -> None:
     """Make a capitalised *There* an expletive or an adverb instead of a name."""
     after = word.following or word
-    # "Class There is a mistake" has the expletive. "Over There" has the adverb.
+    # "There" is an expletive in "Class There is a mistake", and an adverb in "Over There".
     if after.lemma == "be" and after.tag[:2] == "VB" and word.head != word.i and not word.kids:
         _retag(word, "EX", "PRON", "there")
         reattach(word, after, "expl")
@@ -333,8 +333,8 @@ def _correct_title(word: Word) -> None:
     """Turn a capitalised common noun from a name into a noun, as in *my Ambassador* or *a Minister*."""
     before = word.tree[word.i - 1]
     after = word.following or before
-    # The noun in "a Minister" is not a name.
-    # In "my Uncle Tom" a name follows, so "Uncle" remains part of the name.
+    # In "a Minister", the noun is not part of a name.
+    # In "my Uncle Tom", a name follows, so "Uncle" is part of the name.
     alone = before.lower in word_class("title-determiner") and after.tag not in {"NNP", "NNPS", "CD"}
     if alone and word.text[1:].islower() and "NOUN" in readings(word.lower):
         _retag(word, "NNS" if word.tag == "NNPS" else "NN", "NOUN")
