@@ -9,7 +9,7 @@ separated by tabs. A line that starts with ``#`` is a comment. There are three k
 =========== ============ ============= ==================================================
 class       class name   concepts      (separated by spaces)
 move        scale        word          the word that it becomes
-opposite    word         other word    kinds of things of which they are opposites, or ``-``
+opposite    word         other word    kinds of things for which they are opposites, or ``-``
 =========== ============ ============= ==================================================
 
 Concepts are written as in AMR: ``have-03``, ``no-one``. A line ``class -NAME`` removes its concepts from the
@@ -45,8 +45,8 @@ class Lexicon:
     Attributes:
         classes: For each concept, the names of the classes that it is in.
         moves: For each word, pairs of a scale and the word that it becomes on this scale.
-        opposites: For each pair of words, the kinds of things about which they are opposites: an old person
-            is not young, but an old car is not new. Empty if the pair must never be exchanged.
+        opposites: For each pair of words, the kinds of things for which they are opposites: *old* and *young*
+            for a person, *old* and *new* for an object. Empty if the words must never be exchanged.
 
     >>> english().of("have-03") & {"handling", "modal"}
     frozenset({'handling'})
@@ -81,7 +81,7 @@ class Lexicon:
         return frozenset(concept for concept, names in self.classes.items() if name in names)
 
     def said_of(self, word: str, other: str) -> list[str] | None:
-        """Return the kinds of things about which two words are opposites.
+        """Return the kinds of things for which two words are opposites.
 
         >>> english().said_of("young", "old"), english().said_of("meet", "pass")
         (['animal', 'person', 'plant'], [])
@@ -173,7 +173,7 @@ def entry_of(line: str) -> LexiconEntry:
         line: Tab-separated cells; the first is ``class``, ``move`` or ``opposite``.
 
     Returns:
-        The entry.
+        The entry, with the kind of line and the other cells.
 
     Raises:
         ValueError: The line is not a valid entry. The message contains the reason.
@@ -234,8 +234,8 @@ class Antonym(NamedTuple):
             that is not in ``known``, ``noun``, or ``modifier``.
         other: The replacement, a term or a frame id.
         is_frame: Whether ``other`` is a frame id and not a term.
-        said_of: Kinds of the things about which the word must be said for the replacement; ``None`` allows
-            all.
+        said_of: Kinds of things to which the word must refer for the replacement, such as ``person``;
+            ``None`` allows all.
         known: Frames of the word that have their own entries; only set if ``used_as`` is ``frame``.
     """
 
@@ -288,7 +288,7 @@ def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
 def _usable(
     word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
 ) -> Iterator[Antonym]:
-    """Yield the entries for a word and its antonym: for the use as a frame, as a modifier and as a noun."""
+    """Yield the replacements of a word by its antonym: as a frame, as a modifier and as a noun."""
     kind, own = kind_of(other), kind_of(word)
     # Both words must have the same noun kind; for words that are not nouns, this is the kind "other".
     # The antonym of a state, thought or act may have the kind "other", since it is often a verb.

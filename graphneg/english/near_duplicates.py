@@ -171,7 +171,7 @@ class NearTexts:
             text: The text to look for.
 
         Returns:
-            Whether there is such a text.
+            Whether there is a text with the same normal form.
         """
         # Most instances are never used, so the normal forms are computed on the first call.
         if self._keys is None:

@@ -232,7 +232,7 @@ _CLASSES = {"r": "j"}
 
 @dataclass(frozen=True, slots=True)
 class FrameEntry:
-    """A row of the frame table in the package.
+    """A PropBank frame, read from a row of ``frames.tsv``.
 
     Attributes:
         id: Frame id in AMR, such as ``give-01``.

@@ -267,7 +267,7 @@ def match_key(text: str) -> str:
         text: Raw or tokenised text.
 
     Returns:
-        The normal form.
+        The normal form, which is not meant to be read by people.
     """
     # Case folding can decompose characters, so the text is normalised again afterwards.
     plain = normalize("NFC", normalize("NFC", text).casefold()).translate(_PLAIN_MARKS)
@@ -338,7 +338,7 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
     'Yes, it is.'
 
     Args:
-        text: The text whose spacing should be changed.
+        text: The text whose spacing is changed.
         others: Texts of the corpus whose spacing should be imitated.
 
     Returns:
@@ -413,7 +413,7 @@ def taken_apart(text: str, like: str = "") -> str:
     'You ’ re late .'
 
     Args:
-        text: The text whose spacing should be changed.
+        text: The text whose spacing is changed.
         like: A text whose apostrophe character should be used. If it contains no contraction with spaces, the
             apostrophes of the text itself are kept.
 

@@ -55,7 +55,7 @@ def table_rows(package: str, name: str) -> list[list[str]]:
 
 @cache
 def _tables() -> dict[str, str]:
-    """Return the words of each class, as one string of words separated by spaces."""
+    """Return the words of each class in ``word_classes.tsv``, as one string separated by spaces."""
     return unique_rows(table_rows("graphneg.english", "word_classes.tsv"), "word_classes.tsv")
 
 

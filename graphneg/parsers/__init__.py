@@ -1,4 +1,4 @@
-"""Parsers, which turn texts into AMR graphs.
+"""Parsers that turn texts into AMR graphs.
 
 `get_parser` creates a parser by name. ``dependency`` applies rules and small trained models to spaCy's
 dependency trees, on the CPU. ``amrlib`` runs any parse model of the amrlib package. Other packages can add

@@ -430,7 +430,7 @@ runs the longest sentences first and batches sentences of similar length.
 
 
 def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
-    """Load the weights of a model, and return the function that parses with it.
+    """Load the weights of a model, and return a function that proposes graphs for sentences.
 
     Args:
         model: Description of the model.
@@ -440,7 +440,7 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
         offline: Whether to refuse to download a tokenizer from the hub.
 
     Returns:
-        The function that proposes graphs for sentences.
+        A function from sentences to the proposed graphs of each sentence.
 
     Raises:
         ParserError: Weights, the tokenizer or a package are missing, or the device cannot be used.

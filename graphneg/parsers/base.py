@@ -272,6 +272,6 @@ def warning_code(warning: str) -> str:
         warning: A warning of the form ``CODE: message``.
 
     Returns:
-        The code.
+        The code, which is the part before the first colon.
     """
     return warning.partition(":")[0]

@@ -199,17 +199,17 @@ class LastingParser:
 
 
 def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | None], Any]:
-    """Return the function that answers requests in a worker process.
+    """Create a parser, and return the function that answers the requests to a worker process.
 
-    The function answers a batch of texts with their results. It answers ``None`` with the name and version of
-    the parser.
+    The function returns the results for a batch of texts. For ``None`` it returns the parser's name and
+    version.
 
     Args:
         name: Name of the parser.
         options: Arguments of the parser.
 
     Returns:
-        The function.
+        The function for a worker process.
     """
     parser = get_parser(name, **options)
 

@@ -86,7 +86,7 @@ class GraphDraft:
 
     Attributes:
         text: The whole text, of which the piece is a part.
-        words: The words of the piece.
+        words: The words of the piece of text.
         nodes: The nodes. Deleted nodes stay in the list, so that indices remain valid.
         arcs: The arcs.
         tops: Index of the top node of each sentence, by sentence.
@@ -366,7 +366,7 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
 
 
 def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
-    """Add the remaining nodes, arcs and tops of a draft to the pool, without duplicate arcs."""
+    """Add a draft, without its deleted nodes and duplicate arcs, to the nodes and arcs of the whole text."""
     numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.gone}
     # If the top of a sentence was deleted, the first concept of the draft replaces it.
     spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)

@@ -54,20 +54,20 @@ class Reviser(Protocol):
         """Revise a draft in place.
 
         Args:
-            draft: The draft.
+            draft: The graph under construction.
         """
         ...
 
 
 def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
-    """Run the revisers on a draft, then restore the arcs and nodes that they must not remove.
+    """Run the revising models on a draft, then restore the arcs and nodes that they must not remove.
 
     Args:
-        draft: The draft that the rules have written; it is changed in place.
+        draft: The graph that the rules have written; it is changed in place.
         revisers: The revisers, in the order in which they run.
 
     Returns:
-        The same draft.
+        The same draft, revised.
     """
     kept, tops = _kept_arcs(draft), dict(draft.tops)
     for reviser in revisers:
@@ -118,7 +118,7 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore the kept arcs where the models have lost them, and the top of each sentence without nodes."""
+    """Restore the kept arcs that the models have lost, and the top of a sentence that has no nodes left."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.gone and node.concept is not None}
     for sentence, top in tops.items():

@@ -70,12 +70,12 @@ class Word:
 
     @property
     def previous(self) -> Word | None:
-        """The word before it in the text."""
+        """The previous word in the text; ``None`` for the first word."""
         return self.tree[self.i - 1] if self.i else None
 
     @property
     def following(self) -> Word | None:
-        """The word after it in the text."""
+        """The next word in the text; ``None`` for the last word."""
         return self.tree[self.i + 1] if self.i + 1 < len(self.tree) else None
 
     @property

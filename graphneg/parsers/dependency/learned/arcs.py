@@ -85,7 +85,7 @@ class ScoredArc(NamedTuple):
 def decode(
     nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
 ) -> tuple[list[ScoredArc], list[int]]:
-    """Choose the arcs of a connected graph.
+    """Choose arcs, by their scores, that join the nodes to one connected graph.
 
     Each arc with a score of at least ``enough`` is taken. An arc with a lower score is taken only if it joins
     two separate parts of the graph. An isolated node is deleted if no arc with a score of at least ``loose``
@@ -95,7 +95,7 @@ def decode(
 
     Args:
         nodes: Indices of the nodes to connect.
-        arcs: The possible arcs.
+        arcs: The scored arcs to choose from.
         constants: Indices of the nodes that are constants.
         enough: Minimum score of arcs that are taken in any case.
         loose: Minimum score of an arc that saves an isolated node from deletion.
@@ -168,7 +168,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
         meanings: Tables with frames and word clusters.
         model: The network that scores arcs.
         sums: Cache of the feature sums of the network.
-        draft: The draft, which is changed in place.
+        draft: The graph under construction; it is changed in place.
     """
     seen = DraftFeatures(draft, meanings)
     pairs = list(scored_pairs(seen))
@@ -269,7 +269,7 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
     """Yield each *no* in a subject.
 
     Args:
-        words: The words of the piece.
+        words: The words of the piece of text.
 
     Yields:
         The word *no* with its noun and verb: *no*, *man* and *running* in *no man is running*.
@@ -319,7 +319,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
 
     Args:
         model: The logistic regression.
-        draft: The draft, which is changed in place.
+        draft: The graph under construction; it is changed in place.
     """
     for denial in denials(draft.words):
         nos, nouns, verbs = (
@@ -337,7 +337,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
 
 
 def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: float) -> None:
-    """Move a polarity to the verb if the score is positive, and otherwise to the noun."""
+    """Move a ``:polarity -`` to the verb if the score is positive, and otherwise to the noun."""
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):

@@ -61,7 +61,7 @@ def candidates(
 
     Args:
         meanings: Tables with counts of fragments and PropBank frames.
-        words: The words of the piece.
+        words: The words of the piece of text.
         i: Index of the word.
         given: The fragment that the rules wrote; empty if the word has no node.
         left_out: Counts to subtract. During training, these are the counts that the sentence itself
@@ -115,7 +115,7 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
     another word.
 
     Args:
-        draft: The draft.
+        draft: The graph under construction.
 
     Yields:
         The word, the fragment that the rules wrote for it, and the indices of its nodes.
@@ -222,7 +222,7 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
 
     Args:
         meanings: Tables with word clusters.
-        words: The words of the piece.
+        words: The words of the piece of text.
         i: Index of the word.
 
     Returns:
@@ -259,7 +259,7 @@ def choose_concepts(
     Args:
         meanings: Tables with counts, frames and word clusters.
         model: The network that scores candidates.
-        draft: The draft, which is changed in place.
+        draft: The graph under construction; it is changed in place.
         own: During training, the counts that the sentence itself contributed to ``meanings``; otherwise
             ``None``.
         sure: Margin in log odds by which another sense must beat the rules' sense of a verb.

@@ -194,7 +194,7 @@ class DraftFeatures:
     """The features of the nodes and node pairs of one draft. A node is identified by its index in the draft.
 
     Attributes:
-        draft: The draft.
+        draft: The graph under construction.
         frames: Roles of each frame.
         clusters: For each node, the numbers of the large and the small cluster of its concept.
         signatures: For each node, the roles of its frame as one string.
@@ -214,7 +214,7 @@ class DraftFeatures:
         """Initialize with a draft and the tables of word meanings.
 
         Args:
-            draft: The draft.
+            draft: The graph under construction.
             meanings: Tables with frames and word clusters.
         """
         self.draft = draft

@@ -63,7 +63,7 @@ FragmentCounts = Mapping[str, Mapping[str, tuple[int, int]]]
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """The tables of word meanings.
+    """Tables of what words can mean: counts from annotated graphs, PropBank frames and word clusters.
 
     Attributes:
         seen: Counts of the fragments of each word.
@@ -80,7 +80,7 @@ class Meanings:
 
 
 def read_meanings(data: bytes) -> Meanings:
-    """Read ``meanings.json.gz``.
+    """Read the tables of word meanings from ``meanings.json.gz``.
 
     Args:
         data: The bytes of the file.
@@ -200,7 +200,7 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
     """Return the fragment of each word of a draft that has nodes.
 
     Args:
-        draft: The draft.
+        draft: The graph under construction.
 
     Returns:
         For each word, by index, the text of its fragment and the indices of its nodes.
@@ -223,13 +223,13 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Replace the nodes of a word by another fragment, and keep their arcs to other words.
+    """Replace the fragment of a word, that is, its part of the graph, and keep its arcs to other words.
 
     A new label reuses the old node with the same label. If there is none, a concept reuses the first old node
     that is left.
 
     Args:
-        draft: The draft, which is changed in place.
+        draft: The graph under construction; it is changed in place.
         token: Index of the word.
         text: The new fragment.
         group: Indices of the nodes that the word has now.
@@ -260,10 +260,10 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A network for inference.
+    """The weights of a trained network with one hidden layer.
 
     Attributes:
-        features: For each feature table, the row of each feature.
+        features: For each feature table, the index of the row that belongs to each feature.
         arrays: Arrays of weights by name.
         classes: Names of the output classes; empty if the network has a single output.
     """

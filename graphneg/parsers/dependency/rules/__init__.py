@@ -1,1 +1,1 @@
-"""The rules that turn dependency trees into drafts; each module covers a few linguistic phenomena."""
+"""Rules that turn dependency trees into graphs; each module covers a few linguistic phenomena."""

@@ -1,4 +1,4 @@
-"""Modality, negation, mood, questions and question words.
+"""Write modality, negation, mood, questions and question words.
 
 These rules run after the words have got their concepts. They add nodes above a clause or attach nodes to it:
 
@@ -29,7 +29,7 @@ def write_modals(state: RuleState) -> None:
     """Put ``possible-01``, ``obligate-01`` or ``recommend-01`` above a verb with a modal.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         verb = word.child("xcomp")
@@ -78,7 +78,7 @@ def write_moods(state: RuleState, root: Word) -> None:
     """Add the nodes for imperatives, questions, *please* and *thanks* in a sentence.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
         root: The root of the sentence.
     """
     core = state.core_of(root)
@@ -118,7 +118,7 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    """Return whether a verb is an imperative."""
+    """Return whether a verb is an imperative, by its tag and its dependents."""
     # "Thank you" is not an imperative, and inflected forms of "be" such as "is" are not ("Be quiet" is one).
     # A verb with a subject or a conjunction ("if you go") is not, and neither is one after "to" or a modal.
     if (
@@ -173,7 +173,7 @@ def _asks(root: Word, members: list[Word]) -> bool:
 
 
 def _is_main(word: Word, root: Word) -> bool:
-    """Return whether a question word belongs to the main clause."""
+    """Return whether a question word belongs to the main clause of its sentence."""
     head = word
     while True:
         # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause.
@@ -242,7 +242,7 @@ def write_question_words(state: RuleState) -> None:
     """Add a node for each question word that stands for a person, a thing, a place or the like.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
@@ -263,7 +263,7 @@ def write_question_words(state: RuleState) -> None:
 
 
 def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> None:
-    """Add a node for *who*, *what* and *which*."""
+    """Add a node for a question word such as *who* or *what*."""
     # "What happened?" asks for a thing (amr-unknown). In "What a day!", "what" gets no node.
     if asked or (direct and word.lower == "what" and word.dep not in {"det", "predet"}):
         state.add("amr-unknown", word.i, "question")
@@ -312,7 +312,7 @@ def write_whys(state: RuleState) -> None:
     *Why did he go?* becomes ``(c / cause-01 :ARG0 (a / amr-unknown) :ARG1 (g / go-02 ...))``.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         if word.lower != "why" or word.i not in state.done or word.i in state.core:
@@ -372,7 +372,7 @@ def write_negation(state: RuleState) -> None:
     """Add ``:polarity -`` for each negative word that has no negative concept of its own.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         target, rule = _denied_by(state, word)

@@ -47,7 +47,7 @@ def resolve_light_verbs(state: RuleState) -> None:
     """Let the object of a light verb represent the verb: *take a look* is ``look-01``.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     lexicon = state.lexicon
     for word in state.words:
@@ -67,7 +67,7 @@ def write_concepts(state: RuleState) -> None:
     """Write a concept for each word that has no node yet.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         tag = word.tag

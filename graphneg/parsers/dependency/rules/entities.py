@@ -56,7 +56,7 @@ def write_entities(state: RuleState) -> None:
     """Write the entities that can be recognised by their words, and mark these words as done.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     i = 0
     while i < len(state.words):
@@ -142,7 +142,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
 
 
 def _kind_of_name(run: list[Word]) -> str:
-    """Return the entity concept of a name."""
+    """Return the concept of a named entity, such as ``city`` or ``person``, by its name."""
     whole, last = " ".join(part.lower for part in run), run[-1].lower
     if whole in known.COUNTRIES or _LAST_NAMES.get(last) == "country":
         return "country"
@@ -300,7 +300,7 @@ def write_multiwords(state: RuleState) -> None:
     """Write one node for each multiword expression; the head word of the expression represents it.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     i = 0
     while i < len(state.words):
@@ -391,7 +391,7 @@ def write_nominals(state: RuleState) -> None:
     """Write quantities with units, rates, and relations of kinship.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for noun, amount in state.amounts.items():
         if noun in state.core:
@@ -414,7 +414,7 @@ def _object_of(word: Word, preposition: str) -> Word | None:
 
 
 def _is_amount(state: RuleState, word: Word) -> bool:
-    """Return whether a unit is counted by a number or an article."""
+    """Return whether a number or an article counts a unit, as in *five years* or *for an hour*."""
     # In "He slept for an hour", "an" counts one hour. In "It was an hour of joy", it does not count.
     if word.lemma in _SINGLE_UNITS and word.child_word("det", "a", "an") is not None:
         over = word.parent.lower if word.dep == "pobj" else ""
@@ -479,7 +479,7 @@ def write_degrees(state: RuleState) -> None:
     """Put ``have-degree-91`` above each adjective that is compared or has a degree word.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         # Words such as "more", "most" and "last" express degrees or amounts themselves and have no degree.
@@ -528,7 +528,7 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
 
 
 def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None:
-    """Link the standard (``ARG4``), the superset (``ARG5``) or the consequence (``ARG6``) of a degree."""
+    """Link the standard of a comparison (``ARG4``), the superset (``ARG5``) or the consequence (``ARG6``)."""
     target: Word | None = kid
     if kid.dep == "prep":
         target = kid.child("pobj", "pcomp")
@@ -555,7 +555,7 @@ def share_measured(state: RuleState) -> None:
     In *He is too tired*, *he* is ``ARG1`` both of ``have-degree-91`` and of ``tire-01``.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     arcs = state.draft.arcs
     for degree in [arc for arc in arcs if arc.role == "ARG2" and arc.rule == "degree"]:

@@ -37,7 +37,7 @@ def groups(state: RuleState) -> list[list[int]]:
     """Return the coordinations of a piece, each as the list of its conjuncts.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
 
     Returns:
         For each coordination, the indices of its words in text order.
@@ -58,7 +58,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """Put a conjunction above the conjuncts of each coordination.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
 
     Returns:
         For each coordination, by its first conjunct, all its conjuncts. Each conjunct is given by the word
@@ -127,7 +127,7 @@ def write_openers(state: RuleState, root: Word) -> None:
     the concept is in an earlier sentence.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
         root: The root of the sentence.
     """
     proxy = state.proxy(root.i)
@@ -164,7 +164,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
     infinitive or participle takes a subject or object from the clause above it, as in *she wants to go*.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
         written: The coordinations that `write_coordination` has returned.
     """
     for first, members in written.items():
@@ -232,7 +232,7 @@ def merge_reflexives(state: RuleState) -> None:
     """Merge each reflexive pronoun with the subject of its clause, as in *he told himself*.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         node = state.core.get(word.i)
@@ -255,7 +255,7 @@ def merge_pronouns(state: RuleState) -> None:
     """Merge all mentions of a personal pronoun in a sentence.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
 
     def key(node: DraftNode) -> tuple[str | None, int] | None:
@@ -271,7 +271,7 @@ def merge_nouns(state: RuleState) -> None:
     The noun must precede the pronoun in the same sentence.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     named: dict[int, list[Word]] = {}
     for word in state.words:
@@ -318,7 +318,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
     Both orders are recognised: *"Where are they?" he asked.* and *He asked: "Where are they?"*
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
         roots: The roots of the sentences.
 
     Returns:
@@ -388,7 +388,7 @@ def merge_speakers(state: RuleState) -> None:
     In *"I know you", she told him*, the node of *I* is merged with *she*, and the node of *you* with *him*.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     spoken = quoted_words(state.words)
     says = (

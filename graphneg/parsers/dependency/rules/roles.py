@@ -56,7 +56,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
     """Find the nearest word above a word that has a node, and return the dependency between them.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
         dependent: Index of a word with a node.
 
     Returns:
@@ -115,7 +115,7 @@ def write_roles(state: RuleState) -> None:
     """Link the node of each word to the node of its governor.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     pending: dict[int, list[Dependency]] = {}
     for i in list(state.outer):
@@ -129,7 +129,7 @@ def write_roles(state: RuleState) -> None:
 
 
 def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> None:
-    """Choose a role for each dependent of a word, and link them."""
+    """Choose a role for each dependent of a word, and link the dependents to the word."""
     head, nodes, link = state.core[governor], state.draft.nodes, state.draft.link
     concept = nodes[head].concept or ""
     used = _used_roles(state, head)
@@ -417,8 +417,8 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     """Return the weights of the roles that a dependent can have.
 
     Args:
-        state: The state.
-        edge: The dependency.
+        state: The state of the rules for this piece of text.
+        edge: The dependency between the dependent and its governor.
 
     Returns:
         Weights by role. Roles that are not listed are impossible.
@@ -492,8 +492,8 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
     In *Where are you, sir?* and *Tom, come here.*, the vocatives are *sir* and *Tom*.
 
     Args:
-        state: The state.
-        edge: The dependency.
+        state: The state of the rules for this piece of text.
+        edge: The dependency between the dependent and its governor.
 
     Returns:
         Whether the word is a name or a form of address between punctuation marks.
@@ -515,7 +515,7 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
     """Return the free role with the highest weight that a concept can have.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
         concept: Concept of the head.
         scores: Weights by role.
         used: Roles that the head already has.
@@ -556,9 +556,9 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
     """Return a role for a dependent by its preposition or its relation, if there are no counts.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
         concept: Concept of the head.
-        edge: The dependency.
+        edge: The dependency between the dependent and its governor.
         used: Roles that the head already has.
 
     Returns:
@@ -589,7 +589,7 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
     """Return the role of a subject that a verb shares with another clause.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
         verb: The verb, which has no subject of its own.
         form: Relation of the subject: ``nsubj``, ``nsubjpass`` or ``cop_subj``.
         lemma: Lemma of the subject.

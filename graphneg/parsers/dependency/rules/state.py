@@ -27,12 +27,12 @@ QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
 
 @dataclass(slots=True)
 class RuleState:
-    """A draft, and the decisions of the rules about its words. Words are identified by index.
+    """A graph under construction, and what the rules have decided about its words, by word index.
 
     Attributes:
-        draft: The draft that the rules write.
-        words: The words of the piece.
-        lexicon: The lexicon.
+        draft: The graph that the rules write.
+        words: The words of the piece of text.
+        lexicon: The lexical tables of the parser.
         core: For each word with a node, the node that takes the word's arguments.
         outer: For each word with a node, the node to which its governor is linked. It differs from the core
             node if another node is above the word: a modal, a conjunction, or ``person`` over ``paint-01``.
@@ -171,14 +171,15 @@ class RuleState:
         return constant
 
     def head(self, word: int, form: str) -> int:
-        """Return the node of a word to which a dependent is linked.
+        """Return the node to which a dependent of a word is linked.
 
         Args:
             word: Index of the governing word.
-            form: Name of the dependent's relation, such as ``amod`` or ``prep_of``.
+            form: Name of the relation of the dependent, such as ``amod`` or ``prep_of``.
 
         Returns:
-            The core node; for most dependents of an agent noun, the ``person`` node instead.
+            The core node of the governing word. For most dependents of an agent noun (*painter*) it is the
+            ``person`` node.
         """
         # In "a good teacher of French", the person is good, but French is an argument of teach-01.
         if word in self.persons and form not in {"prep_of", "compound", "nmod"}:
@@ -186,13 +187,14 @@ class RuleState:
         return self.core[word]
 
     def proxy(self, word: int) -> int:
-        """Follow the proxies of a word to the word whose node represents it.
+        """Return the word whose node represents a word.
 
         Args:
             word: Index of the word.
 
         Returns:
-            Index of the last word in the chain of proxies; the word itself if it has no proxy.
+            Index of the word at the end of the chain of representing words; the given word if no other word
+            represents it.
         """
         # Chains are short. The limit ends the loop if rules have closed a cycle by mistake.
         for _ in range(20):
@@ -230,7 +232,7 @@ class RuleState:
             word: Index of the word.
 
         Returns:
-            The concept of its core node; empty if the word has no node or the node is a constant.
+            The concept of the word's core node; empty if the word has no node or the node is a constant.
         """
         node = self.core.get(word)
         return "" if node is None else self.draft.nodes[node].concept or ""
@@ -242,13 +244,13 @@ class RuleState:
             word: Index of a word with a node.
 
         Returns:
-            The name.
+            The name of the rule.
         """
         return self.draft.nodes[self.core[word]].rule
 
 
 def head_of(run: Sequence[Word]) -> Word:
-    """Return the word of a phrase that governs the other words.
+    """Return the head word of a phrase.
 
     Args:
         run: The words of the phrase.
@@ -264,7 +266,7 @@ def quoted_words(words: Sequence[Word]) -> set[int]:
     """Return the words inside double quotation marks.
 
     Args:
-        words: The words of the piece.
+        words: The words of the piece of text.
 
     Returns:
         The indices of these words. If a quotation is not closed, it extends to the end of the piece.

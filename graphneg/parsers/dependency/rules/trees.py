@@ -33,7 +33,7 @@ def correct_trees(words: Sequence[Word]) -> None:
     If several corrections apply to a word, only the first one is made.
 
     Args:
-        words: The words of the piece.
+        words: The words of the piece of text.
     """
     for word in words:
         for concerns, correct in _CORRECTIONS:
@@ -78,7 +78,7 @@ def reattach(word: Word, head: Word, dep: str) -> None:
 def promote(word: Word, over: Word) -> None:
     """Put a word in the place of an ancestor, which then depends on the word, with all its dependents.
 
-    If the word to move is not a descendant of the other word but its ancestor, nothing changes.
+    Nothing changes if the word is itself an ancestor of the other word.
 
     Args:
         word: The word to move up.
@@ -219,7 +219,7 @@ def _free_doing(noun: Word) -> None:
 
 
 def _correct_quotation(said: Word) -> None:
-    """Apply the corrections for direct speech."""
+    """Correct the tree of a sentence with direct speech and a verb of saying."""
     _correct_inversion(said)
     _correct_aside(said)
     content = next((kid for kid in said.children("ccomp") if kid.i < said.i), None)
