@@ -6,10 +6,17 @@ open-class words come from lemminflect. The AMR graph of the sentence gives furt
 aligned to the frame of a verb is probably a verb, and a token that is aligned to a plain concept is probably
 not.
 
-The tags are those of the Penn Treebank, and these: ``PRS`` subject pronoun, ``PRO`` object pronoun, ``PN``
-indefinite or demonstrative pronoun, ``PS`` possessive, ``AX`` finite form of *be*, *have* or *do*, ``SC``
-subordinator, ``NEG`` *not*, ``QT`` quotation mark or parenthesis, ``PU`` other punctuation within a sentence,
-``EN`` end of a sentence.
+The tags are those of the Penn Treebank, with these additions:
+
+- ``PRS``, ``PRO``: subject pronoun, object pronoun
+- ``PN``: indefinite or demonstrative pronoun
+- ``PS``: possessive pronoun
+- ``AX``: finite form of *be*, *have* or *do*
+- ``SC``: subordinating conjunction
+- ``NEG``: *not*
+- ``QT``: quotation mark or parenthesis
+- ``PU``: other punctuation mark within a sentence
+- ``EN``: end of a sentence
 
 >>> tag(["She", "saw", "the", "saw", "."], {})
 ['PRS', 'VBD', 'DT', 'NN', 'EN']

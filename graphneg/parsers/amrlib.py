@@ -52,9 +52,13 @@ from graphneg.parsers.base import WORDLESS, Parsed
 class AmrlibParser:
     """Parse texts with an amrlib model.
 
-    Warning codes: ``truncated`` (the sentence exceeds the input limit of the model), ``broken-off`` (the
-    graph exceeds the output limit of the model), ``repaired`` (a defect was removed, or the model's first
-    proposal could not be used), ``no-graph`` (no proposal for a sentence is well-formed), ``out-of-memory``.
+    The warnings have these codes:
+
+    - ``truncated``: The sentence exceeds the input limit of the model.
+    - ``broken-off``: The graph exceeds the output limit of the model.
+    - ``repaired``: A defect was removed, or the first proposal of the model could not be used.
+    - ``no-graph``: None of the proposals for a sentence is well-formed.
+    - ``out-of-memory``: There was not enough memory to parse a sentence.
     """
 
     name = "amrlib"
@@ -260,11 +264,10 @@ Branch = tuple[str, Any]
 def mended(graph: AmrGraph) -> AmrGraph | None:
     """Repair the defects of a graph.
 
-    These are removed: a second arc with the same role to the same node, an arc from a node to itself, a
-    second ``:polarity`` or ``:mode`` of a node, a constant under an inverse role, and a variable that is
-    never introduced. A role with an invalid name becomes ``:mod`` if its target is a subtree; otherwise it is
-    removed. A ``name`` without ``:op1`` gets ``:op1 "?"``. The roles ``:opN`` and ``:sntN`` are renumbered
-    without gaps.
+    Duplicate arcs, arcs from a node to itself, and a second ``:polarity`` or ``:mode`` of a node are removed.
+    So are constants under an inverse role, and variables that are never introduced. A role with an invalid
+    name becomes ``:mod`` if its target is a subtree; otherwise it is removed. A ``name`` without ``:op1``
+    gets ``:op1 "?"``. The roles ``:opN`` and ``:sntN`` are renumbered without gaps.
 
     >>> from graphneg.amr.penman import format_graph
     >>> graph = parse_graph("(a / and :op1 (b / be) :op3 (c / cat :polarity - :polarity -))")

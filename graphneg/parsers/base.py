@@ -1,8 +1,8 @@
 """The parser interface, the lookup of parsers by name, and the check of their output.
 
 A parser is any object with ``name``, ``version`` and ``parse_batch``. `CheckedParser` wraps such an object.
-The rest of the package can then rely on one result per text, which holds either a well-formed graph or no
-graph and a warning with the reason.
+The rest of the package can then rely on one result per text. It holds a well-formed graph, or a warning that
+gives the reason why there is no graph.
 
 >>> class Fixed:
 ...     def parse_batch(self, texts):

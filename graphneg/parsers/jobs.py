@@ -106,7 +106,7 @@ class ParserPool(AbstractContextManager["ParserPool"]):
             yield ahead.popleft(), answers
 
     def __exit__(self, *raised: object) -> None:
-        """Close the pool."""
+        """End the processes of the pool."""
         self.close()
 
 
@@ -155,7 +155,7 @@ class LastingParser:
     Attributes:
         crashes: Texts that crashed the parser, each with the reason. The caller may empty the list, which
             restarts the count.
-        pool: The pool through which to parse.
+        pool: The pool whose `parse` method should be used.
     """
 
     def __init__(self, parser: str, options: Mapping[str, Any]) -> None:
@@ -334,8 +334,8 @@ def parse_store(
 
     Args:
         store: The store to read from and write to.
-        pool: The parser.
-        scope: Which texts to parse.
+        pool: The running parser, as `open_pool` returns it.
+        scope: The texts to parse.
         report: Report whose counts are increased.
         progress: Progress display.
 
@@ -433,7 +433,7 @@ def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> 
     returns invalid answers.
 
     Args:
-        pool: The parser.
+        pool: The running parser, as `open_pool` returns it.
         lines: The texts, one per line.
         report: Report whose counts are increased.
 

@@ -136,7 +136,7 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
 
     Args:
         store: The store.
-        scope: Which texts to parse.
+        scope: The texts to parse.
         parser: Name and version of the parser, with which its graphs are marked in the store.
 
     Returns:
@@ -163,7 +163,7 @@ def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[Pendi
 
     Args:
         store: The store.
-        scope: Which texts to parse.
+        scope: The texts to parse.
         parser: Name and version of the parser, with which its graphs are marked in the store.
 
     Yields:
@@ -206,7 +206,7 @@ class NewGraph:
         graph: The graph.
         of: The text that the graph belongs to.
         parsed: The parse that the graph comes from.
-        note: The row that stores the parse for reuse; ``None`` if the parse must not be reused.
+        note: The row by which later runs can reuse the parse; ``None`` if the parse must not be reused.
     """
 
     graph: AmrGraph

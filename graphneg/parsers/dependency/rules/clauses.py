@@ -2,12 +2,12 @@
 
 These rules run after the words have got their concepts. They add nodes above a clause or attach nodes to it:
 
-- *He can swim*: ``(p / possible-01 :ARG1 (s / swim-01 :ARG0 (h / he)))``
-- *Stop!*: ``(s / stop-01 :ARG0 (y / you) :mode imperative)``
-- *Did it rain?*: ``(r / rain-01 :polarity (a / amr-unknown))``
-- *Who came?*: ``(c / come-01 :ARG1 (a / amr-unknown))``
-- *She does not smoke*: ``(s / smoke-02 :ARG0 (s2 / she) :polarity -)``, likewise for *never*, *no*, *none*,
-  *neither* and *without*
+- *He can swim* becomes ``(p / possible-01 :ARG1 (s / swim-01 :ARG0 (h / he)))``.
+- *Stop!* becomes ``(s / stop-01 :ARG0 (y / you) :mode imperative)``.
+- *Did it rain?* becomes ``(r / rain-01 :polarity (a / amr-unknown))``.
+- *Who came?* becomes ``(c / come-01 :ARG1 (a / amr-unknown))``.
+- *She does not smoke* becomes ``(s / smoke-02 :ARG0 (s2 / she) :polarity -)``. The words *never*, *no*,
+  *none*, *neither* and *without* also add a negative polarity.
 """
 
 from __future__ import annotations

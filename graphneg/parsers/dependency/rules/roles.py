@@ -231,7 +231,7 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
 
 
 def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link an adjective as an ordinal, as a degree or by its frame; return False if it is none of these."""
+    """Link an adjective as an ordinal, as a degree or by its frame; return False if nothing applies."""
     draft, kid = state.draft, state.words[edge.dependent]
     # "the second book" becomes (b / book :ord (o / ordinal-entity :value 2)).
     number = ordinal_value(kid.lower)
