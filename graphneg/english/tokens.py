@@ -25,9 +25,9 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A pattern for a word that consists of letters, including its clitics: ``don't`` is one word."""
 _NON_SPACE = re.compile(r"\S*\w\S*")
 _ANY_WORD = re.compile(r"\w+(?:['’-]\w+)*")
-# The first alternatives match URLs, e-mail addresses, "n't", other clitics, acronyms and abbreviations.
-# The next alternatives match sequences of dots and dashes, and numbers with units ("3:30pm").
-# The last alternatives match words with clitics and hyphens, other word characters, and single marks.
+# `_TOKEN` first tries URLs, e-mail addresses, "n't", other clitics, acronyms and abbreviations.
+# `_TOKEN` then tries sequences of dots and dashes, and numbers with units and compounds ("3:30pm").
+# `_TOKEN` finally tries words with clitics and hyphens, other word characters, and single marks.
 _TOKEN = re.compile(
     r"""
       (?:https?://|www\.)\S+
@@ -55,9 +55,9 @@ _DOTS = re.compile(r"\.+")
 _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
-# The patterns below differ in which forms they accept as a separated clitic.
-# This pattern also accepts "I' m" and "I 'm".
-# The clitic may have an initial capital, as in title-cased corpora: "I ' Ve".
+# The patterns for separated clitics differ in the forms that they accept.
+# `_CLITIC_APART` also accepts the forms "I' m" and "I 'm".
+# `_CLITIC_APART` accepts clitics with an initial capital, as in title-cased corpora: "I ' Ve".
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
 _LOOSE_CLITIC = re.compile(
     r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE
@@ -65,7 +65,7 @@ _LOOSE_CLITIC = re.compile(
 _APOSTROPHE = "'"
 _ANY_APART = re.compile(r"(?<=\w) ?(?:' ?| ')(?=(?:s|m|d|t|ll|re|ve)\b)", re.IGNORECASE)
 _NOT_APART = re.compile(r"(?<=\w) n ?' ?t\b", re.IGNORECASE)
-# This pattern matches a pair of double quotes with spaces inside: '" hello "'.
+# `_INSIDE_QUOTES` matches a pair of double quotes with spaces inside: '" hello "'.
 # Quotes next to letters are not matched, because they may be unpaired.
 _INSIDE_QUOTES = re.compile(r'(?<!\w)" ([^"]*[^"\s]) "(?!\w)')
 _BOTH_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)

@@ -138,7 +138,7 @@ class CheckedParser:
             ParserError: The number of answers is not the number of texts, or an answer has an unsupported
                 type.
         """
-        # Texts that are too long count as empty here, so that they are never passed on.
+        # Texts that are too long are replaced by the empty string, so the wrapped parser never gets them.
         readable = ["" if len(text) > LONGEST_TEXT else readable_text(text) for text in texts]
         worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
         answers = self._parser.parse_batch([readable[i] for i in worded]) if worded else []
@@ -263,7 +263,7 @@ def get_parser(name: str, **options: Any) -> CheckedParser:
 
 
 def warning_code(warning: str) -> str:
-    """Return the code of a warning, by which reports count the warnings.
+    """Return the code at the start of a warning, by which reports count warnings.
 
     >>> warning_code("truncated: 12 of 600 tokens were left out")
     'truncated'

@@ -385,7 +385,7 @@ def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
         if arc.head in numbers and arc.dep in numbers:
             head, dep = numbers[arc.head], numbers[arc.dep]
             # Two nodes may be linked by several ARG roles, as in "he washed himself".
-            # Of all other roles between the same nodes, only the first is kept.
+            # Of all roles other than ARG roles between two nodes, only the first is kept.
             key = head, dep, arc.role if _ARGUMENT.match(arc.role) else ""
             if head != dep and pool.nodes[head].concept is not None and key not in seen:
                 seen.add(key)

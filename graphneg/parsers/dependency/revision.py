@@ -225,7 +225,7 @@ def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _living(draft: GraphDraft, node: int) -> int | None:
-    """Return the node, or the node that now represents its word; ``None`` if the word has no node left."""
+    """Return the node; if it is deleted, a node that represents its word now, or ``None``."""
     old = draft.nodes[node]
     if not old.gone:
         return node

@@ -308,7 +308,7 @@ def model_version(name: str) -> str:
 LONGEST = 1000
 """Maximum length of a piece in characters. It keeps spaCy's parse of each piece cheap."""
 
-# The alternatives match, in this order, "I ' m", "don ' t", "Mr ." and "p . m .".
+# The alternatives of `_APART` match, in this order, "I ' m", "don ' t", "Mr ." and "p . m .".
 _APART = re.compile(
     r"(?<=\w)( ?)'( ?)(?=(?:s|m|re|ll|ve|d)\b)"
     r"|(?<=n)( ?)'( ?)(?=t\b)"

@@ -266,7 +266,7 @@ class NegatedSubject(NamedTuple):
 
 
 def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
-    """Yield each *no* in a subject.
+    """Yield each *no* that belongs to a subject, with its noun and verb.
 
     Args:
         words: The words of the piece of text.

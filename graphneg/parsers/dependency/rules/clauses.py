@@ -248,7 +248,7 @@ def write_question_words(state: RuleState) -> None:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so it asks.
+            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so "who" is asked for.
             # A complement before its verb, or one of "say", "ask" or the like, is treated as direct speech.
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
@@ -402,10 +402,10 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         return _denied_clause(state, word), "never"
     head = word.parent
     if word.lower == "no" and word.i not in state.core and word.i not in state.done:
-        # In "no taller than", the comparison is negated.
-        # In "No man came", the verb of the subject is negated.
-        # In "I have no time", "have" is negated.
-        # In all other phrases, such as "It is no problem", the noun is negated.
+        # In "no taller than", "no" negates the comparison.
+        # In "No man came", "no" negates the verb of the subject.
+        # In "I have no time", "no" negates "have" and not the noun.
+        # In all other phrases, such as "It is no problem", "no" negates the noun.
         if head.tag in {"JJR", "RBR"} and word.i < head.i:
             while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
                 head = head.parent
@@ -413,12 +413,12 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         beside = word.tag == "DT" and word.dep in {"det", "neg"}
         return _denied_by_phrase(state, head) if beside else None, "no"
     if word.lower in {"none", "neither"}:
-        # In "none of them came" and "neither he nor she came", the verb is negated.
+        # In "none of them came" and "neither he nor she came", "none" and "neither" negate the verb.
         if word.dep in {"preconj", "det", "cc"} and word.lower == "neither":
             return _denied_by_phrase(state, head) if head.tag[:2] in {"NN", "PR"} else None, "none"
         deferred = word.i in state.proxies and word.dep in {*SUBJECTS, "dobj"}
         return state.core_of(head) if deferred else None, "none"
-    # In "without sugar", the noun is negated.
+    # In "without sugar", "without" negates the noun.
     inner = word.child("pobj", "pcomp") if word.lower == "without" else None
     return (None if inner is None else state.core_of(inner)), "without"
 

@@ -251,7 +251,7 @@ def _write_hours(state: RuleState, word: Word) -> int:
 
 
 def _number_run(word: Word) -> list[Word]:
-    """Return the longest sequence of numerals from a word on that can be read as one number."""
+    """Return the longest sequence of numerals that starts at a word and can be read as one number."""
     run = [word]
     for after in word.tree[word.i + 1 : word.i + 8]:
         behind = after.following
@@ -532,7 +532,7 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
     target: Word | None = kid
     if kid.dep == "prep":
         target = kid.child("pobj", "pcomp")
-        # In "taller than Tom", Tom is ARG4. In "the tallest of the boys", the boys are ARG5.
+        # In "taller than Tom", Tom is ARG4. In "the tallest of the boys", the boys are ARG5 (the superset).
         role = {"than": "ARG4", "as": "ARG4"}.get(kid.lower, "ARG5")
         if kid.lower not in {"than", "as", "of", "in"} or (role == "ARG5" and kind != "most"):
             return
