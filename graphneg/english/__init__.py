@@ -1,1 +1,1 @@
-"""Knowledge about English: words and their inflections, noun classes, sentences, numbers, PropBank frames."""
+"""Knowledge about English: words and inflections, noun kinds, sentences, numbers and PropBank frames."""

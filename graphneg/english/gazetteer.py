@@ -1,7 +1,7 @@
 """Lists of names and units: countries, nationalities, cities, titles, currencies, measures.
 
-The lists are rows of ``word_classes.tsv``. All words are in lower case. Maps give the AMR value of a word:
-the country of a nationality, the currency of a money word, the entity concept of a unit.
+The lists are classes in ``word_classes.tsv``. All words are in lower case. A map gives for each word what AMR
+writes: the country for a nationality, the currency for a word about money, the quantity concept for a unit.
 
 >>> NATIONALITIES["british"], MONEY["buck"], MONTHS["march"], QUANTITY_KINDS["week"]
 ('Britain', 'dollar', 3, 'temporal-quantity')
@@ -12,21 +12,22 @@ from __future__ import annotations
 from graphneg.english.words import word_class, word_list, word_map
 
 NATIONALITIES = word_map("nationalities")
-"""Country name by nationality adjective, as AMR writes it: ``british`` gives ``Britain``."""
+"""For each nationality adjective, the name of its country as AMR writes it: ``british`` has ``Britain``."""
 COUNTRIES = word_class("countries")
 CITIES = word_class("cities")
 CONTINENTS = word_class("continents")
 STATES = word_class("states")
 MONTHS = {name: number for number, name in enumerate(word_list("months"), 1)}
-"""Month number (1 to 12) by month name."""
+"""For each name of a month, its number from 1 to 12."""
 WEEKDAYS = word_class("weekdays")
 FESTIVALS = word_class("festivals")
 LANGUAGES = word_class("languages")
 TITLES = word_class("titles")
 PLACE_KINDS = word_class("place-kinds")
-"""Nouns at the end of a name that say what it names: *Hudson River* is a ``river``."""
+"""Nouns at the end of a name that tell what kind of place it names: *Hudson River* is a ``river``."""
 MONEY = word_map("money")
-"""Currency concept by sign or word: ``$`` and ``buck`` give ``dollar``."""
+"""For each currency sign or word for money, the concept of the currency: ``$`` and ``buck`` have ``dollar``.
+"""
 TEMPORAL_UNITS = word_class("temporal-units")
 EMOTICONS = word_class("emoticons")
 QUANTITY_KINDS = {
@@ -37,4 +38,4 @@ QUANTITY_KINDS = {
     "degree": "temperature-quantity",
     **dict.fromkeys(MONEY, "monetary-quantity"),
 }
-"""AMR's quantity concept by unit (AMR guidelines, quantities): ``mile`` gives ``distance-quantity``."""
+"""For each unit, AMR's quantity concept (AMR guidelines, quantities): ``mile`` has ``distance-quantity``."""

@@ -1,18 +1,19 @@
 r"""The lexicon: classes of words and frames, moves along scales, and pairs of opposites.
 
-Transforms use it to decide what may be edited and into what. It also filters ConceptNet's antonyms: `judge`
-decides which antonym may replace a word, and in which use.
+Transforms use the lexicon to decide what may be edited, and what it becomes. The lexicon also limits the use
+of antonyms from ConceptNet: `judge` decides which antonym may replace a word, and in which use of the word.
 
-The lexicon is read from the tables in ``lexicon/``. Users may add lines of the same form. Cells are separated
-by tabs, and a line that starts with ``#`` is a comment:
+The lexicon is read from the tables in ``lexicon/``, and users may add lines of the same form. Cells are
+separated by tabs. A line that starts with ``#`` is a comment. There are three kinds of lines:
 
 =========== ============ ============= ==================================================
 class       class name   concepts      (separated by spaces)
 move        scale        word          the word that it becomes
-opposite    word         other word    kinds of things of which they are opposites, or ``-``
+opposite    word         other word    kinds of things for which they are opposites, or ``-``
 =========== ============ ============= ==================================================
 
-Concepts are written as in AMR: ``have-03``, ``no-one``. ``class -NAME`` removes concepts from a class.
+Concepts are written as in AMR: ``have-03``, ``no-one``. A line ``class -NAME`` removes its concepts from the
+class NAME.
 
 >>> own = [entry_of("move\ttime\tdawn\tdusk"), entry_of("class\t-handling\thave-03")]
 >>> lexicon = english().extended(own)
@@ -39,13 +40,13 @@ _SHAPE = {"class": 3, "move": 4, "opposite": 4}
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The lexicon tables in memory.
+    """The contents of the lexicon tables.
 
     Attributes:
-        classes: Names of the classes of each concept.
-        moves: By word, pairs of a scale and the word that it becomes on that scale.
-        opposites: By pair of words, the kinds of things of which they are opposites; empty if the pair may
-            not be exchanged at all.
+        classes: For each concept, the names of the classes that it is in.
+        moves: For each word, pairs of a scale and the word that it becomes on this scale.
+        opposites: For each pair of words, the kinds of things for which they are opposites: *old* and *young*
+            for a person, *old* and *new* for an object. Empty if the words must never be exchanged.
 
     >>> english().of("have-03") & {"handling", "modal"}
     frozenset({'handling'})
@@ -58,10 +59,10 @@ class Lexicon:
     opposites: Mapping[tuple[str, str], tuple[str, ...]]
 
     def of(self, concept: str) -> frozenset[str]:
-        """Return the classes of a concept.
+        """Return the names of the classes that a concept is in.
 
         Args:
-            concept: An AMR concept, ``have-03``.
+            concept: An AMR concept, such as ``have-03``.
 
         Returns:
             The class names; empty for an unknown concept.
@@ -72,7 +73,7 @@ class Lexicon:
         """Return the concepts of a class.
 
         Args:
-            name: The class name, ``modal``.
+            name: Name of the class, such as ``modal``.
 
         Returns:
             The concepts; empty for an unknown class.
@@ -80,34 +81,34 @@ class Lexicon:
         return frozenset(concept for concept, names in self.classes.items() if name in names)
 
     def said_of(self, word: str, other: str) -> list[str] | None:
-        """Return the kinds of things of which two words are opposites.
+        """Return the kinds of things for which two words are opposites.
 
         >>> english().said_of("young", "old"), english().said_of("meet", "pass")
         (['animal', 'person', 'plant'], [])
 
         Args:
-            word: One of the words.
-            other: The other word; the order does not matter.
+            word: The first word.
+            other: The second word; the order of the words does not matter.
 
         Returns:
-            Noun kinds of ``nouns.tsv``; empty if the words are known not to be opposites, ``None`` if the
-            tables do not list the pair.
+            Noun kinds, as in ``nouns.tsv``. An empty list means that the words must never be exchanged, and
+            ``None`` that the tables do not list the pair.
         """
         kinds = self.opposites.get((word, other))
         kinds = self.opposites.get((other, word)) if kinds is None else kinds
         return None if kinds is None else list(kinds)
 
     def extended(self, entries: Iterable[LexiconEntry]) -> Lexicon:
-        """Return a lexicon with further entries.
+        """Return a copy of the lexicon with additional entries.
 
-        A new opposite pair replaces an older entry of the same pair. A new move replaces the older move of
-        that word on the same scale.
+        A new entry for a pair of opposites replaces the old one. A new move replaces the old move of the same
+        word on the same scale.
 
         Args:
-            entries: Entries, as `entry_of` reads them; later ones win.
+            entries: Entries, as `entry_of` returns them. If two entries conflict, the later one counts.
 
         Returns:
-            A new lexicon; this one is unchanged.
+            The new lexicon. This lexicon does not change.
         """
         classes = {concept: set(names) for concept, names in self.classes.items()}
         moves = {word: dict(targets) for word, targets in self.moves.items()}
@@ -124,8 +125,8 @@ class Lexicon:
             elif table == "move":
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
-                # Pairs are looked up in both orders, so an older entry in the other order would shadow the
-                # new one.
+                # A pair is looked up in both orders.
+                # An old entry in the other order would be found before the new one, so it is removed.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
@@ -145,17 +146,17 @@ def english() -> Lexicon:
 
 
 def read_entries(name: str, lines: Iterable[str]) -> Iterator[tuple[int, LexiconEntry]]:
-    """Yield the entries of a table with their line numbers.
+    """Yield the entries of a lexicon table with their line numbers.
 
     Args:
-        name: File name for error messages.
-        lines: Lines of the table; blank lines and comments are skipped.
+        name: File name of the table, for error messages.
+        lines: Lines of the table. Blank lines and comments are skipped.
 
     Yields:
-        The line number, counted from 1, and the entry.
+        Pairs of the line number, counted from 1, and the entry.
 
     Raises:
-        InputError: A line is not a valid entry; the message names file and line.
+        InputError: A line is not a valid entry. The message contains the file name and the line number.
     """
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
@@ -166,16 +167,16 @@ def read_entries(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Lexicon
 
 
 def entry_of(line: str) -> LexiconEntry:
-    r"""Parse one line of a table.
+    r"""Read an entry from one line of a lexicon table.
 
     Args:
         line: Tab-separated cells; the first is ``class``, ``move`` or ``opposite``.
 
     Returns:
-        The entry.
+        The entry, with the kind of line and the other cells.
 
     Raises:
-        ValueError: The line is not a valid entry; the message says why.
+        ValueError: The line is not a valid entry. The message contains the reason.
 
     Example:
         >>> entry_of("opposite\told\tnew\tobject").cells
@@ -192,9 +193,9 @@ def entry_of(line: str) -> LexiconEntry:
 
 
 def form_of(text: str) -> str:
-    """Return the surface form of a term: ``phrase``, ``plural``, ``verbal`` or ``base``.
+    """Return the kind of form that a term has: ``phrase``, ``plural``, ``verbal`` or ``base``.
 
-    The form is judged by the spelling alone.
+    The kind depends only on the spelling, so it can be wrong.
 
     >>> [form_of(text) for text in ("coffee shop", "dogs", "running", "dog")]
     ['phrase', 'plural', 'verbal', 'base']
@@ -203,37 +204,39 @@ def form_of(text: str) -> str:
         text: A lower-case word or phrase.
 
     Returns:
-        ``phrase`` for several words, ``plural`` for *-s*, ``verbal`` for *-ed*, *-ly* or *-ing*, else
-        ``base``.
+        ``phrase`` for several words, ``plural`` for one word in *-s*, ``verbal`` for one word in *-ed*, *-ly*
+        or *-ing*, and ``base`` for any other word.
     """
     if " " in text:
         return "phrase"
-    # "glass" and "bus" end in -s but are singular.
+    # Words such as "glass" and "bus" end in -s but are singular, so -ss and -us do not count.
     if re.fullmatch(r".+[^su]s", text):
         return "plural"
     return "verbal" if re.fullmatch(r".{3,}(?:ed|ly|ing)", text) else "base"
 
 
 _SOFT = frozenset({"state", "thought", "act"})
-"""Noun kinds whose words often pair with a word that is not a noun: "peace" (state), "idea" (thought)."""
+"""Kinds of nouns whose antonym is often not a noun: *peace* (``state``), *idea* (``thought``)."""
 _ABSTRACT = re.compile(r".*(?:ness|ment|tion|hood|ship|ism)")
-"""Endings of abstract nouns, which do not modify other nouns: "darkness", not "a darkness room"."""
+"""Endings of abstract nouns, which cannot modify another noun: *darkness*, since *a darkness room* is wrong.
+"""
 
 Frames = Mapping[str, Sequence[tuple[str, Sequence[str]]]]
-"""The frames of each lemma, sorted: pairs of a frame id and its numbered roles."""
+"""For each lemma, its frames in sorted order: pairs of a frame id and the frame's numbered roles."""
 
 
 class Antonym(NamedTuple):
-    """A word and a term or frame that may replace it.
+    """A word, and a term or frame that may replace it in one use of the word.
 
     Attributes:
         word: The word that is replaced.
-        used_as: The use in which it may be replaced: a frame id of the word, ``frame`` for any frame outside
-            ``known``, ``noun``, or ``modifier``.
+        used_as: The use in which the word may be replaced: a frame id of the word, ``frame`` for any frame
+            that is not in ``known``, ``noun``, or ``modifier``.
         other: The replacement, a term or a frame id.
-        is_frame: Whether ``other`` is a frame id.
-        said_of: Kinds of things that the word must be said of; ``None`` allows all.
-        known: Frames of the word for which separate entries exist; only set if ``used_as`` is ``frame``.
+        is_frame: Whether ``other`` is a frame id and not a term.
+        said_of: Kinds of things to which the word must refer for the replacement, such as ``person``;
+            ``None`` allows all.
+        known: Frames of the word that have their own entries; only set if ``used_as`` is ``frame``.
     """
 
     word: str
@@ -245,21 +248,21 @@ class Antonym(NamedTuple):
 
 
 def judge(word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexicon) -> Iterator[Antonym]:
-    """Yield the usable antonyms of a word.
+    """Yield the antonyms that may replace a word.
 
-    ConceptNet lists antonyms without word class or sense. An antonym is usable if it agrees with the word in
-    class and form, if the lexicon does not forbid the pair, and if its weight is at least half of the
-    heaviest one's. For example, *like* used as ``like-01`` may become ``dislike-01``, and *old* used as a
-    modifier of people may become ``young``.
+    ConceptNet lists antonyms without their word class or sense. An antonym may replace the word if it has the
+    same class and form, if the lexicon does not forbid the pair, and if its weight is at least half of the
+    largest weight. For example, *like* as ``like-01`` may become ``dislike-01``, and *old* as a modifier of a
+    person may become *young*.
 
     Args:
-        word: The word to replace, a lower-case term.
-        weights: ConceptNet's weight of each antonym of the word.
+        word: The word to replace, in lower case.
+        weights: ConceptNet's weight for each antonym of the word.
         frames: PropBank frames by lemma.
-        lexicon: The lexicon with the opposites and the ``no-opposite`` class.
+        lexicon: The lexicon; its opposites and its class ``no-opposite`` are used.
 
     Yields:
-        One entry per use of the word and replacement.
+        One entry for each combination of a use of the word and a replacement.
     """
     heaviest = max(weights.values(), default=0.0)
     for other in sorted(weights):
@@ -269,13 +272,13 @@ def judge(word: str, weights: Mapping[str, float], frames: Frames, lexicon: Lexi
 
 
 def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
-    """Return whether two words have the same class and form, as far as their spelling shows."""
-    # Prepositions and adverbs of place replace each other only: "in" may become "out", never "absence".
+    """Return whether two words have the same word class and form, as far as the spelling shows."""
+    # Prepositions and adverbs of place only replace each other: "in" may become "out", but not "absence".
     closed = ("particle" in lexicon.of(text.replace(" ", "-")) for text in (word, other))
     if len(set(closed)) > 1 or "much" in (word, other):
         return False
-    # A plural replaces a plural only: "men" is no antonym of "woman". An -ing form replaces an -ing form
-    # only: "standing" is no antonym of "sit".
+    # A plural only replaces a plural: "men" is not an antonym of "woman".
+    # An -ing form only replaces an -ing form: "standing" is not an antonym of "sit".
     plural = re.fullmatch(r".+[^siu]s", other) or "plural" in lexicon.of(other)
     if plural and not re.fullmatch(r".+[^su]s", word):
         return False
@@ -285,26 +288,26 @@ def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
 def _usable(
     word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
 ) -> Iterator[Antonym]:
-    """Yield the entries of one pair of words, for its use as a frame, as a modifier and as a noun."""
+    """Yield the replacements of a word by its antonym: as a frame, as a modifier and as a noun."""
     kind, own = kind_of(other), kind_of(word)
-    # Both words must name the same kind of thing. A state, thought or act may pair with a word of no kind,
-    # since its antonym is often a verb or adjective.
+    # Both words must have the same noun kind; for words that are not nouns, this is the kind "other".
+    # The antonym of a state, thought or act may have the kind "other", since it is often a verb.
     if kind == own or (kind == OTHER and own in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
-        # A frame of the word that is not in PropBank's tables has unknown roles, so any frame of the other
-        # word may replace it.
+        # If a graph has a frame of the word that PropBank does not list, the roles of the frame are unknown.
+        # A frame with unknown roles may be replaced by any frame of the antonym.
         yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.of(old) else ():
-                # The replacement needs an agent if the old frame has one, and likewise a patient. Otherwise
-                # "He won the game" could become a frame without an object.
+                # Both frames must have an agent or neither, and both a patient or neither.
+                # Otherwise "He won the game" could get a verb that cannot have an object.
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
                     yield Antonym(word, old, new, True, said_of)
     if " " not in other and kind == own and "no-opposite" not in lexicon.of(word.replace(" ", "-")):
-        # "a dark room" may become "a light room", but not "a brightness room".
+        # "a dark room" may become "a light room", but not "a brightness room": abstract nouns are excluded.
         if not _ABSTRACT.fullmatch(other):
             yield Antonym(word, "modifier", other, False, said_of)
-        # A plain noun must not become a word that is mostly a verb: "arrival" may become "departure", not
-        # "go".
+        # A noun that has no frame must not become a word that has one, since that word is usually a verb.
+        # For example, "arrival" may become "departure", but not "go".
         if frames.get(word) or not frames.get(other):
             yield Antonym(word, "noun", other, False, said_of)

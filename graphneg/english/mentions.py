@@ -1,7 +1,7 @@
-"""Search a text for a keyword in any inflected form, and recognise the end of a sentence.
+"""Find keywords in a text in any inflected form, and recognise the end of a sentence.
 
-Generators must mention given keywords, and generated text must be cut where a sentence ends. A keyword counts
-as mentioned if every one of its words occurs in the text with a common lemma.
+Generated texts must contain given keywords, and must be cut at the end of a sentence. A keyword of several
+words counts as mentioned if each of its words shares a lemma with a word of the text.
 
 >>> says("She borrowed two ladders.", "ladder"), says("She climbed it.", "ladder")
 (True, False)
@@ -24,43 +24,43 @@ def says(text: str, keyword: str) -> bool:
 
     Args:
         text: The text to search.
-        keyword: One or more words separated by spaces; they may occur in any order and place.
+        keyword: One or more words separated by spaces. Their order and position in the text do not matter.
 
     Returns:
-        Whether all of them occur.
+        Whether the text contains all words of the keyword.
     """
     return mentions(words_of(text), keyword.split())
 
 
 def mentions(words: Sequence[str], keyword: Sequence[str]) -> bool:
-    """Return whether all words of a keyword are among the given words, in any inflected form.
+    """Return whether a list of words contains all words of a keyword, in any inflected form.
 
     >>> mentions(["she", "borrowed", "it"], ["borrow"])
     True
 
     Args:
         words: Words of the text.
-        keyword: Words of the keyword.
+        keyword: The words of the keyword.
 
     Returns:
-        Whether every keyword word shares a lemma with some word of the text.
+        Whether each word of the keyword shares a lemma with a word of the text.
     """
     there = frozenset().union(*(lemmas(word) for word in words))
     return all(lemmas(word) & there for word in keyword)
 
 
 def ends_sentence(text: str) -> bool:
-    """Return whether a text ends as a sentence does.
+    """Return whether a text ends like a complete sentence.
 
     >>> [ends_sentence(text) for text in ("He is late.", "Ask Mr.", "It costs 3.")]
     [True, False, False]
 
     Args:
-        text: A text, possibly cut off.
+        text: The text, which may have been truncated.
 
     Returns:
-        False if there is no end mark, if the last word is an abbreviation, or if the last word is a number,
-        which may continue (*3.5*).
+        False if there is no end mark, if the last word is an abbreviation, or if the last word is a number
+        that the text may have continued (*3.5*).
     """
     if not _SENTENCE_END.search(text):
         return False

@@ -1,12 +1,13 @@
 """Find near-duplicate texts with MinHash (Broder 1997).
 
-Wrong replies must not nearly repeat a right reply or each other. Two texts are compared by their sets of
-words, after `graphneg.english.tokens.match_key` has normalised them. They are near-duplicates if the Jaccard
-index of the sets is at least `NEAR`.
+A negative must not nearly repeat a correct response or another negative. Two texts are compared by their sets
+of words, after `graphneg.english.tokens.match_key` has normalised the texts. They are near-duplicates if the
+Jaccard index of their sets is at least `NEAR`.
 
-`NearDuplicates` remembers all texts that it has accepted, at about half a kilobyte each, and finds candidates
-by locality-sensitive hashing. `NearTexts` compares with a small fixed list of texts. `Signature` is the
-MinHash of a growing set of words: the signature of a context covers all its turns.
+`NearDuplicates` compares a text with all texts that it has accepted before. It finds candidates by
+locality-sensitive hashing, and needs about half a kilobyte per text. `NearTexts` compares a text with a
+short, fixed list of texts. `Signature` is the MinHash signature of a set of words that grows, for example
+with each turn of a dialogue.
 
 >>> seen = NearDuplicates()
 >>> seen.add("I lost my new umbrella on the bus."), seen.add("I lost my umbrella on the new bus!")
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEAR = 0.8
-"""Jaccard index at or above which two texts count as near-duplicates."""
-# With 6 bands of 4 rows, two texts with Jaccard index s agree in some band with probability 1 - (1 -
-# s**4)**6. That is 96% at s = 0.8 and 32% at s = 0.5.
+"""Minimum Jaccard index of the word sets of near-duplicates."""
+# Two texts with the Jaccard index s agree in at least one of 6 bands with probability 1 - (1 - s**4)**6.
+# This probability is 96% for s = 0.8 and 32% for s = 0.5.
 BANDS, _ROWS = 6, 4
-"""Number of bands of a signature, and of values per band."""
+"""Number of bands in a signature, and number of values per band."""
 _PRIME = np.uint64((1 << 31) - 1)
 _FACTORS, _TERMS = np.random.Generator(np.random.PCG64(0)).integers(
     1, (1 << 31) - 1, (2, BANDS * _ROWS), dtype=np.uint64
@@ -43,7 +44,7 @@ _FACTORS, _TERMS = np.random.Generator(np.random.PCG64(0)).integers(
 
 
 def word_hashes(text: str) -> frozenset[int]:
-    """Return the hashes of the words of a text, after normalisation.
+    """Return the hashes of the words of a text, after normalising the text.
 
     >>> word_hashes("I do n't know .") == word_hashes("I don’t know!")
     True
@@ -52,7 +53,7 @@ def word_hashes(text: str) -> frozenset[int]:
         text: Raw or tokenised text.
 
     Returns:
-        32-bit hashes, one per distinct word.
+        32-bit hashes, one for each distinct word.
     """
     return frozenset(map(_hash, words_of(match_key(text))))
 
@@ -65,7 +66,7 @@ def are_near(words: Collection[int], others: Collection[int]) -> bool:
         others: Word hashes of the other text.
 
     Returns:
-        Whether they are near; False if they share no word.
+        Whether the texts are near-duplicates; False if they have no word in common.
     """
     common = len(set(words).intersection(others))
     return common > 0 and common >= NEAR * (len(words) + len(others) - common)
@@ -93,23 +94,23 @@ class Signature:
         if new:
             self.words |= new
             values = np.array(list(new), dtype=np.uint64) % _PRIME
-            # Each of the random linear functions modulo a prime is one permutation of the hashes.
+            # Each random linear function modulo a prime permutes the hashes. The minimum under each is kept.
             self._least = np.minimum(
                 self._least, ((values[:, None] * _FACTORS + _TERMS) % _PRIME).min(axis=0)
             )
 
     def bands(self) -> list[int]:
-        """Return one hash per band of the signature.
+        """Return one hash for each band of the signature.
 
         Returns:
-            `BANDS` hashes. Two sets are candidates for near-duplicates if they agree in one of them.
+            `BANDS` hashes. Two sets that agree in at least one of them are candidates for near-duplicates.
         """
         rows: NDArray[np.uint32] = self._least.astype(np.uint32).reshape(BANDS, _ROWS)
         return [zlib.crc32(row.tobytes(), band) for band, row in enumerate(rows)]
 
 
 class NearDuplicates:
-    """An index of texts that rejects near-duplicates of the texts that it holds."""
+    """An index of texts that does not accept near-duplicates of the texts in it."""
 
     def __init__(self) -> None:
         """Initialize an empty index."""
@@ -117,7 +118,7 @@ class NearDuplicates:
         self._words: list[array[int]] = []
 
     def add(self, text: str) -> bool:
-        """Add a text, unless it has no words or is a near-duplicate of an earlier one.
+        """Add a text, unless it has no words or is a near-duplicate of a text in the index.
 
         Args:
             text: The text.
@@ -132,7 +133,7 @@ class NearDuplicates:
         signature.add(words)
         bands = list(enumerate(signature.bands()))
         there = {number for band in bands for number in self._bands.get(band, ())}
-        # Agreement in a band only nominates candidates, so the exact index is computed for these.
+        # Texts that agree in a band are only candidates, so the exact Jaccard index is computed for them.
         if any(are_near(words, self._words[number]) for number in there):
             return False
         for band in bands:
@@ -142,20 +143,20 @@ class NearDuplicates:
 
 
 class NearTexts:
-    """A few texts; ``text in near_texts`` tests whether a text is a near-duplicate of one of them."""
+    """A list of texts; ``text in near_texts`` tests whether a text is a near-duplicate of one of them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Initialize with the texts to compare with.
+        """Initialize with the texts of the list.
 
         Args:
-            texts: The texts; duplicates are dropped.
+            texts: The texts; exact duplicates are removed.
         """
         self._texts = list(dict.fromkeys(texts))
         self._keys: set[str] | None = None
         self._words: list[frozenset[int]] = []
 
     def __contains__(self, text: str) -> bool:
-        """Return whether a text is a near-duplicate of one of the texts."""
+        """Return whether a text is a near-duplicate of a text in the list."""
         if self.has_equal(text):
             return True
         if not self._words:
@@ -164,15 +165,15 @@ class NearTexts:
         return any(are_near(words, others) for others in self._words)
 
     def has_equal(self, text: str) -> bool:
-        """Return whether one of the texts has the same normal form.
+        """Return whether a text in the list has the same normal form, that is, the same `match_key`.
 
         Args:
-            text: The text to look up.
+            text: The text to look for.
 
         Returns:
-            Whether `match_key` of both is equal.
+            Whether there is a text with the same normal form.
         """
-        # Most instances are never asked, so the keys are computed at the first call.
+        # Most instances are never used, so the normal forms are computed on the first call.
         if self._keys is None:
             self._keys = set(map(match_key, self._texts))
         return match_key(text) in self._keys

@@ -1,8 +1,9 @@
-"""The lexeme of an AMR concept, and the semantic class of a noun.
+"""Return the lexeme of an AMR concept, and the semantic kind of a noun.
 
-A lexeme is the lemma or phrase under which graphs, keywords and ConceptNet meet: ``give-up-07`` has the
-lexeme *give up*. Noun kinds are read from ``nouns.tsv``, which is derived from WordNet. They approximate
-selectional preferences: a verb that takes one noun of a kind mostly takes others of it, too.
+A lexeme is a lemma or a phrase in lower case. It makes concepts comparable with keywords and with terms of
+ConceptNet: ``give-up-07`` has the lexeme *give up*. A noun kind, such as ``food``, is a semantic class of
+nouns. The kinds are read from ``nouns.tsv``, which is derived from WordNet. They approximate selectional
+preferences: if a verb takes one noun of a kind, it usually takes other nouns of the kind, too.
 
 >>> lexeme("apple-pie"), kind_of("apple-pie"), is_frame("give-up-07")
 ('apple pie', 'food', True)
@@ -22,7 +23,7 @@ OTHER = "other"
 
 @lru_cache(maxsize=65536)
 def is_frame(concept: str) -> bool:
-    """Return whether a concept names a PropBank roleset.
+    """Return whether a concept is a PropBank frame.
 
     >>> is_frame("like-01"), is_frame("boy")
     (True, False)
@@ -31,23 +32,23 @@ def is_frame(concept: str) -> bool:
         concept: An AMR concept.
 
     Returns:
-        Whether it ends in a sense number.
+        Whether the concept ends in a sense number.
     """
     return _SENSE.search(concept) is not None
 
 
 @lru_cache(maxsize=65536)
 def lexeme(concept: str) -> str:
-    """Return the lexeme of a concept: lower case, words separated by spaces.
+    """Return the lexeme of a concept, that is, its words in lower case without the sense number.
 
     >>> lexeme("give-up-07"), lexeme("boy"), lexeme("Middle-East")
     ('give up', 'boy', 'middle east')
 
     Args:
-        concept: An AMR concept or a quoted name.
+        concept: An AMR concept, or a name in quotation marks.
 
     Returns:
-        The lemma or phrase without the sense number; the concept itself if nothing else is left.
+        The lemma or phrase, with spaces between its words; the concept itself if the lexeme would be empty.
     """
     stem = _SENSE.sub("", concept).strip('"')
     return " ".join(stem.replace("-", " ").replace("_", " ").lower().split()) or concept
@@ -55,16 +56,16 @@ def lexeme(concept: str) -> str:
 
 @lru_cache(maxsize=65536)
 def kind_of(concept: str) -> str:
-    """Return the noun kind of a concept or term.
+    """Return the semantic kind of a noun.
 
     >>> kind_of("dog"), kind_of("apple-pie"), kind_of("quick")
     ('animal', 'food', 'other')
 
     Args:
-        concept: A concept or term; the last of several words decides.
+        concept: An AMR concept or a term. If it has several words, the last word counts.
 
     Returns:
-        A kind of ``nouns.tsv``, or `OTHER`.
+        A kind from ``nouns.tsv``, or `OTHER`.
     """
     return _table().get(lexeme(concept).rpartition(" ")[2], OTHER)
 

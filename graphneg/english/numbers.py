@@ -1,7 +1,7 @@
-"""Read numbers and ordinals in words and digits.
+"""Read numbers and ordinals that are written in words or digits.
 
-Parsers write numbers as AMR constants, and transforms compare them by value. Numbers may be written as *two
-hundred and twenty-two*, *1,000* or *21st*.
+The parser writes numbers as AMR constants, and transforms compare numbers by value. Both accept forms such as
+*two hundred and twenty-two*, *1,000* and *21st*.
 
 >>> value_of(["two", "hundred", "and", "six"]), number_value("1,000"), ordinal_value("21st")
 (206.0, '1000', '21')
@@ -18,15 +18,15 @@ NUMBERS: dict[str, int] = {
     **{word: value for value, word in enumerate(word_list("units"))},
     **{word: 10 * value for value, word in enumerate(word_list("tens"), start=2)},
 }
-"""Value by number word: 0 to 19, and the tens up to 90."""
+"""The value of each number word: 0 to 19, and the tens up to 90."""
 SCALES = {word: int(value) for word, value in word_map("scales").items()}
-"""Factor by multiplier: ``dozen``, ``hundred``, ``thousand`` and larger ones."""
+"""The factor of each multiplier: ``dozen``, ``hundred``, ``thousand`` and larger ones."""
 ORDINALS: dict[str, int] = {
     **{word: value for value, word in enumerate(word_list("ordinals"))},
     **{word[:-1] + "ieth": 10 * value for value, word in enumerate(word_list("tens"), start=2)},
     "last": -1,
 }
-"""Value by ordinal word; ``last`` is -1, as in AMR's ``ordinal-entity``."""
+"""The value of each ordinal word; ``last`` is -1, as in AMR's ``ordinal-entity``."""
 WEEKDAYS = word_list("weekdays")
 MONTHS = word_list("months")
 _DIGITS = re.compile(r"\d+(,\d{3})*(\.\d+)?|\.\d+")
@@ -34,16 +34,16 @@ _ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)")
 
 
 def value_of(words: Sequence[str]) -> float | None:
-    """Return the value of a number that is given as words or digits.
+    """Return the value of a number from its words.
 
     >>> value_of(["twenty", "-", "one"]), value_of(["two", "hundreds"]), value_of(["a", "few"])
     (21.0, 200.0, None)
 
     Args:
-        words: The words of the number; case does not matter.
+        words: The words of the number, or its digits; case does not matter.
 
     Returns:
-        The value, or ``None`` if one of the words is not part of a number.
+        The value; ``None`` if one of the words is not part of a number.
     """
     total, current, seen = 0.0, 0.0, False
     for word in words:
@@ -54,10 +54,10 @@ def value_of(words: Sequence[str]) -> float | None:
             current += 0.5
         elif low.rstrip("s") in SCALES:
             scale = SCALES[low.rstrip("s")]
-            # "hundred" alone is 100; "two hundred" is 200.
+            # A multiplier without a number before it counts once: "hundred" is 100, and "two hundred" is 200.
             current = max(current, 1) * scale
-            # From thousand on, a multiplier closes a group: "two thousand three hundred" is 2 * 1000 + 3 *
-            # 100.
+            # A multiplier from thousand on ends a group.
+            # In "two thousand three hundred", the first group is 2 * 1000 and the second 3 * 100.
             if scale >= 1000:
                 total, current = total + current, 0.0
         elif re.fullmatch(r"\d+(?:\.\d+)?", low):
@@ -76,40 +76,40 @@ def value_of(words: Sequence[str]) -> float | None:
 
 
 def number_value(text: str) -> str | None:
-    """Return the AMR constant of a number.
+    """Return a number as AMR writes it.
 
     >>> number_value("1,000"), number_value("two hundred and twenty-two"), number_value("hundreds")
     ('1000', '222', None)
 
     Args:
-        text: A word, or words joined by spaces or hyphens.
+        text: One word, or several words separated by spaces or hyphens.
 
     Returns:
-        Digits without separators, or ``None`` if the text is not a number below 10,000,000,000.
+        The digits without separators; ``None`` if the text is not a number below 10,000,000,000.
     """
     plain = text.lower().strip()
     if _DIGITS.fullmatch(plain):
         return plain.replace(",", "")
     words = re.split(r"[\s-]+", plain)
-    # "hundreds" and "dozens" name no exact number.
+    # "hundreds" and "dozens" do not name an exact number.
     if words[0] == "and" or any(word.endswith("s") and word[:-1] in SCALES for word in words):
         return None
     value = value_of(words)
-    # Larger values would be written in scientific notation.
+    # Larger values would be formatted in scientific notation.
     return None if value is None or value >= 1e10 else f"{value:.10g}"
 
 
 def ordinal_value(text: str) -> str | None:
-    """Return the number of an ordinal.
+    """Return the value of an ordinal as AMR writes it.
 
     >>> ordinal_value("third"), ordinal_value("21st"), ordinal_value("twenty-first"), ordinal_value("end")
     ('3', '21', '21', None)
 
     Args:
-        text: One word, possibly with a hyphen.
+        text: One word, which may contain a hyphen.
 
     Returns:
-        The number in digits, or ``None`` if the word is not an ordinal; *last* gives ``None``.
+        The value in digits; ``None`` if the word is not an ordinal, and also for *last*.
     """
     plain = text.lower()
     if match := _ORDINAL.fullmatch(plain):

@@ -1,7 +1,7 @@
 """Find and load installed spaCy pipelines.
 
-A pipeline may be named by its package, by a directory, or by a language alone. `find_pipeline` resolves the
-name without importing spaCy; `load_pipeline` loads what was found.
+A pipeline is identified by the name of its package, by its directory, or only by its language.
+`find_pipeline` finds an installed pipeline without importing spaCy, and `load_pipeline` loads it.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ def find_pipeline(
 ) -> str | None:
     """Find an installed spaCy pipeline.
 
-    Without a name, the packages of the language are tried, small ones before large ones. A name that matches
-    no package and no directory raises ``error_type``.
+    If no name is given, the packages of the language are tried from small to large. If a name is given that
+    is neither an installed package nor a directory, ``error_type`` is raised.
 
     Args:
-        model: Name of a package or path of a directory; ``None`` accepts any pipeline of the language.
-        language: Language code, ``en``.
+        model: Name of a package or path of a directory; ``None`` accepts any pipeline for the language.
+        language: Language code, such as ``en``.
         error_type: Class of the exception to raise.
 
     Returns:
-        The package name or the absolute path; ``None`` if ``model`` is ``None`` and no pipeline of the
-        language is installed.
+        The package name, or the absolute path of the directory; ``None`` if ``model`` is ``None`` and no
+        pipeline for the language is installed.
     """
     if model is not None and Path(model).is_dir():
         return str(Path(model).resolve())
@@ -53,12 +53,12 @@ def find_pipeline(
 def load_pipeline(name: str, unused: Sequence[str], error_type: type[GraphnegError] = InputError) -> Any:
     """Load a spaCy pipeline.
 
-    A pipeline that cannot be loaded, for example because it needs another version of spaCy, raises
-    ``error_type``.
+    If the pipeline cannot be loaded, for example because it needs another version of spaCy, ``error_type`` is
+    raised.
 
     Args:
         name: Package name or directory, as `find_pipeline` returns it.
-        unused: Names of pipeline components that are not loaded.
+        unused: Names of pipeline components that should not be loaded.
         error_type: Class of the exception to raise.
 
     Returns:

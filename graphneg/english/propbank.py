@@ -1,9 +1,9 @@
-"""PropBank frames (Palmer et al. 2005): a reader of frame files, and the table of frames in the package.
+"""Read PropBank frame files, and the table of frames in the package (Palmer et al. 2005).
 
 `load_frames` reads ``frames.tsv``, which the parser and the decoder use. `read_rolesets` reads one XML frame
-file of a PropBank release. It returns a `Roleset` for each one that it can read, and a `Fault` with a line
-number for each problem. If the file is not well-formed, its well-formed rolesets are still read. A file that
-declares an XML entity is refused.
+file of a PropBank release. It returns a `Roleset` for each roleset that can be read, and a `Fault` with a
+line number for each problem. If a file is not well-formed, its well-formed rolesets are read nevertheless. A
+file that declares an XML entity is not read.
 
 >>> [roleset] = read_rolesets(b'<roleset id="give_up.07"><roles><role n="0" f="pag"/></roles></roleset>')
 >>> roleset.id, roleset.roles
@@ -32,9 +32,10 @@ class Role(NamedTuple):
     """A numbered role of a roleset.
 
     Attributes:
-        number: Number of the role: ``0`` for ``ARG0``.
-        function: PropBank's function tag, ``PAG`` (agent) or ``PPT`` (patient); empty if the file gives none.
-        description: The role in words, *entity leaving*.
+        number: Number of the role, such as ``0`` for ``ARG0``.
+        function: Function tag in PropBank, such as ``PAG`` (agent) or ``PPT`` (patient); empty if the file
+            has none.
+        description: Description of the role, such as *entity leaving*.
     """
 
     number: str
@@ -43,11 +44,11 @@ class Role(NamedTuple):
 
 
 class Alias(NamedTuple):
-    """A word that a roleset covers.
+    """A word to which a roleset applies.
 
     Attributes:
-        word: The lemma, with ``_`` before a particle.
-        pos: ``v``, ``n``, ``j``, or whatever the file says.
+        word: The lemma; a particle is joined by ``_``, as in ``give_up``.
+        pos: Part of speech: ``v``, ``n``, ``j``, or another string from the file.
     """
 
     word: str
@@ -59,10 +60,10 @@ class PropBankExample:
     """An annotated example sentence.
 
     Attributes:
-        line: Line of the sentence in the file.
-        text: The sentence, its tokens separated by spaces.
-        relation: Index of the predicate's token, or ``None``.
-        arguments: Per argument its type, and its first and last token (inclusive).
+        line: Line number of the sentence in the file.
+        text: The sentence. Its tokens are separated by spaces.
+        relation: Index of the token of the predicate, or ``None`` if the file does not give it.
+        arguments: For each argument, its type and the indices of its first and last token (inclusive).
     """
 
     line: int
@@ -78,15 +79,15 @@ class PropBankExample:
 
 @dataclass(frozen=True, slots=True)
 class Roleset:
-    """A roleset of a frame file.
+    """A roleset: the numbered roles of one sense of a word.
 
     Attributes:
-        line: Line of the roleset in the file.
-        name: The id as the file writes it, ``give_up.07``.
+        line: Line number of the roleset in the file.
+        name: The id as the file writes it, such as ``give_up.07``.
         roles: The numbered roles.
-        aliases: Words that the roleset covers.
-        usages: Per resource its name, its version, and ``+`` if the roleset is in use there.
-        examples: Annotated sentences.
+        aliases: The words to which the roleset applies.
+        usages: For each resource, its name, its version, and ``+`` if the resource uses the roleset.
+        examples: Annotated example sentences.
     """
 
     line: int
@@ -98,21 +99,21 @@ class Roleset:
 
     @property
     def id(self) -> str | None:
-        """AMR's id of the frame, ``give-up-07``; ``None`` if the name is not of the form ``LEMMA.NN``."""
+        """The id that AMR uses, ``give-up-07``; ``None`` if the name does not have the form ``LEMMA.NN``."""
         match = _ID.fullmatch(self.name)
         return f"{match[1].replace('_', '-')}-{match[2]}" if match else None
 
     @property
     def in_amr(self) -> bool:
-        """Whether AMR uses the frame."""
+        """Whether AMR uses the roleset as a frame."""
         return any(resource == "AMR" and in_use == "+" for resource, _, in_use in self.usages)
 
 
 class Fault(NamedTuple):
-    """A part of a file that cannot be read.
+    """A problem in a frame file, because of which a part of it was not read.
 
     Attributes:
-        line: Line in the file, counted from 1.
+        line: Line number in the file, counted from 1.
         reason: What is wrong.
     """
 
@@ -124,16 +125,16 @@ def read_rolesets(data: bytes) -> list[Roleset | Fault]:
     """Read the rolesets of a frame file.
 
     Args:
-        data: The bytes of the XML file.
+        data: The contents of the XML file.
 
     Returns:
-        The rolesets in file order, and a `Fault` for each problem.
+        The rolesets that can be read, in file order, and a `Fault` for each problem.
     """
     try:
         return _rolesets(data)
     except expat.ExpatError as error:
         parts = [part for match in _ROLESET.finditer(data) for part in _alone(data, match)]
-        # All rolesets can be read, so the fault lies between them and is reported for the file.
+        # If each roleset alone can be read, the error is between the rolesets. It is reported for the file.
         if not any(isinstance(part, Fault) for part in parts):
             parts.append(_malformed(error))
         return parts
@@ -144,9 +145,9 @@ def read_rolesets(data: bytes) -> list[Roleset | Fault]:
 
 
 def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | Fault]:
-    """Read one roleset of a file that is not well-formed."""
+    """Read one roleset separately, because the file is not well-formed."""
     above = data.count(b"\n", 0, match.start())
-    # The indentation is kept so that columns in error messages are those of the file.
+    # The indentation is kept, so that column numbers in error messages are those of the file.
     indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
     try:
         return _rolesets(indent + match[0], above)
@@ -160,20 +161,21 @@ def _malformed(error: expat.ExpatError, above: int = 0) -> Fault:
 
 
 class _EntityDeclared(Exception):
-    """The file declares an XML entity; the argument is the line."""
+    """The exception for a file that declares an XML entity. Its argument is the line number."""
 
 
 def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:
-    """Parse a document that starts ``above`` lines into its file."""
+    """Read the rolesets of an XML document that starts after ``above`` lines of the file."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
-    # ElementTree's own parser does not report line numbers, so expat is driven by hand.
+    # Line numbers are needed, which ElementTree's own parser does not report, so expat is called directly.
     parser.buffer_text = True
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         builder.start(tag, {**attributes, _LINE: str(above + parser.CurrentLineNumber)})
 
-    # Expanding entities could use up the memory ("billion laughs"). No PropBank file declares any.
+    # Expanding entities could exhaust the memory ("billion laughs" attack).
+    # PropBank files declare no entities, so a file that declares one is not read.
     def entity(*declaration: object) -> None:
         raise _EntityDeclared(parser.CurrentLineNumber)
 
@@ -188,7 +190,7 @@ def _rolesets(data: bytes, above: int = 0) -> list[Roleset | Fault]:
 def _roleset(element: Element) -> Roleset:
     roles = {
         number: Role(number, role.get("f", "").upper(), one_line(role.get("descr", "")))
-        # If a role number occurs twice, the first one counts.
+        # If a role number occurs several times, the first role with the number counts.
         for role in reversed(list(element.iter("role")))
         if (number := role.get("n", "")).isdigit()
     }
@@ -225,20 +227,20 @@ def _text(element: Element) -> str:
 
 Counts = dict[str, int]
 _CLASSES = {"r": "j"}
-"""Word classes to look up under another letter: PropBank lists adverbs as adjectives."""
+"""Letters that PropBank uses for other word classes: it lists adverbs as adjectives."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameEntry:
-    """A frame of the shipped table.
+    """A PropBank frame, read from a row of ``frames.tsv``.
 
     Attributes:
-        id: AMR's frame id, ``give-01``.
-        functions: Function tag by role number: ``{"0": "PAG"}``.
-        verbal: Whether a verb is among its aliases.
-        examples: Number of annotated examples in PropBank.
-        seen: How often each argument signature (``dobj``, ``prep_to``) had each role in the examples; the
-            role is a number, or ``M`` for a modifier.
+        id: Frame id in AMR, such as ``give-01``.
+        functions: Function tags by role number: ``{"0": "PAG"}``.
+        verbal: Whether one of the words of the frame is a verb.
+        examples: Number of annotated examples of the frame in PropBank.
+        seen: For each signature of an argument, such as ``dobj`` or ``prep_to``, how often it had each role
+            in the examples. A role is a number, or ``M`` for a modifier.
     """
 
     id: str
@@ -250,22 +252,23 @@ class FrameEntry:
 
 @dataclass(slots=True)
 class FrameTable:
-    """Frames by id, and frame ids by word.
+    """The frames by id, and their ids by word.
 
     Attributes:
-        frames: Frame by id.
-        aliases: Frame ids by word class and lemma: ``("v", "give_up")``.
+        frames: Frames by id.
+        aliases: Frame ids by word class and lemma, such as ``("v", "give_up")``.
     """
 
     frames: dict[str, FrameEntry] = field(default_factory=dict[str, FrameEntry])
     aliases: dict[tuple[str, str], list[str]] = field(default_factory=dict[tuple[str, str], list[str]])
 
     def add_frames(self, rows: Iterable[str]) -> None:
-        """Add rows of ``frames.tsv``.
+        """Add frames from rows of ``frames.tsv``.
 
         Args:
-            rows: Tab-separated rows: frame id, roles as ``number:function``, aliases as ``class:lemma``,
-                number of annotated examples, and ``signature=role:count`` for each signature in the examples.
+            rows: Tab-separated rows with the cells: frame id; roles as ``number:function``; words as
+                ``class:lemma``; number of annotated examples; counts of the roles in the examples as
+                ``signature=role:count``.
         """
         for row in rows:
             id, roles, aliases, examples, seen = row.split("\t")
@@ -282,26 +285,26 @@ class FrameTable:
                 self.aliases.setdefault((pos, lemma.lower()), []).append(id)
 
     def candidates(self, lemma: str, kind: str) -> list[str]:
-        """Return the frames of a lemma in a word class, in PropBank's order.
+        """Return the frames that a word can have, in PropBank's order.
 
         Args:
-            lemma: The lemma, with ``_`` before a particle: ``give_up``.
-            kind: ``v``, ``n``, ``j`` or ``r`` (adverb).
+            lemma: The lemma; a particle is joined by ``_``, as in ``give_up``.
+            kind: The word class: ``v``, ``n``, ``j`` or ``r`` (adverb).
 
         Returns:
-            Frame ids; empty for an unknown word.
+            The frame ids; empty for an unknown word.
         """
         return self.aliases.get((_CLASSES.get(kind, kind), lemma), [])
 
 
 @lru_cache(maxsize=1)
 def load_frames() -> FrameTable:
-    """Return the frame table that ships with the package.
+    """Return the frame table in the package.
 
-    The table is read once and shared.
+    The table is read on the first call, and later calls return the same object.
 
     Returns:
-        The frames that AMR uses.
+        The table of the frames that AMR uses.
 
     Example:
         >>> frames = load_frames()

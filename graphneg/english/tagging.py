@@ -1,14 +1,22 @@
-"""A small part-of-speech tagger that takes tens of microseconds per sentence.
+"""A small part-of-speech tagger that needs only tens of microseconds per sentence.
 
-The surface decoder tags each sentence that it edits, and cannot wait for a neural tagger. The tagger is a
-bigram Viterbi decoder over hand-set costs (``tagging.tsv``). Open-class words get their possible tags from
-lemminflect. The AMR graph adds evidence: a token aligned to a verb frame is probably a verb, and a token
-aligned to a plain concept is probably not.
+The surface decoder tags each sentence that it edits, and a neural tagger would be too slow for that. The
+tagger is a bigram Viterbi decoder whose costs were set by hand (``tagging.tsv``). The possible tags of
+open-class words come from lemminflect. The AMR graph of the sentence gives further evidence: a token that is
+aligned to the frame of a verb is probably a verb, and a token that is aligned to a plain concept is probably
+not.
 
-Tags are Penn Treebank tags with these additions: ``PRS`` subject pronoun, ``PRO`` object pronoun, ``PN``
-indefinite or demonstrative pronoun, ``PS`` possessive, ``AX`` finite form of *be*, *have* or *do*, ``SC``
-subordinator, ``NEG`` *not*, ``QT`` quotation mark or bracket, ``PU`` other mark within a sentence, ``EN``
-sentence end.
+The tags are those of the Penn Treebank, with these additions:
+
+- ``PRS``, ``PRO``: subject pronoun, object pronoun
+- ``PN``: indefinite or demonstrative pronoun
+- ``PS``: possessive pronoun
+- ``AX``: finite form of *be*, *have* or *do*
+- ``SC``: subordinating conjunction
+- ``NEG``: *not*
+- ``QT``: quotation mark or parenthesis
+- ``PU``: other punctuation mark within a sentence
+- ``EN``: end of a sentence
 
 >>> tag(["She", "saw", "the", "saw", "."], {})
 ['PRS', 'VBD', 'DT', 'NN', 'EN']
@@ -22,7 +30,7 @@ from functools import lru_cache
 from graphneg.english.words import inflections, readings, table_rows, word_class
 
 Costs = dict[str, float]
-"""Cost by tag: 0 is usual, 6 is almost impossible."""
+"""Cost of each tag: 0 means usual, and 6 almost impossible."""
 
 NOUNS = frozenset({"NN", "NNS", "NNP"})
 """Tags of nouns."""
@@ -31,13 +39,13 @@ FINITE = frozenset({"VBP", "VBZ", "VBD", "AX", "MD"})
 VERBS = FINITE | {"VB", "VBN", "VBG"}
 """Tags of all verb forms."""
 _UNUSUAL = 3.0
-"""Transition cost of a tag pair that the table does not list."""
+"""Cost of a transition between two tags that the table does not list."""
 _OPEN = {"NOUN": ("NN", "NNS"), "VERB": ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG")}
 _VERB_TAGS = frozenset(_OPEN["VERB"])
 _ENDS = frozenset(".!?…")
 _QUOTES = frozenset("\"'“”‘’«»()[]{}`")
 _UNOWNED = word_class("no-owners")
-"""Words after which *'s* is a form of *be* or *have* and never a genitive: *it's late*."""
+"""Words after which *'s* is a form of *be* or *have* and never a genitive ending: *it's late*."""
 _BEFORE_ADJECTIVES = word_class("before-adjectives")
 _BY_ENDING = (
     (("ly",), {"RB": 0.0, "JJ": 1.0}),
@@ -48,7 +56,7 @@ _BY_ENDING = (
 
 
 def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
-    """Return the tag costs of closed-class words, and the transition costs by preceding tag."""
+    """Return the tag costs of closed-class words, and the transition costs between tags, from the table."""
     words: dict[str, Costs] = {}
     follows: dict[str, Costs] = {}
     for kind, name, cells in table_rows("graphneg.english", "tagging.tsv"):
@@ -62,17 +70,17 @@ def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
 
 
 CLOSED, FOLLOWS = _read_costs()
-"""Tag costs by closed-class word, and transition costs by preceding tag."""
+"""Tag costs of each closed-class word; and for each tag, the costs of the tags that may follow it."""
 
 
 def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
-    """Tag each token of a sentence.
+    """Return the part-of-speech tag of each token of a sentence.
 
     Args:
         tokens: The tokens, as `graphneg.english.tokens.tokenize` splits them.
-        frames: Evidence of the graph by token index: ``verb`` (the token is a form of the verb that names its
-            frame), ``predicate`` (another frame) or ``plain`` (a concept that is not a frame). Tokens without
-            evidence are left out.
+        frames: Evidence from the graph, by token index: ``verb`` (the token is a form of the verb that its
+            frame is named after), ``predicate`` (the token has another frame) or ``plain`` (the token has a
+            concept that is not a frame). Tokens without evidence are left out.
 
     Returns:
         One tag per token.
@@ -101,30 +109,30 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
 
 
 def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs:
-    """Return the tag costs of a token in its context."""
+    """Return the tag costs of a token, given the token before it and the evidence from the graph."""
     before = tokens[index - 1] if index else "."
     if tokens[index].lower() in ("'s", "’s") and index:
-        # "let's go": 's is the pronoun us.
+        # In "let's go", 's is the pronoun "us", so it is tagged as an object pronoun.
         if before.lower() == "let":
             return {"PRO": 0.0}
-        # "it's late", "who's there": 's is a verb, never a genitive.
+        # In "it's late" and "who's there", 's is a verb and never a genitive ending.
         if before.lower() in _UNOWNED:
             return {"AX": 0.0}
     costs = _emissions(tokens[index], before in _ENDS or before in _QUOTES)
-    # "very clear", "is nice": after a degree word or a form of be, an adjective (no participle) stays one,
-    # whatever the graph says. Adjectives are often PropBank frames.
+    # After "very", "is" or the like, a word that can be an adjective but not a participle is an adjective.
+    # The evidence of the graph is then ignored, because adjectives often have PropBank frames.
     describes = "JJ" in costs and before.lower() in _BEFORE_ADJECTIVES and not {"VBN", "VBG"} & costs.keys()
     if describes or frame is None or len(costs) == 1:
         return costs
     adjusted = dict(costs)
     for known in costs:
         is_verb = known in _VERB_TAGS
-        # The concept of "walk" in "a long walk" is walk, not walk-01, so the token is no verb.
+        # In "a long walk", the concept is "walk" and not walk-01, so a verb tag becomes more costly.
         if frame == "plain" and is_verb:
             adjusted[known] += 2.0
         elif frame == "verb" and not is_verb and known != "AX":
             adjusted[known] += 1.2
-        # Nouns can be frames, too ("decision" is decide-01), so this evidence is weak.
+        # A noun can also have a frame ("decision" has decide-01), so this evidence is weak.
         elif frame == "predicate" and known in ("NN", "NNS"):
             adjusted[known] += 0.3
     return adjusted
@@ -132,15 +140,15 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
 
 @lru_cache(maxsize=65536)
 def _emissions(token: str, sentence_start: bool) -> Costs:
-    """Return the tag costs of a token without its context."""
+    """Return the tag costs of a token, regardless of its context."""
     low = token.lower().replace("’", "'")
     if not any(character.isalnum() for character in token):
-        # "." and "..." end a sentence; ".," does not.
+        # A sentence ends at "." and "...", but not at ".,".
         if token[0] in _ENDS and (len(token) == 1 or token[0] != "." or token.startswith("..")):
             return {"EN": 0.0}
         return {"QT" if token in _QUOTES else "CC" if token == "&" else "PU": 0.0}
     if token[0].isdigit():
-        # "21st" is an adjective or a number.
+        # "21st" can be an adjective or a number, and is usually an adjective.
         return {"CD": 0.0} if not low.endswith(("st", "nd", "rd", "th")) else {"JJ": 0.0, "CD": 0.5}
     if low == "'s":
         return {"AX": 0.5, "POS": 0.5, "PRO": 4.0}
@@ -149,10 +157,10 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
         return known
     costs = dict(known or {})
     for candidate, cost in _open_class(low).items():
-        # A closed-class word is rarely used in an open class: "will" is a modal before it is a noun.
+        # A closed-class word is rarely used as an open-class word: "will" is more often a modal than a noun.
         costs.setdefault(candidate, cost + (2.0 if known else 0.0))
     if token[0].isupper() and low not in CLOSED:
-        # Every word has a capital at the start of a sentence, so there the capital says little.
+        # Every word is capitalised at the start of a sentence, so there a capital is weak evidence.
         if sentence_start:
             costs.setdefault("NNP", 1.0 if not costs else 2.5)
         else:
@@ -162,7 +170,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
 
 @lru_cache(maxsize=65536)
 def _open_class(low: str) -> Costs:
-    """Return the tag costs of an open-class word by the dictionary, or by its ending if it is unknown."""
+    """Return the tag costs of an open-class word: from the dictionary, or else by its ending."""
     costs: Costs = {}
     by_upos = readings(low)
     for upos, lemmas in by_upos.items():
@@ -173,7 +181,7 @@ def _open_class(low: str) -> Costs:
         for lemma in lemmas if upos in _OPEN else ():
             forms = inflections(lemma, upos)
             costs.update((penn, 0.2) for penn in _OPEN[upos] if low in forms.get(penn, ()))
-    # "sheep" is singular or plural. The ending decides which one is more likely.
+    # A word such as "sheep" can be singular or plural. Its ending shows which one is more likely.
     if "NNS" in costs and "NN" in costs:
         plural = low.endswith("s") and not low.endswith("ss")
         costs["NN" if plural else "NNS"] += 1.0 if plural else 1.2
@@ -181,7 +189,7 @@ def _open_class(low: str) -> Costs:
         costs["JJ"] += 0.2
     if costs:
         return costs
-    # The word is not in the dictionary, so its ending decides: most words in -ly are adverbs.
+    # For a word that the dictionary does not list, the ending decides. Most words in -ly are adverbs.
     for endings, usual in _BY_ENDING:
         if low.endswith(endings):
             return usual

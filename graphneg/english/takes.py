@@ -1,8 +1,9 @@
-"""Selectional preferences: which nouns occur as subjects and objects of which verbs.
+"""Selectional preferences: which nouns are used as subjects and objects of which verbs.
 
-A transform that replaces a noun should choose one that its verb can take. ``takes.tsv`` counts the nouns of
-parsed dialogues by verb and role; ``python -m tools.takes`` writes it. Counts are generalised by noun sorts:
-the nouns in one row of ``nouns.tsv`` are similar and replace each other.
+If a transform replaces a noun, the new noun should be one that is used with the verb. ``takes.tsv``, which
+``python -m tools.takes`` creates, counts how often each noun occurs with each verb and role in parsed
+dialogues. Many possible nouns were never seen with a verb. So the counts are generalised to sorts of nouns: a
+sort consists of the similar nouns in one row of ``nouns.tsv``, which can replace each other.
 
 >>> "like food" in takes("eat-01", "ARG1"), sort_of("soup")
 (True, 'like food')
@@ -18,23 +19,23 @@ from graphneg.english.noun_kinds import OTHER, kind_of, lexeme
 from graphneg.english.words import table_rows
 
 OFTEN = 2
-"""Minimum count of a sort for all its nouns to be accepted."""
+"""Minimum count of a sort with a verb for all nouns of the sort to be accepted."""
 CHOOSY = 48
-"""Maximum number of sorts and single nouns. A verb that takes more has no usable preference."""
+"""Maximum number of sorts and single nouns of a verb. A verb with more of them has no useful preference."""
 
 
 @lru_cache(maxsize=65536)
 def sort_of(concept: str) -> str | None:
-    """Return the sort of a noun, named after the first noun of its row.
+    """Return the sort of a noun, which is named after the first noun in its row of the table.
 
     >>> sort_of("cat"), sort_of("apple-pie"), sort_of("quick")
     ('like horse', 'like food', None)
 
     Args:
-        concept: A concept or term; the last of several words decides.
+        concept: An AMR concept or a term. If it has several words, the last word counts.
 
     Returns:
-        ``like NOUN``, or ``None`` if the table does not list the noun.
+        The name of the sort, ``like NOUN``; ``None`` if the table does not list the noun.
     """
     head = _heads().get(lexeme(concept).rpartition(" ")[2])
     return None if head is None else f"like {head}"
@@ -48,13 +49,13 @@ def _heads() -> dict[str, str]:
 
 @cache
 def taken() -> Mapping[tuple[str, str], Mapping[str, int]]:
-    """Return the count of each noun by verb lexeme and role.
+    """Return how often each noun occurs with each verb and role.
 
     >>> taken()["drink", "ARG1"]["tea"] > 1
     True
 
     Returns:
-        Noun counts by pairs such as ``("drink", "ARG1")``.
+        The counts by noun, for each pair of a verb and a role such as ``("drink", "ARG1")``.
     """
     return {
         (verb, role): {noun: int(n) for noun, _, n in (pair.partition(":") for pair in nouns.split(" "))}
@@ -64,29 +65,29 @@ def taken() -> Mapping[tuple[str, str], Mapping[str, int]]:
 
 @lru_cache(maxsize=8192)
 def takes(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[str, ...]:
-    """Return the noun sorts and single nouns that a frame takes in a role, most frequent first.
+    """Return the sorts and single nouns that are used with a frame in a role, most frequent first.
 
     >>> "like food" in takes("eat-01", "ARG1"), takes("eat-01", "ARG1", frozenset({"vehicle"}))
     (True, ())
 
     Args:
-        frame: A frame id; its sense is ignored.
+        frame: Id of the frame. Its sense number is ignored.
         role: ``ARG0`` or ``ARG1``.
         kinds: Noun kinds to consider; ``None`` considers all.
 
     Returns:
-        Sorts seen at least `OFTEN` times, and single nouns of rarer sorts; empty if there are more than
-        `CHOOSY` of them.
+        The sorts that occur at least `OFTEN` times, and the single nouns of rarer sorts. Empty if there are
+        more than `CHOOSY` in total.
     """
     found, sorts = Counter[str](), Counter[str]()
     for noun, n in taken().get((lexeme(frame), role), {}).items():
-        # Nouns of no kind, such as amounts, say nothing about a preference.
+        # Nouns without a kind, such as amounts, give no evidence of a preference.
         kind = kind_of(noun)
         if kind != OTHER and (kinds is None or kind in kinds):
             found[noun] += n
             sorts[sort_of(noun) or noun] += n
     often = {sort: n for sort, n in sorts.items() if n >= OFTEN}
-    # A sort that was seen once is no evidence for its other nouns.
+    # A rare sort is no evidence for its other nouns, so only the nouns that were seen are returned.
     rare = {noun: n for noun, n in found.items() if sort_of(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= CHOOSY else ()

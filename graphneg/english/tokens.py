@@ -1,12 +1,12 @@
 """Split texts into tokens, words and sentences, and normalise how they are written.
 
-`tokenize` accepts raw text (``I don't know, sir.``) and tokenised text (``I do n't know , sir .``). Both give
-the same token texts, with character offsets into their own text.
+`tokenize` accepts raw text (``I don't know, sir.``) and tokenised text (``I do n't know , sir .``). Both
+forms of a text give the same tokens; only the character offsets differ.
 
-Corpora differ in spacing: DailyDialog writes ``I ’ ll come , then .`` A language model that reads such text
-writes worse, and learns to write that way. So models get text in the usual spacing (`closed_up`), and their
-output gets the spacing of the corpus back (`spaced_as`, `taken_apart`). Otherwise a ranker could recognise
-generated replies by their spaces.
+Corpora differ in their spacing. DailyDialog, for example, writes ``I ’ ll come , then .`` A language model
+writes worse if it reads such text, and learns to write in the same way. So models get text in standard
+spacing (`closed_up`). Their output then gets the spacing of the corpus (`spaced_as`, `taken_apart`), since
+otherwise a ranker could recognise generated responses by their spacing.
 
 >>> [token.text for token in tokenize("I don't know, sir.")]
 ['I', 'do', "n't", 'know', ',', 'sir', '.']
@@ -22,12 +22,12 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-"""A word of letters with its clitics: ``don't`` is one word."""
+"""A pattern for a word that consists of letters, including its clitics: ``don't`` is one word."""
 _NON_SPACE = re.compile(r"\S*\w\S*")
 _ANY_WORD = re.compile(r"\w+(?:['’-]\w+)*")
-# Alternatives in order: URLs, e-mail addresses, "n't", other clitics, acronyms ("U.S."), abbreviations, runs
-# of dots and dashes, numbers with ordinals, units and compounds ("3:30pm", "10-year"), words with clitics and
-# hyphens, other word characters, single marks.
+# `_TOKEN` first tries URLs, e-mail addresses, "n't", other clitics, acronyms and abbreviations.
+# `_TOKEN` then tries sequences of dots and dashes, and numbers with units and compounds ("3:30pm").
+# `_TOKEN` finally tries words with clitics and hyphens, other word characters, and single marks.
 _TOKEN = re.compile(
     r"""
       (?:https?://|www\.)\S+
@@ -45,18 +45,19 @@ _TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CLITIC = re.compile(r"(?P<stem>.+?)(?P<clitic>n['’]t|['’](?:s|m|re|ll|ve|d))$", re.IGNORECASE)
-# As in the Penn Treebank: "cannot" is two tokens, "can" and "not".
+# As in the Penn Treebank, "cannot" is split into the tokens "can" and "not".
 _CANNOT = re.compile(r"(can)(not)$", re.IGNORECASE)
-# A sentence ends after an end mark and closing quotes, if the next word has a capital.
+# A sentence ends after an end mark and any closing quotes, if a capital letter follows.
 _END = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z])")
-# Abbreviations and initials ("J. Smith") end with a dot but no sentence ends there.
+# Abbreviations and initials ("J. Smith") end with a dot, but the sentence continues.
 _NO_END = re.compile(r"(?:^|\W)(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|U\.S|a\.m|p\.m|[A-Z])\.$")
 _DOTS = re.compile(r"\.+")
 _SURE_ENDS = frozenset("!?…。！？")
 _CLOSING = frozenset("”’)]»")
 _QUOTE = '"'
-# The patterns below differ in how much they take for a split clitic. This one also closes "I' m" and "I 'm",
-# in lower case or with an initial capital, as title-cased corpora have it.
+# The patterns for separated clitics differ in the forms that they accept.
+# `_CLITIC_APART` also accepts the forms "I' m" and "I 'm".
+# `_CLITIC_APART` accepts clitics with an initial capital, as in title-cased corpora: "I ' Ve".
 _CLITIC_APART = re.compile(r"(?<=\w) ?(['’]) ?(?=(?:s|t|m|d|re|ve|ll|S|T|M|D|Re|Ve|Ll)\b)")
 _LOOSE_CLITIC = re.compile(
     r"\b([^\W\d_]+) ?(['’´`]) (s|t|m|d|re|ve|ll)\b|\b([^\W\d_]+)([´`])(s|t|m|d|re|ve|ll)\b", re.IGNORECASE
@@ -64,19 +65,19 @@ _LOOSE_CLITIC = re.compile(
 _APOSTROPHE = "'"
 _ANY_APART = re.compile(r"(?<=\w) ?(?:' ?| ')(?=(?:s|m|d|t|ll|re|ve)\b)", re.IGNORECASE)
 _NOT_APART = re.compile(r"(?<=\w) n ?' ?t\b", re.IGNORECASE)
-# Spaces inside a pair of double quotes: '" hello "'. Quotes next to letters are left alone, since they may be
-# unpaired.
+# `_INSIDE_QUOTES` matches a pair of double quotes with spaces inside: '" hello "'.
+# Quotes next to letters are not matched, because they may be unpaired.
 _INSIDE_QUOTES = re.compile(r'(?<!\w)" ([^"]*[^"\s]) "(?!\w)')
 _BOTH_APART = re.compile(r"(?<=\w) (['’]) (s|m|re|ll|ve|d|t)\b", re.IGNORECASE)
 _NOT = re.compile(r" ?n(['’])t\b", re.IGNORECASE)
 _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
-# Spaces before a mark are dropped, except before emoticons such as " :)" and " :-(".
+# Spaces before a punctuation mark are removed, except before emoticons such as " :)" and " :-(".
 _BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
-# A space is added behind a mark that is glued to the next word: "then .Is it". For a full stop this needs two
-# small letters before it and a capital behind it, so that "U.S." and "e.g." stay.
+# A space is added after a punctuation mark that is directly followed by a word: "then .Is it".
+# A full stop must also have two small letters before it and a capital after it, unlike in "U.S."
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
-# "8 : 30" and "10 , 000" are single numbers.
+# "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.
 _IN_NUMBER = re.compile(r"(?<=\d) ?([:,]) ?(?=\d\d)")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "´": "'", "`": "'", "“": '"', "”": '"'})
 _PLAIN_MARKS = _QUOTES | str.maketrans({"–": "-", "—": "-", "…": "..."})
@@ -88,12 +89,12 @@ _HALF = 0.5
 
 
 class TextSpan(NamedTuple):
-    """A token with its place in the source: ``text == source[start:end]``.
+    """A token with its position in the text: ``token.text == text[token.start:token.end]``.
 
     Attributes:
-        text: The token's characters.
+        text: The characters of the token.
         start: Offset of the first character.
-        end: Offset behind the last character.
+        end: Offset after the last character.
     """
 
     text: str
@@ -102,11 +103,11 @@ class TextSpan(NamedTuple):
 
 
 class SentenceSpan(NamedTuple):
-    """A sentence of a text.
+    """A sentence, and the position of its first token in the text.
 
     Attributes:
-        text: The sentence as the source writes it.
-        first_token: Index of its first token among the tokens of the whole text.
+        text: The sentence exactly as it is written in the text.
+        first_token: Index of the first token of the sentence among all tokens of the text.
     """
 
     text: str
@@ -114,7 +115,7 @@ class SentenceSpan(NamedTuple):
 
 
 def tokenize(text: str) -> tuple[TextSpan, ...]:
-    """Split a text into tokens; contractions are split as in the Penn Treebank.
+    """Split a text into tokens. Contractions are split as in the Penn Treebank.
 
     >>> [token.text for token in tokenize("I can't, sir.")]
     ['I', 'ca', "n't", ',', 'sir', '.']
@@ -123,7 +124,7 @@ def tokenize(text: str) -> tuple[TextSpan, ...]:
         text: Raw or tokenised text.
 
     Returns:
-        The tokens in order, with character offsets.
+        The tokens in text order, with their character offsets.
     """
     tokens: list[TextSpan] = []
     for match in _TOKEN.finditer(text):
@@ -132,7 +133,7 @@ def tokenize(text: str) -> tuple[TextSpan, ...]:
 
 
 def _without_clitics(word: str, start: int) -> list[TextSpan]:
-    """Split the clitics off the end of a word: ``shouldn't've`` has two."""
+    """Split a word into its stem and its clitics, of which it may have several: ``shouldn't've``."""
     parts: list[TextSpan] = []
     end = start + len(word)
     while match := _CLITIC.match(word) or _CANNOT.match(word):
@@ -153,13 +154,13 @@ def words_of(text: str) -> list[str]:
         text: The text.
 
     Returns:
-        The words; numbers and hyphenated compounds are words, too.
+        The words. Numbers and hyphenated compounds also count as words.
     """
     return _ANY_WORD.findall(text.lower())
 
 
 def word_count(text: str) -> int:
-    """Count the words of a text, as separated by spaces.
+    """Count the words of a text that are separated by spaces.
 
     >>> word_count("At 8 o'clock - sharp!")
     4
@@ -168,21 +169,21 @@ def word_count(text: str) -> int:
         text: The text.
 
     Returns:
-        The number of space-separated parts that have a letter or digit.
+        The number of parts between spaces that contain a letter or a digit.
     """
     return len(_NON_SPACE.findall(text))
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of edited text, with white space collapsed.
+    """Split edited text into sentences, and collapse white space.
 
-    A sentence ends at a mark before a capital. Abbreviations do not end one.
+    A sentence ends at an end mark if a capital letter follows. It does not end after an abbreviation.
 
     >>> list(sentences("Mr. Ode left.  Did he  say why?"))
     ['Mr. Ode left.', 'Did he say why?']
 
     Args:
-        text: Text with standard capitalisation.
+        text: Text with standard capitalisation, such as that of a book.
 
     Yields:
         The sentences in order.
@@ -198,17 +199,17 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def typed_sentences(text: str) -> list[SentenceSpan]:
-    """Split a typed text, such as a chat turn, into sentences.
+    """Split informal text, such as a chat message, into sentences.
 
-    Capitals are unreliable there. ``!`` and ``?`` always end a sentence. Dots, and marks inside quotes, end
-    one only if the next word does not start with a small letter. No token is split, so the tokens of the
-    sentences are those of the text.
+    In such text, capital letters are not reliable. A sentence always ends after ``!`` and ``?``. It ends
+    after dots, or after an end mark inside quotes, only if the next word does not start with a small letter.
+    A token is never split, so the tokens of all sentences together are the tokens of the text.
 
     >>> [sentence.text for sentence in typed_sentences("Mr. Wu left... why? i asked him .")]
     ['Mr. Wu left... why?', 'i asked him .']
 
     Args:
-        text: Text as typed.
+        text: The text as it was typed.
 
     Returns:
         The sentences in order.
@@ -220,7 +221,7 @@ def typed_sentences(text: str) -> list[SentenceSpan]:
     for number, token in enumerate(tokens):
         if token.text == _QUOTE:
             quoting = not quoting
-        # A closing quote or bracket behind an end mark belongs to the sentence: 'He said "go."'
+        # A closing quote or bracket after an end mark belongs to the same sentence: 'He said "go."'
         closes = token.text in _CLOSING or (token.text == _QUOTE and not quoting)
         sure = token.text in _SURE_ENDS
         ended = sure or bool(_DOTS.fullmatch(token.text)) or (ended and closes)
@@ -232,13 +233,13 @@ def typed_sentences(text: str) -> list[SentenceSpan]:
 
 
 def _begins(token: str, quoting: bool) -> bool:
-    """Return whether a token may start a sentence: no end mark, closing quote or bracket."""
+    """Return whether a token may start a sentence. End marks, closing quotes and closing brackets may not."""
     closes = token in _CLOSING or (token == _QUOTE and quoting)
     return not (closes or token in _SURE_ENDS or _DOTS.fullmatch(token))
 
 
 def one_line(text: str) -> str:
-    """Return a text with each run of white space replaced by one space.
+    """Replace each run of white space in a text by one space.
 
     >>> one_line(" Oh,  really? ")
     'Oh, really?'
@@ -247,17 +248,17 @@ def one_line(text: str) -> str:
         text: The text.
 
     Returns:
-        The text on one line, without white space at its ends.
+        The text on one line, without white space at the start and end.
     """
     return " ".join(text.split())
 
 
 def match_key(text: str) -> str:
-    """Return the normal form in which texts are compared.
+    """Return the normal form of a text, which is used to compare texts.
 
-    Two texts with the same words, order and marks have the same normal form. It ignores case, white space,
-    the shape of quotation marks, dashes and ellipses, and the spaces of a tokeniser beside punctuation and
-    inside contractions.
+    Texts that have the same words and punctuation marks in the same order have the same normal form.
+    Differences in case, in white space, in the shape of quotation marks, dashes and ellipses, and in the
+    spacing of punctuation and contractions are removed.
 
     >>> match_key(" I  don ’ t KNOW , sir ! "), match_key("I do n't know, sir!")
     ("i don't know,sir!", "i don't know,sir!")
@@ -266,16 +267,16 @@ def match_key(text: str) -> str:
         text: Raw or tokenised text.
 
     Returns:
-        The normal form.
+        The normal form, which is not meant to be read by people.
     """
-    # Case folding can leave decomposed characters, so the text is normalised again.
+    # Case folding can decompose characters, so the text is normalised again afterwards.
     plain = normalize("NFC", normalize("NFC", text).casefold()).translate(_PLAIN_MARKS)
     tight = _BESIDE_MARK.sub(r"\1", one_line(plain)).replace("''", '"')
     return normalize("NFC", _CAN_NOT.sub("cannot", _NOT_BEHIND_BLANK.sub("n't", tight)))
 
 
 def with_clitics(text: str) -> str:
-    """Return a text with split clitics joined to their words.
+    """Join the separated clitics of a text to their words.
 
     >>> with_clitics("I ' m sure they don ’ t.")
     "I'm sure they don’t."
@@ -284,16 +285,16 @@ def with_clitics(text: str) -> str:
         text: Raw or tokenised text.
 
     Returns:
-        The text; its apostrophes keep their shape.
+        The text with joined clitics. The shape of apostrophes does not change.
     """
     return _CLITIC_APART.sub(r"\1", text) if "'" in text or "’" in text else text
 
 
 def closed_up(text: str) -> str:
-    r"""Return a text in usual spacing: clitics joined, marks after their words, straight quotes, one line.
+    r"""Convert a text to standard spacing, with joined clitics and straight quotes, on one line.
 
-    Text in usual spacing is left as it is, except for quotes and line breaks, so applying the function twice
-    changes nothing more.
+    A text that already has standard spacing is not changed, except for its quotes and line breaks. Applying
+    the function a second time changes nothing.
 
     >>> closed_up("I ’ ll come , then .Is it far ?")
     "I'll come, then. Is it far?"
@@ -301,10 +302,10 @@ def closed_up(text: str) -> str:
     'They don\'t know (yet), but "it\'s Ann\'s".'
 
     Args:
-        text: Tokenised text, wholly or in parts.
+        text: Text that is tokenised completely or in part.
 
     Returns:
-        The text as people write it.
+        The text in standard spacing.
     """
     plain = one_line(text).translate(_QUOTES).replace("``", '"').replace("''", '"')
     joined = _ANY_APART.sub("'", _NOT_APART.sub("n't", plain))
@@ -314,7 +315,7 @@ def closed_up(text: str) -> str:
 
 
 def is_cut_up(text: str) -> bool:
-    """Return whether a text has spaces that tokenisers leave and people rarely write.
+    """Return whether a text has the spacing of tokenised text, which people rarely type.
 
     >>> is_cut_up("It ’ s late ."), is_cut_up("It's late :)")
     (True, False)
@@ -323,13 +324,13 @@ def is_cut_up(text: str) -> bool:
         text: The text.
 
     Returns:
-        Whether `closed_up` should mend it.
+        Whether the spacing should be corrected with `closed_up`.
     """
     return _CUT_UP.search(text) is not None
 
 
 def spaced_as(text: str, others: Sequence[str]) -> str:
-    """Return a text with a space before its punctuation, if most of the other texts have one.
+    """Put a space before the punctuation marks of a text, if most marks in other texts have one.
 
     >>> spaced_as("Yes, it is.", ["Is it far , then ?", "No ."])
     'Yes , it is .'
@@ -337,11 +338,12 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
     'Yes, it is.'
 
     Args:
-        text: The text to change.
-        others: Texts of the corpus, whose spacing is imitated.
+        text: The text whose spacing is changed.
+        others: Texts of the corpus whose spacing should be imitated.
 
     Returns:
-        The text, with the spaces if more than half of the marks in the other texts have one.
+        The text with spaces, if more than half of the punctuation marks in the other texts have one;
+        otherwise the text itself.
     """
     marks = [match for other in others for match in _MARK.finditer(other)]
     apart = sum(match.group(0)[0].isspace() for match in marks)
@@ -349,16 +351,16 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
 
 
 def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
-    """Join the split clitics of a text, and return how each one was written.
+    """Join the separated clitics of a text, and return the original form of each.
 
     >>> with_closed_clitics("Here' s the money. It's late, don ’ t go.")
     ("Here's the money. It's late, don’t go.", {"Here's": "Here' s", 'don’t': 'don ’ t'})
 
     Args:
-        text: A text as people write it.
+        text: A text in standard spacing, in which some clitics are separated.
 
     Returns:
-        The text with joined clitics, and the original form of each joined one.
+        The text with joined clitics, and the original form of each word that was changed.
     """
     written: dict[str, str] = {}
 
@@ -373,7 +375,7 @@ def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
 
 
 def stands_apart(text: str) -> bool:
-    """Return whether all apostrophes of contractions have spaces on both sides: ``It ’ s late``.
+    """Return whether the apostrophes of all contractions have spaces on both sides: ``It ’ s late``.
 
     >>> stands_apart("It ’ s late ."), stands_apart("It's late.")
     (True, False)
@@ -382,19 +384,19 @@ def stands_apart(text: str) -> bool:
         text: The text.
 
     Returns:
-        Whether there is such an apostrophe, and no contraction without the spaces.
+        Whether there is such an apostrophe, and no contraction is written without the spaces.
     """
     return _BOTH_APART.search(text) is not None and taken_apart(joined(text)) == text
 
 
 def joined(text: str) -> str:
-    """Return a text with the spaces around the apostrophes of its contractions removed.
+    """Remove the spaces around the apostrophes of contractions.
 
     >>> joined("It ’ s late , I don ’ t know .")
     'It’s late , I don’t know .'
 
     Args:
-        text: Text whose apostrophes have spaces on both sides.
+        text: A text in which the apostrophes of contractions have spaces on both sides.
 
     Returns:
         The text with joined contractions.
@@ -403,7 +405,7 @@ def joined(text: str) -> str:
 
 
 def taken_apart(text: str, like: str = "") -> str:
-    """Return a text with spaces around the apostrophes of its contractions.
+    """Put spaces around the apostrophes of contractions.
 
     >>> taken_apart("It’s late , I do n’t know .")
     'It ’ s late , I don ’ t know .'
@@ -411,11 +413,12 @@ def taken_apart(text: str, like: str = "") -> str:
     'You ’ re late .'
 
     Args:
-        text: The text to change.
-        like: A text whose apostrophe character is taken over; if it has none, the text keeps its own.
+        text: The text whose spacing is changed.
+        like: A text whose apostrophe character should be used. If it contains no contraction with spaces, the
+            apostrophes of the text itself are kept.
 
     Returns:
-        The text with separate apostrophes.
+        The text with spaces around the apostrophes.
     """
     match = _BOTH_APART.search(like)
     mark = match.group(1) if match is not None else r"\1"

@@ -1,8 +1,8 @@
-"""Dictionary knowledge about English words: readings, inflections, lemmas, stems, word classes.
+"""Look up English words in a dictionary: readings, inflections, lemmas, stems and word classes.
 
-Inflections come from lemminflect (`readings`, `inflections`). `lemma_of` gives one lemma of a word. `lemmas`
-and `stems` give all forms under which words are compared. `word_class`, `word_list` and `word_map` read the
-rows of ``word_classes.tsv``.
+The inflections are those of lemminflect (`readings`, `inflections`). `lemma_of` returns the most likely lemma
+of a word. `lemmas` and `stems` return all forms that count when words are compared. `word_class`, `word_list`
+and `word_map` read ``word_classes.tsv``.
 
 >>> readings("saw")["VERB"], inflections("see", "VERB")["VBD"]
 (('see', 'saw'), ('saw',))
@@ -27,9 +27,9 @@ from graphneg.errors import InputError
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CLITIC = re.compile(r"(?:n['’]t|['’](?:s|m|d|re|ve|ll|t))$")
 _LONGEST_WORD = 60
-"""Longer strings of letters are not words and get no lemma."""
+"""Maximum length of a word in letters. A longer string is not a word and has no content lemma."""
 _LONGEST_TAGGED = 40
-"""Longer words are not looked up in the dictionary."""
+"""Maximum length in letters of a word whose lemma is looked up; a longer word is its own lemma."""
 _UNIVERSAL = {"NN": "NOUN", "VB": "VERB", "JJR": "ADJ", "JJS": "ADJ", "RBR": "ADV", "RBS": "ADV"}
 _SUFFIX = re.compile(
     r"(?:ization|isation|ication|ations?|itions?|utions?|[st]?ions?|ements?|ments?|iness|ness|ances?|ences?"
@@ -40,14 +40,14 @@ _SUFFIX = re.compile(
 
 
 def table_rows(package: str, name: str) -> list[list[str]]:
-    """Return the rows of a tab-separated table that ships with a package.
+    """Return the rows of a tab-separated table in a package.
 
     Args:
         package: Name of the Python package.
-        name: File name within the package.
+        name: File name of the table within the package.
 
     Returns:
-        The cells of each row, without comment lines (``#``).
+        The cells of each row. Comment lines, which start with ``#``, are left out.
     """
     lines = files(package).joinpath(name).read_text("utf-8").splitlines()
     return [line.split("\t") for line in lines if not line.startswith("#")]
@@ -55,22 +55,22 @@ def table_rows(package: str, name: str) -> list[list[str]]:
 
 @cache
 def _tables() -> dict[str, str]:
-    """Return the words of each class as one string."""
+    """Return the words of each class in ``word_classes.tsv``, as one string separated by spaces."""
     return unique_rows(table_rows("graphneg.english", "word_classes.tsv"), "word_classes.tsv")
 
 
 def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
-    """Return the second cell of each row by its first cell.
+    """Return the rows of a table with two columns as a dictionary.
 
     Args:
-        rows: Rows of two cells.
-        table: Name of the table, for the message.
+        rows: Rows of a name and its words.
+        table: File name of the table, for error messages.
 
     Returns:
-        Cell by name.
+        The second cell of each row by its first cell.
 
     Raises:
-        InputError: A name occurs in two rows, or a row does not have two cells.
+        InputError: Two rows have the same first cell, or a row does not have exactly two cells.
     """
     cells: dict[str, str] = {}
     for row in rows:
@@ -83,23 +83,23 @@ def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
 
 
 def word_list(name: str) -> list[str]:
-    """Return the words of a class, in table order.
+    """Return the words of a class in the order of the table.
 
     Args:
-        name: Class name, ``months``.
+        name: Name of the class, such as ``months``.
 
     Returns:
-        The words; some classes have ``word:value`` instead.
+        The words. For a class whose words have values, the elements have the form ``word:value``.
     """
     return _tables()[name].split()
 
 
 @cache
 def word_class(name: str) -> frozenset[str]:
-    """Return the words of a class as a set.
+    """Return the words of a class, as a set.
 
     Args:
-        name: Class name, ``months``.
+        name: Name of the class, such as ``months``.
 
     Returns:
         The words.
@@ -109,28 +109,28 @@ def word_class(name: str) -> frozenset[str]:
 
 @cache
 def word_map(name: str) -> dict[str, str]:
-    """Return the values of the words of a class.
+    """Return the words of a class with their values.
 
     Args:
-        name: Name of a class whose cells are ``word:value``.
+        name: Name of a class whose words have values, written as ``word:value``.
 
     Returns:
-        Value by word.
+        The value of each word.
     """
     return dict(cell.split(":") for cell in word_list(name))
 
 
 CLOSED = word_class("closed")
-"""Words without topical content: closed classes, auxiliaries, answers and greetings."""
+"""Words that do not tell the topic of a text: closed classes, auxiliaries, answers and greetings."""
 
 
 @lru_cache(maxsize=1)
 def _lemminflect() -> tuple[Any, Any]:
-    """Return lemminflect's lemmatizer and inflection tables."""
-    # lemminflect's __init__ imports spaCy, and with it torch, if they are installed, in order to extend
-    # spaCy's tokens. That takes seconds and is not needed here. So its submodules are imported below an empty
-    # package, which is removed afterwards. A program that imports lemminflect itself still gets the whole
-    # package.
+    """Return the lemmatizer and the inflection tables of lemminflect."""
+    # If spaCy is installed, lemminflect's __init__ imports it (and so torch) to extend spaCy's tokens.
+    # Importing spaCy takes seconds, and its tokens are not used here.
+    # The submodules of lemminflect are therefore imported below an empty package, which is removed later.
+    # A program that imports lemminflect itself still gets the complete package.
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
     empty = spec is not None and name not in sys.modules
@@ -147,14 +147,14 @@ def _lemminflect() -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1 << 17)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
-    """Return the lemmas of a word by universal part of speech.
+    """Return the lemmas that a word can have, by universal part of speech.
 
     Args:
         word: A lower-case word.
 
     Returns:
-        Lemmas by ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``: *saw* is a form of one noun and
-        two verbs. Empty for an unknown word.
+        The lemmas by ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``. For example, *saw* can be a
+        form of one noun and of two verbs. Empty for an unknown word.
     """
     lemmas: dict[str, tuple[str, ...]] = _lemminflect()[0].getAllLemmas(word)
     return lemmas
@@ -162,15 +162,15 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1 << 16)
 def is_past(word: str) -> bool:
-    """Return whether a form can only be a past tense: *took*, *went*.
+    """Return whether a word form can only be a past tense, such as *took* and *went*.
 
     Args:
         word: A lower-case word.
 
     Returns:
-        False for *cut* (also the base form) and *taken* (a participle).
+        False, for example, for *cut* (which is also the base form) and *taken* (which is a participle).
     """
-    # "goes", "going" and "given" are forms of verbs but no past tense.
+    # Words such as "goes", "going" and "given" are forms of verbs, but they are not past tenses.
     if word in CLOSED or word.endswith(("s", "ing", "en")):
         return False
     known = readings(word)
@@ -179,14 +179,14 @@ def is_past(word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
-    """Return the lemmas of a word in one part of speech.
+    """Return the lemmas that a word can have as a given part of speech.
 
     Args:
-        word: A lower-case word; an unknown word is lemmatised by rules.
-        upos: Universal part of speech, ``VERB``.
+        word: A word in lower case. The lemma of an unknown word is derived by rules.
+        upos: Universal part of speech, such as ``VERB``.
 
     Returns:
-        The lemmas.
+        The lemmas of the word.
     """
     lemmas: tuple[str, ...] = _lemminflect()[0].getLemma(word, upos=upos)
     return lemmas
@@ -194,14 +194,14 @@ def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def inflections(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
-    """Return the inflected forms of a lemma by Penn tag.
+    """Return the inflected forms of a lemma, by Penn tag.
 
     Args:
-        lemma: The lemma.
-        upos: Universal part of speech, ``VERB``.
+        lemma: A lemma in lower case.
+        upos: Universal part of speech, such as ``VERB``.
 
     Returns:
-        Forms by tag: ``{"VBD": ("saw",), ...}``.
+        The forms by tag, such as ``{"VBD": ("saw",), ...}``.
     """
     forms: dict[str, tuple[str, ...]] = _lemminflect()[1].getAllInflections(lemma, upos)
     return forms
@@ -209,13 +209,14 @@ def inflections(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=65536)
 def american(word: str) -> str:
-    """Return the American spelling of a word, for comparison only.
+    """Return an American spelling of a word, for comparisons only.
 
     Args:
         word: A lower-case word.
 
     Returns:
-        The word with *-or*, *-ize*, *gray* and *center*; other words may be distorted in the same way.
+        The word with American endings (*-or*, *-ize*) and with *color*, *gray* and *center*. Other words with
+        similar endings may be changed as well, so the result is not always a word.
     """
     word = word.replace("colour", "color").replace("grey", "gray").replace("centre", "center")
     word = re.sub(r"(?<=..)our$", "or", word)
@@ -224,13 +225,13 @@ def american(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def lemmas(word: str) -> frozenset[str]:
-    """Return the lower-case word and every lemma that it may be a form of.
+    """Return a word in lower case, and all lemmas that it can have.
 
     Args:
-        word: A word or clitic.
+        word: A word in any case, or a clitic.
 
     Returns:
-        The forms, in American spelling.
+        The forms, also in American spelling.
 
     Example:
         >>> sorted(lemmas("Colours"))
@@ -241,7 +242,7 @@ def lemmas(word: str) -> frozenset[str]:
     forms = {low, american(low)}
     for known in readings(low).values():
         forms.update(american(lemma.lower()) for lemma in known)
-    # "goin'" is a spelling of "going".
+    # "goin'" is a colloquial spelling of "going".
     if low.endswith("n'"):
         forms.add(low[:-1] + "g")
     return frozenset(forms)
@@ -249,13 +250,13 @@ def lemmas(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def stems(word: str) -> frozenset[str]:
-    """Return rough stems, which related words share.
+    """Return rough stems of a word. Related words have at least one stem in common.
 
     Args:
         word: A word in any case.
 
     Returns:
-        Stems of at least three letters; *decision* and *decide* have one in common.
+        The stems, of at least three letters each. For example, *decision* and *decide* have one in common.
 
     Example:
         >>> stems("decision") & stems("decide")
@@ -263,7 +264,7 @@ def stems(word: str) -> frozenset[str]:
     """
     low = american(word.lower())
     stripped = {word_map("irregular-stems").get(low, low)}
-    # Two suffixes may follow each other: care-ful-ly.
+    # A word may have two suffixes, as in care-ful-ly, so suffixes are removed twice.
     for _ in range(2):
         for known in tuple(stripped):
             if (match := _SUFFIX.search(known)) and match.start() >= 3:
@@ -273,24 +274,24 @@ def stems(word: str) -> frozenset[str]:
 
 
 def _fold(stem: str) -> str:
-    """Undo consonant and vowel changes before a suffix: *beginn-er* and *begin*, *happi-ness* and *happy*."""
+    """Undo spelling changes at the end of a stem: *beginn-er* matches *begin*, and *happi-ness* *happy*."""
     if len(stem) > 3 and stem[-1] == stem[-2]:
         stem = stem[:-1]
     return stem[:-1] + "y" if stem.endswith("i") else stem
 
 
 def content_lemmas(text: str) -> tuple[str, ...]:
-    """Return the content lemmas of a text, each once, in text order.
+    """Return the distinct content lemmas of a text, in text order.
 
-    They are the keys of `Term` nodes. The function handles about 50,000 sentences per second, because it uses
-    no tagger. An ambiguous word gets its verb reading (*ran*, *left*, *saw*), a word in *-s* its noun
-    reading, so that inflected forms meet under one lemma.
+    The lemmas are the keys of `Term` nodes in the graph database. The function uses no tagger, so it is fast
+    (about 50,000 sentences per second). If a word is ambiguous, it gets the lemma of a verb (*ran*, *left*,
+    *saw*), or of a noun if it ends in *-s*. So all inflected forms of a word get the same lemma.
 
     Args:
         text: Raw or tokenised text.
 
     Returns:
-        Lower-case lemmas.
+        The lemmas in lower case.
 
     Example:
         >>> content_lemmas("I ran to the houses, but they didn ' t open their doors.")
@@ -302,7 +303,7 @@ def content_lemmas(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 17)
 def _content_lemma(word: str) -> str:
-    """Return the lemma of a content word, or the empty string."""
+    """Return the lemma of a word; the empty string if the word is not a content word."""
     bare = _CLITIC.sub("", word.lower())
     if not 1 < len(bare) <= _LONGEST_WORD or bare in CLOSED:
         return ""
@@ -311,23 +312,24 @@ def _content_lemma(word: str) -> str:
 
 
 _JUDGED = 200
-"""Number of words of a text by which its language is judged."""
+"""Maximum number of words, from the start of a text, by which its language is determined."""
 _FEW = 4
-"""Minimum number of words in the Latin script to judge a language by."""
+"""Minimum number of words that a text in the Latin script must have for its language to be determined."""
 
 
 def is_foreign(text: str) -> bool:
-    """Return whether a text is not English.
+    """Return whether a text is written in a language other than English.
 
-    The first 200 words are judged. A text is foreign if most of its letters are not Latin. A text of four
-    words or more is also foreign if few of its words are in the English dictionary and few are English
-    function words, or if it has at least as many function words of a neighbouring language as of English.
+    Only the first 200 words are used. A text is foreign if most of its letters are not Latin. A text of at
+    least four words is also foreign in two other cases. In the first, few of its words are in the English
+    dictionary and few are English function words. In the second, it has at least as many function words of a
+    neighbouring language as English ones, and many of its words are not in the dictionary.
 
     Args:
         text: The text.
 
     Returns:
-        Whether it is foreign; False for a shorter text in the Latin script.
+        Whether the text is foreign; always False for a text of fewer than four words in the Latin script.
 
     Example:
         >>> is_foreign("Das Hotel liegt direkt am Strand."), is_foreign("The hotel is right on the beach.")
@@ -335,16 +337,17 @@ def is_foreign(text: str) -> bool:
     """
     words = [match[0].lower() for match in islice(_LETTERS.finditer(text), _JUDGED)]
     letters = "".join(words)
-    # U+02B0 is the first code point behind the Latin and IPA blocks of Unicode.
+    # U+02B0 is the first code point after the Latin and IPA blocks of Unicode.
     if 2 * sum(letter < "ʰ" for letter in letters) < len(letters):
         return True
     foreign = sum(word in word_class("foreign-function-words") for word in words)
     english = sum(word in CLOSED for word in words)
     long = [word for word in words if len(word) > 1]
     known = sum(word in CLOSED or (word.isascii() and bool(readings(word))) for word in long)
-    # Slang and names lower the share of dictionary words, so such a text must lack English function words,
-    # too. A foreign text may share words with English ("Das Hotel ist modern"), so with foreign function
-    # words more of the words must be known.
+    # English slang and names are not in the dictionary either.
+    # So a text with few known words counts as foreign only if it also has few English function words.
+    # A foreign text may share many words with English ("Das Hotel ist modern").
+    # So if it contains foreign function words, a larger share of known words is needed to count as English.
     return len(words) >= _FEW and (
         (known < 0.4 * len(long) and english <= 0.25 * len(words))
         or (known < 0.7 * len(long) and foreign > 0 and foreign >= english)
@@ -360,20 +363,20 @@ def lemma_of(word: str, tag: str | None = None) -> str:
     ('ride', 'not', 'mouse')
 
     Args:
-        word: A lower-case word or clitic.
-        tag: Its Penn tag; without it the commonest reading is taken.
+        word: A word in lower case, or a clitic.
+        tag: The Penn tag of the word; ``None`` if it is not known, which gives the most common lemma.
 
     Returns:
-        The lemma; an unknown word is its own.
+        The lemma. An unknown word is returned unchanged.
     """
     return _commonest_lemma(word) if tag is None else _tagged_lemma(word, tag)
 
 
 def _commonest_lemma(word: str) -> str:
-    """Return the lemma of a word whose tag is not known."""
+    """Return the most common lemma of a word whose tag is not known."""
     known = readings(word)
     verbs, nouns = known.get("VERB", ()), known.get("NOUN", ())
-    # "evening" is no form of "even", and "glasses" is a noun of its own.
+    # These are nouns of their own: "evening" is not a form of "even", and "glasses" is not one of "glass".
     if word in word_class("nouns-in-ing") or (word.endswith("s") and word in nouns):
         return word
     if nouns and word.endswith("s"):
@@ -387,39 +390,39 @@ def _tagged_lemma(word: str, tag: str) -> str:
     """Return the lemma of a word with a Penn tag."""
     if tag == "POS":
         return word
-    # "he'd gone" has the tag VBD, "he'd go" the tag MD.
+    # In "he'd gone", 'd has the tag VBD and the lemma "have". In "he'd go", it has the tag MD.
     if word == "'d" and tag == "VBD":
         return "have"
-    # Forms such as "does" or "thought" can be nouns, which keep their regular lemma.
+    # Irregular forms such as "does" and "thought" can also be nouns, which have a regular lemma.
     irregular = word_map("irregular-forms").get(word)
     if irregular is not None and (tag not in {"NN", "NNS"} or word in {"people", "men"}):
         return irregular
-    # The dictionary also lists "leave" as the singular.
+    # The dictionary lists "leave" as a singular of "leaves" as well, but "leaf" is meant.
     if word == "leaves" and tag == "NNS":
         return "leaf"
     upos = _UNIVERSAL.get(tag) or _UNIVERSAL.get(tag[:2] if tag[:2] in ("NN", "VB") and tag != "NNP" else "")
     if upos is None or len(word) > _LONGEST_TAGGED or not word.isascii():
         return word
     known = lemmas_as(word, upos)
-    # A singular noun is its own lemma, although the dictionary may also read it as a form of another: "data"
-    # of "datum".
+    # A singular noun is its own lemma.
+    # The dictionary may also list a singular noun as a form of another noun: "data" as a form of "datum".
     if not known or (tag == "NN" and (word in known or word in ("leave", "stave", "axe"))):
         return word
     return next((lemma for lemma in known if lemma != word), word) if tag == "NNS" else known[0]
 
 
 def right_article(word: str, following: str) -> str:
-    """Return the form of an indefinite article that fits the next word.
+    """Return the indefinite article that fits the next word, if a word is an indefinite article.
 
     >>> right_article("a", "apple"), right_article("An", "pear"), right_article("the", "apple")
     ('an', 'A', 'the')
 
     Args:
-        word: Any word; only *a* and *an* are changed.
-        following: The next word, in lower case; its first letter decides.
+        word: Any word. Only *a* and *an* are changed.
+        following: The next word in lower case. Its first letter determines the article.
 
     Returns:
-        The article with its capitalisation, or the word itself.
+        The article with the capitalisation of the word; any other word is returned unchanged.
     """
     if word.lower() not in ("a", "an"):
         return word

@@ -1,8 +1,8 @@
-"""Parsers, which turn texts into AMR graphs.
+"""Parsers that turn texts into AMR graphs.
 
-`get_parser` makes a parser by name. ``dependency`` applies rules and small trained models to spaCy's
-dependency trees, on the CPU. ``amrlib`` runs any parse model of the amrlib package. Other packages add
-parsers by an entry point in the group ``graphneg.parsers``.
+`get_parser` creates a parser by name. ``dependency`` applies rules and small trained models to spaCy's
+dependency trees, on the CPU. ``amrlib`` runs any parse model of the amrlib package. Other packages can add
+parsers through the entry point group ``graphneg.parsers``.
 
 >>> parser = get_parser("dependency")
 >>> [parsed] = parser.parse_batch(["Birds sing."])

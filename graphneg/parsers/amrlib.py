@@ -1,8 +1,8 @@
 """The ``amrlib`` parser: run an AMR parse model on the sentences of a text and join their graphs.
 
 amrlib models parse one sentence at a time and may produce ill-formed graphs. This module splits each text
-into sentences, lets the model propose several graphs for each, repairs small defects, and takes the best
-proposal that is well-formed. It aligns nodes to tokens and joins the graphs of a text under
+into sentences and lets the model propose several graphs per sentence. It repairs small defects and takes the
+best proposal that is well-formed. It aligns the nodes to tokens, and joins the graphs of a text under
 ``multi-sentence``. Warnings report what was truncated, repaired or lost.
 
 The text *Go. Good!* gives:
@@ -52,9 +52,13 @@ from graphneg.parsers.base import WORDLESS, Parsed
 class AmrlibParser:
     """Parse texts with an amrlib model.
 
-    Warning codes: ``truncated`` (a sentence is longer than the model reads), ``broken-off`` (a graph is
-    longer than the model writes), ``repaired``, ``no-graph`` (no proposal for a sentence is well-formed),
-    ``out-of-memory``.
+    The warnings have these codes:
+
+    - ``truncated``: The sentence exceeds the input limit of the model.
+    - ``broken-off``: The graph exceeds the output limit of the model.
+    - ``repaired``: A defect was removed, or the first proposal of the model could not be used.
+    - ``no-graph``: None of the proposals for a sentence is well-formed.
+    - ``out-of-memory``: There was not enough memory to parse a sentence.
     """
 
     name = "amrlib"
@@ -70,14 +74,14 @@ class AmrlibParser:
     ) -> None:
         """Initialize the parser and load its model.
 
-        A `ParserError` also says if the directory is missing or holds no parse model, if the model cannot be
-        loaded, or if a package is missing.
+        Also raises `ParserError` if the directory does not exist or does not contain a parse model, if the
+        model cannot be loaded, or if a package is missing.
 
         Args:
             model: Directory of the model.
             device: ``cpu``, ``cuda`` or ``mps``; the best available one by default.
-            batch: Sentences per batch; halved if memory runs out.
-            beams: Beam size, and number of graphs proposed per sentence.
+            batch: Number of sentences per batch; halved if memory runs out.
+            beams: Beam size, which is also the number of graphs proposed per sentence.
             offline: Never fetch a tokenizer from the Hugging Face hub.
 
         Raises:
@@ -98,7 +102,7 @@ class AmrlibParser:
             texts: The texts.
 
         Returns:
-            One result per text, in order; without a graph, a warning says why.
+            One result per text, in order. A result without a graph has a warning with the reason.
         """
         split = [typed_sentences(text) for text in texts]
         # A sentence that occurs several times ("Yes.") goes through the model once.
@@ -107,7 +111,7 @@ class AmrlibParser:
         return [self._parsed(sentences, proposals) for sentences in split]
 
     def _parsed(self, sentences: Sequence[SentenceSpan], proposals: Mapping[str, Hypotheses]) -> Parsed:
-        """Join the chosen graphs of the sentences of a text."""
+        """Choose a graph for each sentence of a text, and join the graphs."""
         if not sentences:
             return WORDLESS
         graphs: list[AmrGraph] = []
@@ -120,7 +124,7 @@ class AmrlibParser:
         return Parsed(joined(graphs) if graphs else None, tuple(warnings))
 
     def _aligned(self, graph: AmrGraph, sentence: SentenceSpan) -> AmrGraph:
-        """Align a graph, with spans over the tokens of the whole text."""
+        """Align the graph of a sentence to the tokens of the whole text."""
         spans = self._align(replace(graph, spans={}), [token.text for token in tokenize(sentence.text)])
         first = sentence.first_token
         return replace(graph, spans={k: (first + start, first + end) for k, (start, end) in spans.items()})
@@ -131,7 +135,7 @@ class Hypothesis(NamedTuple):
 
     Attributes:
         penman: The graph in PENMAN notation; ``None`` if the output cannot be read as a graph.
-        repairs: Number of defects that were mended while reading the output.
+        repairs: Number of defects that were repaired while the output was read.
         finished: Whether the model ended the graph before the length limit.
     """
 
@@ -141,12 +145,13 @@ class Hypothesis(NamedTuple):
 
 
 class Hypotheses(NamedTuple):
-    """The proposals for a sentence.
+    """All graphs that the model proposes for a sentence.
 
     Attributes:
-        candidates: The proposals, best first; ``None`` if memory did not suffice for the sentence.
+        candidates: The proposed graphs, best first; ``None`` if there was not enough memory to parse the
+            sentence.
         tokens: Length of the sentence in model tokens.
-        cut: Number of these tokens behind the model's limit, which were not read.
+        cut: Number of tokens at the end of the sentence that exceeded the input limit and were not read.
     """
 
     candidates: tuple[Hypothesis, ...] | None
@@ -155,9 +160,10 @@ class Hypotheses(NamedTuple):
 
 
 def chosen(proposal: Hypotheses, number: int, longest: int) -> Parsed:
-    """Choose the best well-formed graph of a sentence.
+    """Choose the best well-formed graph among the proposals for a sentence.
 
-    A finished graph is preferred to one that was broken off, then a higher rank.
+    A graph that the model finished is preferred to one that reached the output limit. Among equals, the
+    proposal that the model ranks higher wins.
 
     Args:
         proposal: The proposals for the sentence.
@@ -165,7 +171,7 @@ def chosen(proposal: Hypotheses, number: int, longest: int) -> Parsed:
         longest: Output limit of the model in tokens, for warnings.
 
     Returns:
-        The graph with warnings, or no graph and the reason.
+        The graph and its warnings; or no graph, and a warning with the reason.
     """
     where = f"sentence {number}"
     warnings: list[str] = []
@@ -190,7 +196,7 @@ def chosen(proposal: Hypotheses, number: int, longest: int) -> Parsed:
 
 
 def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
-    """Return the graph of a candidate if it can be made well-formed, and the number of repairs."""
+    """Repair the graph of a candidate; return ``None`` if that is impossible, and the number of repairs."""
     try:
         graph = replace(parse_graph(candidate.penman or ""), metadata=())
     except PenmanError:
@@ -210,11 +216,11 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
        :snt2 (g2 / good))
 
     Args:
-        graphs: The graphs of the sentences, at least one. Their spans must count the tokens of the whole
-            text.
+        graphs: The graphs of the sentences, at least one. Their spans must be ranges over the tokens of the
+            whole text.
 
     Returns:
-        One graph with unique variables; a single graph is returned as it is.
+        One graph in which variables are unique. A single graph is returned unchanged.
     """
     if len(graphs) == 1:
         return graphs[0]
@@ -238,7 +244,7 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
 
 
 def _unique(variable: str | None, taken: set[str]) -> str | None:
-    """Return the variable, renumbered if it is taken, and mark it as taken."""
+    """Return the variable, or a numbered variant if it is already taken, and add the result to ``taken``."""
     if variable is None:
         return None
     stem = variable.rstrip("0123456789") or "x"
@@ -252,16 +258,16 @@ _NUMBERED = re.compile(r":(op|snt)(\d+)")
 _ROLE = re.compile(r":[A-Za-z][A-Za-z0-9-]*")
 _VARIABLE = re.compile(r"[a-z]\d*")
 Branch = tuple[str, Any]
-"""A role with its colon, and its target: a subtree, a variable or a constant."""
+"""A role with its colon, and the target of the role: a subtree, a variable or a constant."""
 
 
 def mended(graph: AmrGraph) -> AmrGraph | None:
-    """Remove the defects of a graph.
+    """Repair the defects of a graph.
 
-    These are removed: a second role that leads to the same node, a role from a node to itself, a second
-    polarity or mode, a constant under an inverse role, a variable that is never introduced. A role with an
-    invalid name becomes ``:mod`` over a subtree and is removed over a leaf. A name without words gets one,
-    and ``:opN`` and ``:sntN`` are renumbered.
+    Duplicate arcs, arcs from a node to itself, and a second ``:polarity`` or ``:mode`` of a node are removed.
+    So are constants under an inverse role, and variables that are never introduced. A role with an invalid
+    name becomes ``:mod`` if its target is a subtree; otherwise it is removed. A ``name`` without ``:op1``
+    gets ``:op1 "?"``. The roles ``:opN`` and ``:sntN`` are renumbered without gaps.
 
     >>> from graphneg.amr.penman import format_graph
     >>> graph = parse_graph("(a / and :op1 (b / be) :op3 (c / cat :polarity - :polarity -))")
@@ -272,10 +278,10 @@ def mended(graph: AmrGraph) -> AmrGraph | None:
                :polarity -))
 
     Args:
-        graph: A graph that can be written.
+        graph: A graph that `tree_node` can convert to a PENMAN tree.
 
     Returns:
-        The graph without defects, or ``None`` if some cannot be removed.
+        The repaired graph, or ``None`` if a defect remains.
     """
     if not check(graph):
         return graph
@@ -288,20 +294,20 @@ def mended(graph: AmrGraph) -> AmrGraph | None:
 
 
 def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, list[Branch]]:
-    """Remove the defects of a subtree."""
+    """Repair the defects of a subtree."""
     variable, branches = node
     kept: list[Branch] = []
     seen: set[Branch] = set()
     for role, target in branches:
-        # A node has one polarity and one mode, whatever their values. Other roles may occur twice with
-        # different targets.
+        # A node may have only one polarity and one mode, so their targets are left out of the key.
+        # Other roles may occur twice with different targets.
         key = role, "" if role in {":polarity", ":mode"} or isinstance(target, tuple) else target
         if isinstance(target, tuple):
             kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
         elif role == "/" or (key not in seen and _stays(variable, role, target, variables)):
             seen.add(key)
             kept.append((role, target))
-    # AMR requires at least one :op of a name.
+    # AMR requires that a name has at least one :op, so an empty name gets a placeholder.
     if ("/", "name") in kept and not any(role.startswith(":op") for role, _ in kept):
         kept.append((":op1", '"?"'))
     return variable, _numbered(kept)
@@ -311,15 +317,15 @@ def _stays(variable: str, role: str, target: str, variables: set[str]) -> bool:
     """Return whether a branch to a constant or to a reentrant node is valid."""
     if not _ROLE.fullmatch(role):
         return False
-    # A reentrancy is valid, except from a node to itself.
+    # A reentrancy is valid unless it leads from a node to itself.
     if target in variables:
         return target != variable
-    # A constant cannot be the head of an arc. A bare "b2" is a variable that the model never introduced.
+    # A constant cannot be the head of an arc. A bare "b2" must be a variable that the model never introduced.
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 
 def _numbered(branches: list[Branch]) -> list[Branch]:
-    """Renumber ``:opN`` and ``:sntN`` without gaps, in their numeric order."""
+    """Renumber ``:opN`` and ``:sntN`` without gaps, in numeric order."""
     matches = ((_NUMBERED.fullmatch(role), i) for i, (role, _) in enumerate(branches))
     numbers: Counter[str] = Counter()
     roles: dict[int, str] = {}
@@ -330,26 +336,26 @@ def _numbered(branches: list[Branch]) -> list[Branch]:
 
 
 SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
-"""amrlib's modules for T5, BART and other sequence-to-sequence models of transformers."""
+"""amrlib modules for T5, BART and other sequence-to-sequence models from the transformers package."""
 
 _INFERENCE = re.compile(r"\.(parse_\w+)\.inference")
 _TASKS = ("parse_amr", "translation_amr_to_text")
-"""Keys of the training settings in ``config.json``. The first released model wrote them under the name of
-another task.
+"""Keys under which the training settings may be stored in ``config.json``. The first released model stored
+them under the key of another task.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ParseModel:
-    """A model directory that amrlib can parse with.
+    """The description of a model directory that amrlib can parse with.
 
     Attributes:
         path: The directory.
-        family: The amrlib module that runs the model, ``parse_xfm``.
-        version: Version and digest of the weights.
-        tokenizer: Directory or hub id of the tokenizer.
-        max_input: Input limit in tokens.
-        max_output: Output limit in tokens.
+        family: Name of the amrlib module that runs the model, such as ``parse_xfm``.
+        version: Version of the model, followed by a digest of its weights.
+        tokenizer: Directory or Hugging Face hub id of the tokenizer.
+        max_input: Maximum number of input tokens.
+        max_output: Maximum number of output tokens.
     """
 
     path: Path
@@ -361,16 +367,17 @@ class ParseModel:
 
 
 def read_model(model: str | Path | None) -> ParseModel:
-    """Read the description of a model directory; weights are not loaded.
+    """Read the description of a model directory, without loading the weights.
 
     Args:
-        model: The directory.
+        model: The model directory.
 
     Returns:
         The description.
 
     Raises:
-        ParserError: The directory is missing, holds no amrlib model, or a model for another task.
+        ParserError: No directory is given, it does not exist, or it does not contain an amrlib model for
+            parsing.
     """
     if model is None:
         raise ParserError(
@@ -394,7 +401,7 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
     module = str(meta.get("inference_module", ""))
-    # The name is imported as a module later, so a model directory must not be able to name any other one.
+    # The name is imported as a module later, so a model directory must not name an arbitrary module.
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(
@@ -402,7 +409,7 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"and is not run; parse models are at {AMRLIB_MODELS}"
         )
     family = known[1]
-    # The digest distinguishes models with equal metadata, such as fine-tuned ones.
+    # Models with equal metadata can still differ, for example after fine-tuning. The digest tells them apart.
     weights = (file for file in path.iterdir() if file.suffix in (".safetensors", ".bin", ".pt"))
     whole = ParseModel(path, family, f"{meta.get('version', '0')}-{files_digest(weights)}")
     if family not in SEQUENCE_TO_SEQUENCE:
@@ -414,29 +421,29 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"{path}: config.json has no task_specific_params for parse_amr, which amrlib's training notes "
             "there; fetch the model again"
         )
-    # amrlib's own defaults for models that do not record their limits.
+    # These are amrlib's own defaults. They apply to models that do not record their limits.
     limits = int(task.get("max_in_len") or 100), int(task.get("max_out_len") or 512)
     return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
 
 
 Engine = Callable[[Sequence[str]], list[Hypotheses]]
-"""A function from sentences to proposals. It runs the longest sentences first, in batches of similar
-length.
+"""A function that takes sentences and returns the proposals for each, in the same order. To save padding, it
+runs the longest sentences first and batches sentences of similar length.
 """
 
 
 def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
-    """Load a model.
+    """Load the weights of a model, and return a function that proposes graphs for sentences.
 
     Args:
-        model: The model's description.
+        model: Description of the model.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-        batch: Sentences per batch.
+        batch: Number of sentences per batch.
         beams: Beam size.
-        offline: Never fetch a tokenizer from the hub.
+        offline: Whether to refuse to download a tokenizer from the hub.
 
     Returns:
-        The function that runs the model.
+        A function from sentences to the proposed graphs of each sentence.
 
     Raises:
         ParserError: Weights, the tokenizer or a package are missing, or the device cannot be used.
@@ -455,17 +462,17 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
 
 def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
     """Load a sequence-to-sequence model."""
-    # graphneg generates and amrlib only reads the output. amrlib's own inference reports a clipped sentence
-    # in its log alone, and a graph that was broken off not at all.
+    # graphneg generates the output itself and uses amrlib only to read graphs from it.
+    # When amrlib generates, it reports truncated sentences only in its log, and unfinished graphs not at all.
     reader = importlib.import_module("amrlib.models.parse_xfm.penman_serializer")
     tokenizer = load_tokenizer(model.tokenizer, offline=offline)
     backend = TorchBackend(model.path, tokenizer, device)
-    # BART's default forbids repeated n-grams, which suits summaries. Graphs repeat themselves.
+    # By default, BART forbids repeated n-grams. That is useful for summaries, but graphs repeat n-grams.
     backend.model.generation_config.no_repeat_ngram_size = 0
 
     def generate(rows: Sequence[Sequence[int]]) -> list[list[Output]]:
-        """As much of each row as the model reads, with the token that ends a text."""
-        # A row that is too long is cut before its last token, which marks the end of the text.
+        """Truncate each row of token ids to the input limit, and run beam search."""
+        # The last token marks the end of the text, so it is kept when a long row is truncated.
         last = model.max_input - 1
         read = [[*row[:last], row[-1]] if len(row) > model.max_input else list(row) for row in rows]
         return backend.beams(read, beams, model.max_output)
@@ -490,9 +497,10 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
 
 
 def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
-    """Read a graph from model output with amrlib, and count the warnings that it logs."""
-    # Models name nodes by their concepts, and brackets need not match. amrlib's reader mends that but reports
-    # it only to its log.
+    """Read a graph from model output with amrlib; return it with the number of logged warnings."""
+    # Models name nodes by their concepts, and their parentheses may not match.
+    # The reader of amrlib repairs such output but reports the repairs only in its log.
+    # The log messages are counted, to report repaired graphs.
     complaints: list[str] = []
 
     def note(record: logging.LogRecord) -> bool:
@@ -509,7 +517,7 @@ def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
 
 
 def _amrlib_engine(model: ParseModel, device: str, batch: int, beams: int) -> Engine:
-    """Load a model of another family (SPRING, GSII) with amrlib's own inference, which proposes one graph."""
+    """Load a model of another family (SPRING, GSII); amrlib's inference proposes one graph per sentence."""
     factory = importlib.import_module("amrlib.models.model_factory")
     try:
         inference: Any = factory.load_inference_model(

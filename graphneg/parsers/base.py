@@ -1,8 +1,8 @@
 """The parser interface, the lookup of parsers by name, and the check of their output.
 
-A parser is any object with ``name``, ``version`` and ``parse_batch``. `CheckedParser` wraps it, so that the
-rest of the package can rely on one answer per text, each a well-formed graph or a warning that says why there
-is none.
+A parser is any object with ``name``, ``version`` and ``parse_batch``. `CheckedParser` wraps such an object.
+The rest of the package can then rely on one result per text. It holds a well-formed graph, or a warning that
+gives the reason why there is no graph.
 
 >>> class Fixed:
 ...     def parse_batch(self, texts):
@@ -29,14 +29,14 @@ from graphneg.plugins import Plugins
 PLUGINS = Plugins("parser", "graphneg.parsers", ParserError)
 """The registry of parsers."""
 EMPTY = AmrGraph("", (AmrNode(0, 0, "a", "amr-empty", None, None, None, 0),))
-"""The graph of a text without words (``amr-empty``, AMR guidelines 1.2.6)."""
+"""The graph of a text without words: the single concept ``amr-empty`` (AMR guidelines 1.2.6)."""
 
 FOREIGN = "language: few of its words are English, so it is not edited"
-"""Warning for a text that is not English. Such a text is parsed but never edited."""
+"""Warning for a text that is not English. The text is parsed, but transforms never edit its graph."""
 
 LONGEST_TEXT = 5_000
-"""Maximum length in characters of a text that is parsed or edited. A turn of a megabyte is a pasted file. Its
-parse would take minutes and gigabytes of memory.
+"""Maximum length in characters of a text that is parsed or edited. A turn that is longer is usually a pasted
+file, and parsing a megabyte would take minutes and gigabytes of memory.
 """
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -47,10 +47,11 @@ class Parsed:
     """The result of parsing one text.
 
     Attributes:
-        graph: The graph, or ``None`` if the text has none; then a warning says why. ``graph.spans`` are
-            ranges over the tokens of `graphneg.english.tokens.tokenize`.
-        warnings: Warnings of the form ``CODE: message``, with a stable code: ``truncated: ...``.
-        penman: The graph in PENMAN notation, if it was checked.
+        graph: The graph, or ``None`` if the text has no graph; a warning then gives the reason.
+            ``graph.spans`` are ranges over the tokens of `graphneg.english.tokens.tokenize`.
+        warnings: Warnings of the form ``CODE: message``, where the code is fixed and can be counted:
+            ``truncated: ...``.
+        penman: The graph in PENMAN notation; ``None`` if the graph was not checked.
     """
 
     graph: AmrGraph | None
@@ -69,20 +70,21 @@ Answer = AmrGraph | str | Parsed | None
 class Parser(Protocol):
     """The interface of a parser.
 
-    A class that sets ``parallel = True`` may be instantiated once in each of several processes. Other classes
-    are instantiated once.
+    A class that sets ``parallel = True`` may be instantiated in several processes at the same time. Any other
+    class is instantiated in one process only.
     """
 
     @property
     def name(self) -> str:
-        """The name of the parser: ``dependency``."""
+        """The name of the parser, such as ``dependency``."""
         ...
 
     @property
     def version(self) -> str:
-        """The version of the parser; it must change whenever the same text may get another graph.
+        """The version of the parser.
 
-        A store reuses parses by name and version.
+        It must change whenever the parser may return another graph for the same text, because a store reuses
+        earlier parses that have the same name and version.
         """
         ...
 
@@ -93,29 +95,30 @@ class Parser(Protocol):
             texts: The texts.
 
         Returns:
-            One answer per text, in order.
+            One graph or other answer per text, in order.
         """
         ...
 
 
 class CheckedParser:
-    """A parser whose answers are checked: each is a well-formed graph or a warning.
+    """A wrapper that checks the answers of a parser, so that each result is a well-formed graph or a warning.
 
-    Some texts are not passed on as they are. A text without words gets `WORDLESS`, and a text longer than
-    `LONGEST_TEXT` no graph. Control characters and lone surrogates are replaced by U+FFFD, so that token
-    indices do not change. A text that is not English gets the warning `FOREIGN`.
+    Some texts are not passed to the parser as they are. A text without words gets the result `WORDLESS`. A
+    text longer than `LONGEST_TEXT` gets no graph. Control characters and lone surrogates are replaced by
+    U+FFFD one by one, so that token indices do not change. A text that is not English is parsed and gets the
+    warning `FOREIGN`.
 
     Attributes:
-        name: The parser's name; that of its class if it has none.
-        version: The parser's version; empty if it has none.
-        parallel: Whether several processes may each have an instance.
+        name: Name of the parser; the name of its class if it does not define one.
+        version: Version of the parser; empty if it does not define one.
+        parallel: Whether several processes may each have an instance of the parser.
     """
 
     def __init__(self, parser: Parser) -> None:
-        """Initialize with the parser whose answers are checked.
+        """Initialize with the parser to wrap.
 
         Args:
-            parser: The parser.
+            parser: The parser to wrap.
         """
         self.name = str(getattr(parser, "name", type(parser).__name__))
         self.version = str(getattr(parser, "version", ""))
@@ -132,9 +135,10 @@ class CheckedParser:
             One result per text, in order.
 
         Raises:
-            ParserError: The parser returned too few or too many answers, or an answer of another type.
+            ParserError: The number of answers is not the number of texts, or an answer has an unsupported
+                type.
         """
-        # Texts that are too long count as empty here, so that they are never passed on.
+        # Texts that are too long are replaced by the empty string, so the wrapped parser never gets them.
         readable = ["" if len(text) > LONGEST_TEXT else readable_text(text) for text in texts]
         worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
         answers = self._parser.parse_batch([readable[i] for i in worded]) if worded else []
@@ -150,14 +154,14 @@ class CheckedParser:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
                 warning = f"characters: {count} that are no text were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
-            # The graph is kept, but transforms skip texts with this warning.
+            # The text was parsed and keeps its graph. The warning makes transforms skip it.
             if is_foreign(readable[i]):
                 checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked
         return parsed
 
     def _checked(self, answer: Any) -> Parsed:
-        """Convert one answer to a checked `Parsed`."""
+        """Convert one answer of the parser to a `Parsed`, and check its graph."""
         if isinstance(answer, str):
             try:
                 answer = parse_graph(answer)
@@ -175,13 +179,13 @@ class CheckedParser:
 
 
 def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
-    """Return the graph if it survives writing and reading and is well-formed, else the reason."""
+    """Return the graph if it is well-formed and survives writing and reading; else only the reason."""
     try:
         penman = format_graph(graph)
         again = parse_graph(penman)
     except (PenmanError, LookupError, RecursionError) as error:
         return Parsed(None, (*warnings, f"ill-formed: the graph can't be written ({error})"))
-    # The store keeps the graph as PENMAN text, so it must survive writing and reading.
+    # The store keeps graphs as PENMAN text, so a graph that reads back differently would change in the store.
     if again.nodes != graph.nodes or again.mentions != graph.mentions:
         return Parsed(None, (*warnings, "ill-formed: the graph reads back as another one"))
     defects = check(graph)
@@ -191,7 +195,7 @@ def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
 
 
 def _too_long(text: str) -> Parsed:
-    """Return the result for a text that is too long."""
+    """Return the result for a text that is longer than `LONGEST_TEXT`."""
     reason = f"{len(text):,} characters, and texts of over {LONGEST_TEXT:,} are neither parsed nor edited"
     return Parsed(None, (f"too-long: {reason}",))
 
@@ -200,10 +204,10 @@ def checked(parser: Parser | CheckedParser) -> CheckedParser:
     """Wrap a parser so that its answers are checked.
 
     Args:
-        parser: A parser; one that is already checked is returned as it is.
+        parser: The parser; a `CheckedParser` is returned unchanged.
 
     Returns:
-        The checked parser. Without a version, its parses are never reused.
+        The checked parser. If its version is empty, a store never reuses its parses.
 
     Raises:
         ParserError: The object has no ``parse_batch``.
@@ -228,9 +232,9 @@ def readable_text(text: str) -> str:
         text: Any string.
 
     Returns:
-        The text, of the same length; white space is kept.
+        The text with the same length; white space is kept.
     """
-    # Most texts need no further check.
+    # Printable ASCII contains no control characters and no surrogates. Most texts end here.
     if text.isascii() and text.isprintable():
         return text
     no_text = {c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and not c.isspace()}
@@ -243,14 +247,14 @@ def parser_names() -> list[str]:
 
 
 def get_parser(name: str, **options: Any) -> CheckedParser:
-    """Make a parser by name.
+    """Create a parser by name.
 
-    A `ParserError` says if there is no such parser, if it does not accept an option, if its model is missing,
-    or if it cannot be imported.
+    Raises `ParserError` if no parser has this name, if the parser does not accept an option, if its model is
+    missing, or if it cannot be imported.
 
     Args:
         name: Name of the parser, ``dependency``.
-        **options: Arguments of its constructor.
+        **options: Arguments for the constructor of the parser.
 
     Returns:
         The parser, with its answers checked.
@@ -259,7 +263,7 @@ def get_parser(name: str, **options: Any) -> CheckedParser:
 
 
 def warning_code(warning: str) -> str:
-    """Return the code under which a warning is counted.
+    """Return the code at the start of a warning, by which reports count warnings.
 
     >>> warning_code("truncated: 12 of 600 tokens were left out")
     'truncated'
@@ -268,6 +272,6 @@ def warning_code(warning: str) -> str:
         warning: A warning of the form ``CODE: message``.
 
     Returns:
-        The code.
+        The code, which is the part before the first colon.
     """
     return warning.partition(":")[0]

@@ -1,8 +1,9 @@
 """Parse at scale: run a parser in worker processes over the texts of a store or the lines of a file.
 
-`open_pool` starts the processes. `parse_store` writes the graphs of a store's texts, and `parse_lines` yields
-PENMAN blocks for the lines of a file. Both keep the input order and count the results in a `ParseReport`. A
-parser that is given as an object runs in this process.
+`open_pool` starts the worker processes. `parse_store` parses the texts of a store and writes their graphs to
+it. `parse_lines` parses the lines of a file and yields one PENMAN block per line. Both keep the input order
+and count the results in a `ParseReport`. A parser that is passed as an object, not by name, runs in the
+current process.
 
 >>> class Birds:
 ...     def parse_batch(self, texts):
@@ -41,34 +42,36 @@ from graphneg.store.connection import Store
 from graphneg.workers import WorkerError, Workers, ahead
 
 MOST_PROCESSES = 8
-"""Default limit of processes. With more, finished parses wait for the one process that writes."""
+"""Default maximum number of processes. A single process writes the graphs, and more than 8 parsers produce
+graphs faster than it can write them.
+"""
 
 Texts = Sequence[str]
 Kept = TypeVar("Kept")
 BATCH = 100
 """Number of texts per batch."""
 MOST_CRASHES = 20
-"""Number of texts that may crash the parser before the run ends."""
+"""Maximum number of texts that may crash the parser; at the next crash the run ends with an error."""
 KEPT_EXAMPLES = 3
-"""Number of example warnings to keep per code."""
+"""Maximum number of example warnings to keep per warning code."""
 UNPARSED = "(a / amr-unintelligible)"
-"""The graph of a text that could not be parsed (``amr-unintelligible``, AMR guidelines 1.2.6). It keeps the
-numbers of graphs and input lines equal.
+"""The graph that stands for a text that could not be parsed (``amr-unintelligible``, AMR guidelines 1.2.6).
+With it, the output has exactly one graph per input line.
 """
 
 Listener = Callable[[str, str], None]
-"""A function that receives the id of a text and a warning about it."""
+"""A function that receives the id of a text and a warning about the text."""
 
 
 @dataclass(frozen=True)
 class ParserPool(AbstractContextManager["ParserPool"]):
-    """A running parser.
+    """A parser with its running processes, or a parser object in the current process.
 
     Attributes:
         name: Name of the parser.
         version: Version of the parser; empty if it has none.
-        parse: Parses batches of texts and yields the results of each batch in order. A few batches are read
-            ahead.
+        parse: Parses batches of texts and yields the list of results of each batch, in order. It reads a few
+            batches of input ahead.
         close: Ends the processes.
     """
 
@@ -79,22 +82,22 @@ class ParserPool(AbstractContextManager["ParserPool"]):
 
     @property
     def source(self) -> str:
-        """The mark of the parser's graphs, its name and version: ``dependency 1``."""
+        """The string that marks the graphs of the parser: its name and version, ``dependency 1``."""
         return f"{self.name} {self.version}".strip()
 
     def parse_beside(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
-        """Parse batches, each of which carries a value along.
+        """Parse batches, each of which carries a value that is returned with the results.
 
         Args:
-            batches: Pairs of a value and a batch of texts.
+            batches: Pairs of a value and a batch of texts. The value may be anything.
 
         Yields:
-            The value and the results of the batch, in order.
+            Pairs of the value and the results of its batch, in order.
         """
         ahead: deque[Kept] = deque()
 
         def texts() -> Iterator[Texts]:
-            # The pool reads ahead, so the values wait in a queue until the results arrive.
+            # The pool reads batches ahead, so their values wait in a queue until the results arrive.
             for kept, batch in batches:
                 ahead.append(kept)
                 yield batch
@@ -103,25 +106,25 @@ class ParserPool(AbstractContextManager["ParserPool"]):
             yield ahead.popleft(), answers
 
     def __exit__(self, *raised: object) -> None:
-        """Close the pool."""
+        """End the processes of the pool."""
         self.close()
 
 
 def open_pool(
     parser: str | Parser, options: Mapping[str, Any] | None = None, processes: int | None = None
 ) -> ParserPool:
-    """Start a parser.
+    """Start a parser, in worker processes if it is given by name.
 
     Args:
-        parser: Name of a parser, which is then made in processes of its own; or a parser object, which runs
-            in this process.
-        options: Arguments of a named parser.
-        processes: Number of processes; by default one per core, at most 8, for parsers that can run in
-            parallel, and one for others.
+        parser: Name of a parser, which is then created in each worker process; or a parser object, which runs
+            in the current process.
+        options: Arguments for the constructor of a named parser.
+        processes: Number of processes. The default is one per core, but at most 8, for parsers that can run
+            in parallel, and one for others.
 
     Returns:
-        The pool; close it or use it in a ``with`` statement. A `ParserError` says if the parser cannot be
-        made.
+        The pool. Close it, or use it in a ``with`` statement. Raises `ParserError` if the parser cannot be
+        created.
     """
     if not isinstance(parser, str):
         given = checked(parser)
@@ -133,7 +136,7 @@ def open_pool(
     target = "graphneg.parsers.jobs:parser_worker"
     workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
-        # Ask every process, so that all of them have loaded their models before the run is timed.
+        # Each process answers only after it has loaded its model. So loading is not part of the measured run.
         name, version = workers.ask_each(None)[0]
     except BaseException:
         workers.close()
@@ -142,15 +145,17 @@ def open_pool(
 
 
 class LastingParser:
-    """A parser in a process of its own, which is restarted when a text crashes it.
+    """A parser in a process of its own that is restarted when a text crashes it.
 
-    A batch that fails is parsed again text by text. A text that crashes the parser gets no graph and is
-    recorded in ``crashes``. More than 20 recorded crashes end the run with a `ParserError`, because then the
-    texts are not the cause. So does an answer of the wrong type.
+    If a batch fails, its texts are parsed one by one. A text that crashes the parser gets no graph and is
+    recorded in ``crashes``. If another text crashes the parser when 20 crashes are recorded, a `ParserError`
+    ends the run, because the texts are probably not the cause. A `ParserError` also ends the run if the
+    parser returns an answer of the wrong type.
 
     Attributes:
-        crashes: Texts that crashed the parser, with the reason. The caller may empty the list.
-        pool: The pool to parse with.
+        crashes: Texts that crashed the parser, each with the reason. The caller may empty the list, which
+            restarts the count.
+        pool: The pool whose `parse` method should be used.
     """
 
     def __init__(self, parser: str, options: Mapping[str, Any]) -> None:
@@ -163,7 +168,7 @@ class LastingParser:
         self._open = partial(open_pool, parser, options, 1)
         self._inner = self._open()
         self.crashes: list[tuple[str, str]] = []
-        # Parse one batch ahead, while the batch before it is written.
+        # Parse the next batch while the caller writes the graphs of the previous one.
         parsed = partial(ahead, self._parsed, at_once=1)
         self.pool = ParserPool(self._inner.name, self._inner.version, parsed, self.close)
 
@@ -172,15 +177,15 @@ class LastingParser:
         self._inner.close()
 
     def _parsed(self, texts: Texts) -> list[Parsed]:
-        """Parse a batch; after a crash, parse its texts one by one."""
+        """Parse a batch; if it fails, parse its texts one by one."""
         try:
             return next(self._inner.parse([texts]))
-        # The process died, for example because memory ran out. Start a new one.
+        # The process died, for example because it ran out of memory, so a new process is started.
         except WorkerError as error:
             reason = first_line(error)
             self._inner.close()
             self._inner = self._open()
-        # An answer of the wrong type is an error of the parser, not of the text.
+        # The parser broke its interface, for example with an answer of the wrong type. Retrying cannot help.
         except GraphnegError:
             raise
         except Exception as error:
@@ -194,24 +199,25 @@ class LastingParser:
 
 
 def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | None], Any]:
-    """Return the function that a worker process runs.
+    """Create a parser, and return the function that answers the requests to a worker process.
 
-    The function answers a batch with results, and ``None`` with the parser's name and version.
+    The function returns the results for a batch of texts. For ``None`` it returns the parser's name and
+    version.
 
     Args:
         name: Name of the parser.
         options: Arguments of the parser.
 
     Returns:
-        The function.
+        The function for a worker process.
     """
     parser = get_parser(name, **options)
 
     def answer(texts: Texts | None) -> Any:
         if texts is not None:
             return parser.parse_batch(texts)
-        # Some parsers load their model at the first text. Parse something now, so that a missing model is
-        # reported at the start, and loading time is not part of a run.
+        # Some parsers load their model with the first text.
+        # Parse a text now, to report a missing model at the start and to load it before the run is timed.
         parser.parse_batch(["Hello."])
         return parser.name, parser.version
 
@@ -220,20 +226,21 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
 
 @dataclass(slots=True)
 class ParseReport:
-    """Counts of one run.
+    """The counts of one parsing run.
 
     Attributes:
         source: Name and version of the parser.
         parsed: Number of texts that went through the parser.
-        reused: Number of texts whose parse the store remembered.
+        reused: Number of texts whose graph was not parsed again, because the store or an earlier batch had
+            it.
         graphs: Number of graphs written.
-        replaced: Number of these graphs that replaced another one.
-        failed: Number of texts without a graph.
+        replaced: Number of the written graphs that replaced an older graph.
+        failed: Number of texts for which no graph was written.
         sentences: Number of sentences in the graphs.
         seconds: Duration of the run.
-        warnings: Number of warnings by code.
-        examples: Up to `KEPT_EXAMPLES` pairs of text id and warning by code.
-        on_warning: Called with every warning.
+        warnings: Number of warnings by warning code.
+        examples: By warning code, up to `KEPT_EXAMPLES` pairs of a text id and a warning.
+        on_warning: Function that is called with each warning, or ``None``.
     """
 
     source: str
@@ -249,7 +256,7 @@ class ParseReport:
     on_warning: Listener | None = None
 
     def warn(self, text: str, warnings: Sequence[str]) -> None:
-        """Count the warnings about a text.
+        """Count the warnings about a text, and keep the first few as examples.
 
         Args:
             text: Id or line number of the text.
@@ -268,8 +275,8 @@ class ParseReport:
         """Return a one-line summary.
 
         Returns:
-            ``dependency 1: 300 graphs of 300 texts, 412 sentences in 2.1 s (196/s)``, followed by the numbers
-            of reused and replaced graphs.
+            A line such as ``dependency 1: 300 graphs of 300 texts, 412 sentences in 2.1 s (196/s)``, followed
+            by the numbers of reused and replaced graphs if there are any.
         """
         texts = self.graphs + self.failed
         line = f"{self.source}: {self.graphs:,} graphs of {texts:,} texts, {self.sentences:,} sentences"
@@ -282,7 +289,7 @@ class ParseReport:
 
 
 def sentences_of(graph: AmrGraph) -> int:
-    """Return the number of sentences of a graph, by its ``:sntN`` roles.
+    """Return the number of sentences of a graph, that is, the number of its ``:sntN`` roles.
 
     >>> from graphneg.amr.penman import parse_graph
     >>> sentences_of(parse_graph("(m / multi-sentence :snt1 (g / go-02) :snt2 (s / stop-01))"))
@@ -292,7 +299,7 @@ def sentences_of(graph: AmrGraph) -> int:
         graph: The graph.
 
     Returns:
-        The number, at least 1.
+        The number of sentences, at least 1.
     """
     if graph.top.concept != "multi-sentence":
         return 1
@@ -300,13 +307,13 @@ def sentences_of(graph: AmrGraph) -> int:
 
 
 class _Batch(NamedTuple):
-    """A batch of pending texts.
+    """A batch of texts that need a graph. The key of a text is a digest of the parser and the text.
 
     Attributes:
-        pending: The texts with their keys.
-        remembered: Parses from the store, by key.
-        asked: Keys that the store does not remember.
-        new: Those of the asked keys that no earlier batch is parsing.
+        pending: Pairs of a key and a text.
+        remembered: Parses that the store remembers from earlier runs, by key.
+        asked: Keys whose parses the store does not remember.
+        new: The keys among ``asked`` that no batch in flight is already parsing.
     """
 
     pending: Sequence[tuple[str, PendingText]]
@@ -318,26 +325,27 @@ class _Batch(NamedTuple):
 def parse_store(
     store: Store, pool: ParserPool, scope: ParseScope, report: ParseReport, progress: Progress
 ) -> ParseReport:
-    """Parse the pending texts of a store and write their graphs.
+    """Parse the texts of a store that need a graph, and write their graphs.
 
-    Graphs that are written stay, whenever the run is stopped; another run continues from there. Batches are
-    read ahead of the parser and written in reading order. A `StoreError` says if the store is gone, a
-    `ParserError` if the parser returns invalid answers.
+    If the run is stopped, the graphs written so far stay in the store, and another run continues from there.
+    Batches are read while earlier ones are still being parsed, and are written in the order in which they
+    were read. Raises `StoreError` if the store becomes unavailable, and `ParserError` if the parser returns
+    invalid answers.
 
     Args:
-        store: The store.
-        pool: The parser.
-        scope: Which texts to parse.
-        report: Counts to add to.
+        store: The store to read from and write to.
+        pool: The running parser, as `open_pool` returns it.
+        scope: The texts to parse.
+        report: Report whose counts are increased.
         progress: Progress display.
 
     Returns:
-        The report.
+        The same report.
     """
     began = time.monotonic()
     progress.start("parse", stored.count_pending(store, scope, report.source), "utterances")
-    # Number of batches in flight that ask for a text, so that no text is parsed twice at the same time; and
-    # the parses that such batches still need.
+    # A text may occur in several batches that are in flight at the same time, but it is parsed only once.
+    # `uses` counts the batches in flight that need a text, and `parses` keeps its parse as long as needed.
     uses: Counter[str] = Counter()
     parses: dict[str, Parsed] = {}
     try:
@@ -360,12 +368,12 @@ def parse_store(
 def _read(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
-    """Yield batches of pending texts, each with the texts to parse."""
+    """Yield batches of texts that need a graph, each with the texts that must go through the parser."""
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):
         keyed = [(digest([pool.source, text.text]), text) for text in page]
         texts = {key: text.text for key, text in keyed}
-        # A parser without a version may have changed, so none of its parses is reused.
+        # A parser without a version may have changed since the last run, so none of its parses is reused.
         remembered = stored.read_parses(store, texts) if pool.version else {}
         asked = [key for key in texts if key not in remembered]
         new = [key for key in asked if not uses[key]]
@@ -400,19 +408,19 @@ def _write(
 
 
 def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file, without line ends and byte order mark.
+    """Yield the lines of a UTF-8 file, without line breaks and without a byte order mark.
 
     Args:
         stream: The file, opened in binary mode.
-        progress: Progress display, advanced by bytes.
+        progress: Progress display; advanced by the number of bytes read.
 
     Yields:
-        The lines. Bytes that are not valid UTF-8 become lone surrogates, which the parser's check replaces
-        and reports.
+        The lines. A byte that is not valid UTF-8 becomes a lone surrogate, which `CheckedParser` replaces and
+        reports.
     """
     for number, line in enumerate(stream):
         progress.advance(len(line))
-        # A line must not be lost for a wrong byte, or texts and graphs would no longer correspond.
+        # A line with an invalid byte must not be skipped, since output line N has the graph of input line N.
         text = line.decode("utf-8", "surrogateescape")
         yield (text.removeprefix("\ufeff") if not number else text).removesuffix("\n").removesuffix("\r")
 
@@ -420,17 +428,17 @@ def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:
 def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> Iterator[str]:
     """Parse lines and yield a PENMAN block for each.
 
-    A block has the text as ``::snt``, each warning as ``::warning``, and the graph. A text without a graph
-    gets ``amr-unintelligible`` and counts as failed. A `ParserError` says if the parser returns invalid
-    answers.
+    A block consists of the text as ``::snt``, each warning as ``::warning``, and the graph. A text without a
+    graph gets the graph ``amr-unintelligible`` and counts as failed. Raises `ParserError` if the parser
+    returns invalid answers.
 
     Args:
-        pool: The parser.
+        pool: The running parser, as `open_pool` returns it.
         lines: The texts, one per line.
-        report: Counts to add to.
+        report: Report whose counts are increased.
 
     Yields:
-        One block per line, ending in a line break.
+        One block per line; each ends in a line break.
     """
     began = time.monotonic()
     rest = iter(lines)

@@ -1,7 +1,8 @@
-"""Parse decoded texts back and compare their graphs with the graphs that they were decoded from.
+"""Parse generated texts, and compare the resulting graphs with the graphs that the texts were generated from.
 
-A decoder is faithful if the round trip returns the same graph. Smatch (Cai and Knight 2013) counts the
-triples that both graphs share. The parser and Smatch run in worker processes.
+If a decoder preserves the meaning of a graph, parsing its text returns the same graph. Smatch (Cai and Knight
+2013) measures the similarity by the triples that both graphs share. The parser and Smatch run in worker
+processes.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ _MATCHER = "graphneg.amr.smatch:matcher"
 
 
 class RoundTrip(AbstractContextManager["RoundTrip"]):
-    """A parser and Smatch in worker processes; use it in a ``with`` statement, or close it.
+    """A parser and Smatch in worker processes. Use it in a ``with`` statement, or close it.
 
-    The result of a pair does not depend on the other pairs.
+    The result for a pair of graphs does not depend on the other pairs.
 
     Attributes:
         parser: Name and version of the parser.
@@ -33,46 +34,47 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
     ) -> None:
         """Initialize the worker processes.
 
-        A `ParserError` says if there is no such parser or if it cannot be made.
+        Raises `ParserError` if there is no such parser or if it cannot be created.
 
         Args:
             parser: Name of the parser.
-            options: Arguments of the parser.
-            processes: Number of processes for the parser, and of processes for Smatch.
+            options: Arguments for the constructor of the parser.
+            processes: Number of worker processes for the parser; Smatch gets the same number in addition.
         """
         self._pool = open_pool(parser, options, processes)
         self.parser = self._pool.source
         self._matchers = Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (0, (SMATCH,)), processes)
 
     def tallies(self, pairs: Sequence[tuple[AmrGraph, str | None]]) -> list[Tally]:
-        """Count the triples of each pair.
+        """Parse each text, and count the triples that its graph shares with the given graph.
 
-        An `InputError` says if the package ``smatch`` is not installed.
+        Raises `InputError` if the package ``smatch`` is not installed.
 
         Args:
-            pairs: A graph and the text that was decoded from it; a text of ``None`` counts as an empty graph.
+            pairs: Pairs of a graph and the text generated from it; ``None`` counts as a text with an empty
+                graph.
 
         Returns:
-            Per pair the number of triples in both graphs, in the text's graph, and in the given graph.
+            Per pair, the number of triples in both graphs, in the graph of the text, and in the given graph.
         """
         parts = [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
         return [tally for some in self._matchers.map(self._parsed(parts)) for tally in map(_tally, some)]
 
     def close(self) -> None:
-        """End the processes."""
+        """End the worker processes."""
         self._matchers.close()
         self._pool.close()
 
     def __exit__(self, *raised: object) -> None:
-        """Close the round trip."""
+        """End the worker processes."""
         self.close()
 
     def _parsed(self, parts: Sequence[Sequence[tuple[AmrGraph, str | None]]]) -> Iterator[list[GraphPair]]:
-        """Yield batches of graph pairs."""
+        """Parse the texts of each batch, and yield the batches as graph pairs for Smatch."""
         texts = ((part, [text or "" for _, text in part]) for part in parts)
         for part, answers in self._pool.parse_beside(texts):
-            # All pairs have number 0, which seeds Smatch's random restarts, so that the same pair always gets
-            # the same result.
+            # The number of a pair seeds Smatch's random restarts.
+            # All pairs get the number 0, so that the result for a pair does not depend on its position.
             yield [
                 GraphPair(0, flat_graph(answer.graph) if text and answer.graph else None, flat_graph(graph))
                 for (graph, text), answer in zip(part, answers, strict=True)
@@ -80,5 +82,5 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
 
 
 def _tally(compared: Compared) -> Tally:
-    """Return the counts of a pair, or zeros if Smatch cannot read the given graph."""
+    """Return the triple counts of a pair, or zeros if Smatch cannot read the given graph."""
     return compared.tallies[SMATCH] if compared.tallies else Tally(0, 0, 0)

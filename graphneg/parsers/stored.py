@@ -1,9 +1,9 @@
-"""Read pending texts from a store, and write their graphs.
+"""Read texts that need a graph from a store, and write their graphs to it.
 
-`read_pending` yields the texts without a graph. `read_parses` returns what the store remembers of a text from
-earlier runs. `write_graphs` writes graphs in batches, each in one transaction, together with the row that
-remembers the parse. A graph is in the store completely or not at all, so a run that was killed is completed
-by running it again.
+`read_pending` yields the texts that have no graph yet. `read_parses` looks up texts that the same parser has
+parsed in earlier runs. `write_graphs` writes graphs in batches. One transaction writes the graphs of a batch
+and the rows that remember their parses. So a graph is in the store completely or not at all, and a run that
+was killed can be completed by running it again.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from graphneg.store.statements import cypher_text, run
 
 
 def read_parses(store: Store, keys: Iterable[str]) -> dict[str, Parsed]:
-    """Return the parses that the store remembers.
+    """Return the parses that the store remembers from earlier runs.
 
     Args:
         store: The store.
-        keys: Digests of parser, version and text.
+        keys: Keys of parses; a key is a digest of the parser's name and version, and the text.
 
     Returns:
-        Parses by key; unknown keys are missing.
+        The remembered parses by key. Keys that the store does not know are left out.
     """
     rows = store.read(cypher_text("parse/remembered"), ids=sorted(set(keys)))
     return {row["id"]: remembered_parse(**row) for row in rows}
@@ -49,10 +49,10 @@ def remembered_parse(
     """Rebuild a parse from the row that `parse_row` made.
 
     Args:
-        penman: The graph.
-        spans: Flat list of node index, first token and token behind the last.
-        warnings: Warnings of the parse.
-        **_: Other columns of the row, which are ignored.
+        penman: The graph in PENMAN notation.
+        spans: Flat list of triples: node index, first token, and the token after the last one.
+        warnings: Warnings of the parser about the text.
+        **_: Other columns of the row; they are ignored.
 
     Returns:
         The parse.
@@ -63,19 +63,19 @@ def remembered_parse(
 
 
 def parse_row(key: str, source: str, parsed: Parsed) -> Row:
-    """Return the row that remembers a parse.
+    """Return the row that stores a parse for reuse by later runs.
 
     Args:
-        key: Digest of parser, version and text.
+        key: Digest of the parser's name and version, and the text.
         source: Name and version of the parser.
-        parsed: The parse, with its PENMAN text.
+        parsed: The parse, including its PENMAN text.
 
     Returns:
-        A row for the statement ``parse/remember``.
+        The row, a parameter of the query ``parse/remember``.
     """
     row: Row = {"id": key, "source": source, "penman": parsed.penman}
     if parsed.graph is not None and parsed.graph.spans:
-        # Properties cannot hold nested lists, so the spans are flattened.
+        # A property of a node cannot be a nested list, so the spans are flattened.
         row["spans"] = [number for k, span in sorted(parsed.graph.spans.items()) for number in (k, *span)]
     if parsed.warnings:
         row["warnings"] = list(parsed.warnings)
@@ -88,18 +88,18 @@ KINDS: tuple[TextKind, ...] = ("utterances", "responses")
 EXISTING: tuple[Existing, ...] = ("keep", "replace")
 
 _DIALOGUES = 50
-"""Number of dialogues to read at a time."""
+"""Number of dialogues to read per query."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParseScope:
-    """Which texts to parse: those of the selected dialogues that have no graph.
+    """The texts to parse: the texts of the selected dialogues that need a graph.
 
     Attributes:
         selection: The dialogues.
-        kinds: Which texts of them: ``utterances``, ``responses`` or both.
-        existing: ``keep`` skips every text that has a graph. ``replace`` also parses texts whose graphs come
-            from other parsers or versions. A gold graph is never replaced.
+        kinds: The kinds of texts to parse: ``utterances``, ``responses`` or both.
+        existing: ``keep`` skips each text that has a graph. ``replace`` parses a text again if its graphs
+            come from other parsers or other versions of this parser. A gold graph is never replaced.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -107,7 +107,7 @@ class ParseScope:
     existing: Existing = "keep"
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Check that the kinds and the treatment of existing graphs are valid."""
         if not self.kinds or not set(self.kinds) <= set(KINDS):
             raise InputError(f"parse {', '.join(self.kinds) or 'nothing'}: choose of {', '.join(KINDS)}")
         if self.existing not in EXISTING:
@@ -116,13 +116,13 @@ class ParseScope:
 
 @dataclass(frozen=True, slots=True)
 class PendingText:
-    """A text to parse.
+    """A text that needs a graph.
 
     Attributes:
-        kind: ``utterances`` or ``responses``.
-        id: Id of its utterance or response.
+        kind: Kind of the text: ``utterances`` or ``responses``.
+        id: Id of the utterance or response.
         text: The text.
-        replaces: Ids of the graphs that its new graph will replace.
+        replaces: Ids of the existing graphs that the new graph will replace.
     """
 
     kind: TextKind
@@ -132,15 +132,15 @@ class PendingText:
 
 
 def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
-    """Count the pending texts.
+    """Count the texts that need a graph.
 
     Args:
         store: The store.
-        scope: Which texts to parse.
-        parser: Name and version of the parser, as its graphs are marked.
+        scope: The texts to parse.
+        parser: Name and version of the parser, with which its graphs are marked in the store.
 
     Returns:
-        The number; of a shard an estimate.
+        The number of texts; an estimate if only a shard of the dialogues is selected.
     """
     shard = scope.selection.shard
     whole = replace(scope.selection, shard=None)
@@ -154,20 +154,20 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     count = sum(
         store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
-    # The number is for the progress display, so an even share of the total is exact enough.
+    # The number is only used for the progress display, so for a shard an even share of the total suffices.
     return count if shard is None else -(-count // shard.amount)
 
 
 def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[PendingText]:
-    """Yield the pending texts, dialogue by dialogue, in constant memory.
+    """Yield the texts that need a graph, dialogue by dialogue, in constant memory.
 
     Args:
         store: The store.
-        scope: Which texts to parse.
-        parser: Name and version of the parser, as its graphs are marked.
+        scope: The texts to parse.
+        parser: Name and version of the parser, with which its graphs are marked in the store.
 
     Yields:
-        The texts, in dialogue order.
+        The texts, in the order of dialogues and turns.
     """
     ids = dialogue_ids(store, scope.selection)
     while page := list(islice(ids, _DIALOGUES)):
@@ -180,14 +180,14 @@ def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[Pendi
 
 
 def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: str) -> Iterator[PendingText]:
-    """Yield the pending texts of a dialogue, in turn order."""
+    """Yield the texts of a dialogue that need a graph, in turn order."""
     texts: dict[tuple[int, str, str], dict[str, str]] = {}
     for turn, id, text, amr, source in rows:
         graphs = texts.setdefault((turn, id, text), {})
         if amr is not None:
             graphs[amr] = source
     for (_, id, text), graphs in sorted(texts.items(), key=lambda item: item[0]):
-        # A gold graph, or one of this parser and version, is never replaced.
+        # A gold graph, or a graph by the same version of this parser, is never replaced.
         stays = graphs if scope.existing == "keep" else {GOLD, parser} & set(graphs.values())
         if not stays:
             yield PendingText(kind, id, text, tuple(sorted(graphs)))
@@ -200,13 +200,13 @@ _MEANINGS: dict[TextKind, str] = {"utterances": "load/meanings", "responses": "p
 
 @dataclass(frozen=True, slots=True)
 class NewGraph:
-    """A graph to write.
+    """A graph to write to the store.
 
     Attributes:
         graph: The graph.
-        of: The text that it belongs to.
-        parsed: The parse that it comes from.
-        note: The row that remembers the parse; ``None`` if it is not to be reused.
+        of: The text that the graph belongs to.
+        parsed: The parse that the graph comes from.
+        note: The row by which later runs can reuse the parse; ``None`` if the parse must not be reused.
     """
 
     graph: AmrGraph
@@ -221,25 +221,25 @@ class NewGraph:
 
     @property
     def bytes(self) -> int:
-        """The approximate size of the transaction in bytes."""
+        """The approximate size in bytes of the data to write."""
         return 3 * len(self.parsed.penman or "") + _NODE_BYTES * self.rows
 
     @property
     def fits(self) -> bool:
-        """Whether the graph fits in one transaction."""
+        """Whether the graph is small enough for one transaction."""
         return self.bytes <= MAX_DIALOGUE_BYTES
 
 
 def write_graphs(store: Store, graphs: Sequence[NewGraph], source: str) -> Iterator[tuple[int, int]]:
-    """Write graphs in transactions of limited size.
+    """Write graphs in several transactions of limited size.
 
     Args:
         store: The store.
         graphs: The graphs.
-        source: Name and version of the parser, with which they are marked.
+        source: Name and version of the parser; the graphs are marked with it.
 
     Yields:
-        After each transaction the number of new graphs, and how many of them replaced another graph.
+        After each transaction, the number of graphs that it wrote, and how many of these replaced a graph.
     """
     for batch in _batches(graphs):
         yield store.write(lambda tx, batch=batch: _write(tx, batch, source))
@@ -260,9 +260,9 @@ def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
 
 
 def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tuple[int, int]:
-    """Write a batch in one transaction."""
-    # The driver may retry the transaction, and another process may have written the same graphs. These stay
-    # as they are.
+    """Write the graphs of a batch and the rows that remember their parses, in one transaction."""
+    # The driver may retry the transaction, or another process may have written the same graphs.
+    # Graphs that are already stored are not written again.
     stored = run(tx, "load/stored_graphs", ids=[new.graph.id for new in batch])
     there = {row["id"] for row in stored} - {id for new in batch for id in new.of.replaces}
     missing = [new for new in batch if new.graph.id not in there]
@@ -282,7 +282,8 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
         run(tx, "load/graphs", nodes=rows.nodes, lexemes=lexemes, roles=rows.roles)
     for kind, amrs in by_kind.items():
         tied = run(tx, _MEANINGS[kind], amrs=amrs)[0]["amrs"]
-        # A text that was deleted in the meantime would leave its graph without an owner.
+        # If a text was deleted in the meantime, its graph would have no owner.
+        # An error is raised in this case, which rolls back the transaction.
         if tied != len(amrs):
             raise StoreError(f"{len(amrs) - tied} {kind} went while their graphs were written; run again")
     write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)
@@ -293,8 +294,8 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
 
 
 def _forget(tx: ManagedTransaction, amrs: Sequence[str]) -> None:
-    """Remove graphs, and the variants that were made from their dialogues."""
-    # A variant refers to nodes of the removed graphs, so it cannot be kept.
+    """Delete graphs, and the variants of the dialogues that they belong to."""
+    # A variant refers to nodes of its dialogue's graphs, so it cannot be kept without them.
     variants = sorted(row["variant"] for row in run(tx, "parse/edited", amrs=amrs))
     if variants:
         edited = sorted(row["amr"] for row in run(tx, "parse/materialized", ids=variants))

@@ -1,1 +1,1 @@
-"""The ``dependency`` parser: spaCy's dependency trees to AMR by rules, tables and small trained models."""
+"""The ``dependency`` parser, which turns dependency trees into AMR by rules and small trained models."""

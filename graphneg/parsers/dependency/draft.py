@@ -1,18 +1,18 @@
-"""Drafts: AMR graphs under construction, and their assembly into one well-formed graph.
+"""AMR graphs under construction (drafts), and their assembly into one well-formed graph.
 
-The rules write drafts, and the trained models revise them. A draft is not yet a tree. It holds nodes,
-directed arcs and the top of each sentence. Arcs always lead from head to argument; there are no inverse
-roles.
+The rules write drafts, and the trained models revise them. A draft is not yet a tree. It contains nodes,
+directed arcs and the top of each sentence. Arcs always lead from the head to the argument; a draft has no
+inverse roles.
 
 >>> draft = GraphDraft("", [])
 >>> sleep = draft.concept("sleep-01", None, "verb", ARG0="boy")
 >>> [(draft.nodes[arc.head].label, arc.role, draft.nodes[arc.dep].label) for arc in draft.arcs]
 [('sleep-01', 'ARG0', 'boy')]
 
-`assemble` joins the drafts of a text into one connected graph with a single top. To write a graph, PENMAN
-needs a spanning tree (Goodman 2020 calls it a layout). Of all trees the one with the fewest inverse roles is
-taken, then the shallowest: the cheapest paths from the top, found with Dijkstra's algorithm. The remaining
-arcs become reentrancies.
+`assemble` joins the drafts of a text into one connected graph with a single top. PENMAN writes a graph as a
+tree with reentrancies (Goodman 2020 calls this a layout). Among all spanning trees, `assemble` takes one with
+as few inverse roles as possible, and then as shallow as possible. Dijkstra's algorithm finds it as the
+cheapest paths from the top. The remaining arcs become reentrancies.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class DraftNode:
     """A concept or a constant of a draft.
 
     Attributes:
-        concept: The concept; ``None`` for a constant.
+        concept: The concept, such as ``sleep-01``; ``None`` for a constant.
         value: The constant as PENMAN writes it; ``None`` for a concept.
-        token: Index of the word in `GraphDraft.words` that the node represents, or ``None``.
-        start: Offset of its first character in the text, or -1.
-        end: Offset behind its last character, or -1.
-        sentence: Index of its sentence.
-        rule: Name of the rule that made it.
-        gone: Whether it has been deleted.
-        mentions: Indices of further words that refer to the same node.
+        token: Index in `GraphDraft.words` of the word that the node represents, or ``None``.
+        start: Offset in the text of the first character of its words, or -1.
+        end: Offset after the last character of its words, or -1.
+        sentence: Index of the sentence that the node is in.
+        rule: Name of the rule that created the node.
+        gone: Whether the node has been deleted.
+        mentions: Indices of further words that refer to the node, such as *himself*.
     """
 
     concept: str | None
@@ -59,7 +59,7 @@ class DraftNode:
 
     @property
     def label(self) -> str:
-        """The concept, or the value of a constant."""
+        """The concept; for a constant, its value."""
         return self.concept if self.concept is not None else (self.value or "")
 
 
@@ -70,8 +70,8 @@ class DraftArc:
     Attributes:
         head: Index of the governing node.
         dep: Index of the argument.
-        role: The role without colon; never an inverse one.
-        rule: Name of the rule that made the arc.
+        role: The role without a colon; inverse roles do not occur.
+        rule: Name of the rule that created the arc.
     """
 
     head: int
@@ -85,12 +85,12 @@ class GraphDraft:
     """The draft of one piece of text.
 
     Attributes:
-        text: The whole text.
-        words: The words of the piece.
-        nodes: The nodes; an index stays valid when others are deleted.
+        text: The whole text, of which the piece is a part.
+        words: The words of the piece of text.
+        nodes: The nodes. Deleted nodes stay in the list, so that indices remain valid.
         arcs: The arcs.
-        tops: Index of the top node by sentence.
-        warnings: Warnings for the result of the parse.
+        tops: Index of the top node of each sentence, by sentence.
+        warnings: Warnings to report with the parsed graph.
     """
 
     text: str
@@ -109,16 +109,16 @@ class GraphDraft:
         last: int | None = None,
         **arguments: int | str,
     ) -> int:
-        """Add a concept with its arguments.
+        """Add a concept, and link its arguments.
 
         Args:
             concept: The concept.
             token: Index of the word that it represents, or ``None``.
             rule: Name of the rule that adds it.
-            sentence: Its sentence, used if there is no word.
-            last: Index of its last word, if it represents several.
-            **arguments: By role the index of a node, or the name of a new concept that represents the same
-                word.
+            sentence: Index of the sentence; used only if the concept represents no word.
+            last: Index of the last word, if the concept represents several words.
+            **arguments: Arguments by role: the index of an existing node, or the name of a new concept that
+                represents the same word.
 
         Returns:
             The index of the new node.
@@ -132,14 +132,14 @@ class GraphDraft:
     def constant(
         self, value: str, token: int | None, rule: str, sentence: int = 0, last: int | None = None
     ) -> int:
-        """Add a constant.
+        """Add a constant, such as ``-`` or ``3``.
 
         Args:
             value: The constant as PENMAN writes it: ``-``, ``3``, ``"Paris"``.
             token: Index of the word that it represents, or ``None``.
             rule: Name of the rule that adds it.
-            sentence: Its sentence, used if there is no word.
-            last: Index of its last word, if it represents several.
+            sentence: Index of the sentence; used only if the constant represents no word.
+            last: Index of the last word, if the constant represents several words.
 
         Returns:
             The index of the new node.
@@ -147,7 +147,7 @@ class GraphDraft:
         return self._add(DraftNode(None, value, token, -1, -1, sentence, rule), last)
 
     def _add(self, node: DraftNode, last: int | None) -> int:
-        """Add a node, with the characters and sentence of its words."""
+        """Add a node, and set its character range and sentence from the words that it represents."""
         if node.token is not None:
             word = self.words[node.token]
             node.start, node.end = word.start, (word if last is None else self.words[last]).end
@@ -156,9 +156,9 @@ class GraphDraft:
         return len(self.nodes) - 1
 
     def link(self, head: int, role: str, dep: int, rule: str) -> None:
-        """Add an arc; an arc from a node to itself is ignored.
+        """Add an arc. An arc from a node to itself is ignored.
 
-        Duplicate arcs are removed when the draft is assembled.
+        Duplicate arcs are allowed; they are removed when the drafts are assembled.
 
         Args:
             head: Index of the governing node.
@@ -170,18 +170,18 @@ class GraphDraft:
             self.arcs.append(DraftArc(head, dep, role, rule))
 
     def roles(self, head: int) -> dict[str, int]:
-        """Return the arguments of a node by role.
+        """Return the arguments of a node, by role.
 
         Args:
             head: Index of the node.
 
         Returns:
-            Index of the argument by role; the last one if a role occurs twice.
+            Indices of the arguments by role; if a role occurs several times, its last argument.
         """
         return {arc.role: arc.dep for arc in self.arcs if arc.head == head}
 
     def redirect(self, old: int, new: int) -> None:
-        """Replace a node by another in all arcs and tops, and delete it.
+        """Replace a node by another one in all arcs and tops, and delete it.
 
         Args:
             old: Index of the node to delete.
@@ -193,17 +193,17 @@ class GraphDraft:
         self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
         gone, kept = self.nodes[old], self.nodes[new]
         gone.gone = True
-        # The word of the deleted node is a further mention of the one that is kept: "himself" of "he".
+        # The word of the deleted node becomes a further mention of the remaining node: "himself" of "he".
         if gone.token is not None and gone.start >= 0:
             kept.mentions.append(gone.token)
         kept.mentions.extend(gone.mentions)
         self.tops = {sentence: new if top == old else top for sentence, top in self.tops.items()}
 
     def merge(self, key: Callable[[DraftNode], object]) -> None:
-        """Merge nodes that have the same key into the first of them.
+        """Merge each group of nodes that have the same key into the first node of the group.
 
         Args:
-            key: Function of a node; nodes with the key ``None`` are not merged.
+            key: Function that returns the key of a node; a node with the key ``None`` is not merged.
         """
         first: dict[object, int] = {}
         for k, node in enumerate(self.nodes):
@@ -215,7 +215,7 @@ class GraphDraft:
         """Delete a node and its arcs.
 
         Args:
-            node: Index of the node; the indices of other nodes do not change.
+            node: Index of the node. The indices of the other nodes do not change.
         """
         self.nodes[node].gone = True
         self.arcs = [arc for arc in self.arcs if arc.head != node and arc.dep != node]
@@ -226,10 +226,10 @@ _SINGLE = frozenset({"polarity", "mode", "wiki", "quant", "value"})
 
 
 def repair(draft: GraphDraft) -> None:
-    """Make labels writable and remove what the AMR guidelines forbid, in place.
+    """Remove from a draft what PENMAN cannot write or the AMR guidelines forbid, in place.
 
-    Of several ``:polarity`` or other single roles of a node the first is kept. A name without ``:op`` gets
-    its words as ``:op1``.
+    If a node has ``:polarity`` or another single role more than once, the first arc is kept. A name without
+    ``:op`` gets the characters of its words as ``:op1``.
 
     Args:
         draft: The draft to repair.
@@ -238,10 +238,10 @@ def repair(draft: GraphDraft) -> None:
     for node in nodes:
         if node.concept is not None:
             node.concept = writable_concept(node.concept)
-        # A bare constant such as "b2" would be read as a variable.
+        # PENMAN would read a bare constant such as "b2" as a variable, so it is quoted.
         elif not is_atom(node.value or "") or re.fullmatch(r"[a-z]\d*", node.value or ""):
             node.value = quoted(node.value or "")
-    # A constant cannot have arguments.
+    # A constant cannot have arguments, so arcs from constants are removed.
     draft.arcs = [arc for arc in draft.arcs if nodes[arc.head].value is None]
     taken: dict[tuple[int, str], DraftArc] = {}
     for arc in list(draft.arcs):
@@ -253,7 +253,7 @@ def repair(draft: GraphDraft) -> None:
     linked = {arc.dep for arc in draft.arcs}
     headed = {arc.head for arc in draft.arcs if arc.role.startswith("op")}
     for k, node in enumerate(nodes[:]):
-        # A constant without a head cannot be written.
+        # A constant without a head cannot be written, so it is deleted.
         if node.value is not None and k not in linked:
             node.gone = True
         elif node.concept == "name" and not node.gone and k not in headed:
@@ -262,7 +262,7 @@ def repair(draft: GraphDraft) -> None:
 
 
 def writable_concept(text: str) -> str:
-    """Return a text as a concept that PENMAN can write.
+    """Turn a text into a concept that PENMAN can write.
 
     >>> writable_concept("and/or"), writable_concept("(")
     ('and-or', 'symbol')
@@ -271,7 +271,7 @@ def writable_concept(text: str) -> str:
         text: Any text.
 
     Returns:
-        The text with forbidden characters replaced by hyphens.
+        The text with forbidden characters replaced by hyphens; ``symbol`` if nothing else is left.
     """
     if is_atom(text) and not text.startswith('"'):
         return text
@@ -279,7 +279,7 @@ def writable_concept(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return a text as a PENMAN string.
+    r"""Turn a text into a quoted PENMAN string.
 
     >>> quoted('say "hi"')
     '"say \\"hi\\""'
@@ -288,35 +288,37 @@ def quoted(text: str) -> str:
         text: Any text.
 
     Returns:
-        The text in quotes, with white space collapsed and special characters escaped.
+        The text in double quotes, with runs of white space replaced by one space and special characters
+        escaped.
     """
     inner = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inner}"'
 
 
 DEEPEST = 100
-"""Maximum depth of the tree; `_layout` and readers of PENMAN recurse into it."""
+"""Maximum depth of the tree. `_layout` and programs that read PENMAN recurse once per level."""
 _NUMBERED = re.compile(r"(op|snt)(\d+)\Z")
 _ARGUMENT = re.compile(r"ARG\d\Z")
 _INVERSES = {"mod": "domain", "domain": "mod"}
-"""Roles whose inverse has a name of its own."""
+"""Roles whose inverse is not written with ``-of`` but has its own name."""
 _USUALLY_INVERSE = frozenset({"part"})
-"""Roles that AMR writes as ``:part-of`` more naturally than as ``:part``."""
+"""Roles for which AMR annotators prefer the inverse: ``:part-of``, not ``:part``."""
 _AWAY = 1000
-"""Cost of reaching a node through another sentence than its own."""
+"""Cost of reaching a node from another sentence than its own. It is higher than the cost of any other path.
+"""
 _Branch = tuple[str, int, bool]
-"""A role under a tree node, the node it leads to, and whether it is a reentrancy."""
+"""A role of a node in the tree, the target node, and whether the role is a reentrancy."""
 
 
 @dataclass(slots=True)
 class _Pool:
-    """The nodes and arcs of one or several drafts, with common indices.
+    """The nodes and arcs of all drafts of a text, under common indices.
 
     Attributes:
         nodes: The nodes.
         arcs: Triples of head, argument and role.
-        tops: The tops of the sentences, in order.
-        homes: By node the top of its sentence.
+        tops: The tops of the sentences, in text order.
+        homes: For each node, the top of the sentence that it is in.
     """
 
     nodes: list[DraftNode] = field(default_factory=list[DraftNode])
@@ -325,12 +327,12 @@ class _Pool:
     homes: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, node: DraftNode) -> int:
-        """Add a node, and return its index."""
+        """Add a node and return its index."""
         self.nodes.append(node)
         return len(self.nodes) - 1
 
     def add_top(self, concept: str) -> int:
-        """Add a concept that represents no word, and return its index."""
+        """Add a concept that represents no word and return its index."""
         return self.add(DraftNode(concept, None, None, -1, -1, 0, "top"))
 
 
@@ -338,12 +340,12 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
     """Join the drafts of a text into one well-formed graph.
 
     Args:
-        drafts: The drafts, in text order; they are repaired in place.
+        drafts: The drafts in text order. Each is repaired in place.
         text: The whole text.
 
     Returns:
-        The graph; several sentences stand under ``multi-sentence``. Spans are ranges over the tokens of
-        `graphneg.english.tokens.tokenize`.
+        The graph. If the text has several sentences, their graphs are joined under ``multi-sentence``. Spans
+        are ranges over the tokens of `graphneg.english.tokens.tokenize`.
     """
     pool = _Pool()
     for draft in drafts:
@@ -356,7 +358,7 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
         top = pool.add_top("multi-sentence")
         pool.arcs.extend((top, sentence, f"snt{n}") for n, sentence in enumerate(pool.tops, 1))
     branches, depths = _tree(pool, top)
-    # Linking one part may still leave nodes beyond the maximum depth unreached.
+    # A part that is linked to the top may itself exceed the maximum depth, so linking is repeated.
     while len(depths) < len(pool.nodes):
         _link_loose(pool, top, depths)
         branches, depths = _tree(pool, top)
@@ -364,9 +366,9 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
 
 
 def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
-    """Add the nodes, arcs and tops of a draft to the pool, without duplicates."""
+    """Add a draft, without its deleted nodes and duplicate arcs, to the nodes and arcs of the whole text."""
     numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.gone}
-    # If a top was deleted, any concept of the draft takes its place.
+    # If the top of a sentence was deleted, the first concept of the draft replaces it.
     spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)
     homes: dict[int, int] = {}
     for sentence in sorted(draft.tops):
@@ -382,8 +384,8 @@ def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
     for arc in draft.arcs:
         if arc.head in numbers and arc.dep in numbers:
             head, dep = numbers[arc.head], numbers[arc.dep]
-            # Two nodes may be linked by several numbered arguments ("he washed himself"), but only by one
-            # other role.
+            # Two nodes may be linked by several ARG roles, as in "he washed himself".
+            # Of all roles other than ARG roles between two nodes, only the first is kept.
             key = head, dep, arc.role if _ARGUMENT.match(arc.role) else ""
             if head != dep and pool.nodes[head].concept is not None and key not in seen:
                 seen.add(key)
@@ -391,7 +393,7 @@ def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
 
 
 def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
-    """Return the branches below each node, and the depth of every node that is reached."""
+    """Return the branches below each node of the spanning tree, and the depth of each node in the tree."""
     ways = _ways(pool)
     branches: list[list[_Branch]] = [[] for _ in pool.nodes]
     depths: dict[int, int] = {}
@@ -409,16 +411,16 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
             branches[up].append((role, node, False))
         if depth >= DEEPEST:
             continue
-        # Below :sntN the search is in that sentence. A detour through another sentence would scatter its
-        # nodes.
+        # Below :sntN, the search stays within that sentence.
+        # A path through another sentence would put nodes of this sentence into the subtree of the other one.
         home = node if role.startswith("snt") else home
         for to, way, price, n in ways[node]:
             if to not in depths:
                 away = _AWAY if home is not None and pool.homes.get(to, home) != home else 0
                 heappush(queue, (cost + price + away, depth + 1, next(numbers), node, to, way, n, home))
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # Arcs that the tree does not use become reentrancies. Constants have no variable and cannot be
-        # reentrant.
+        # An arc that is not part of the tree becomes a reentrancy.
+        # A constant has no variable, so it cannot be the target of a reentrancy.
         if n not in used and head in depths and dep in depths and pool.nodes[dep].concept is not None:
             if role in _USUALLY_INVERSE:
                 head, dep, role = dep, head, inverse(role)
@@ -427,12 +429,12 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
 
 
 def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
-    """Return the arcs that lead on from each node: target, role, cost, and arc index."""
+    """Return the arcs that can be followed from each node, as tuples of target, role, cost and arc index."""
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # An inverse role costs 2. It costs 3 if its argument has several heads, since such a node is better
-        # reached in the normal direction.
+        # Following an arc backwards needs an inverse role and costs 2.
+        # An inverse role costs 3 if its argument has several heads: another head can then reach it directly.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:
@@ -450,7 +452,7 @@ def inverse(role: str) -> str:
         role: The role without colon.
 
     Returns:
-        The role as written from the argument to the head.
+        The role as it is written from the argument to the head.
     """
     if role in _INVERSES:
         return _INVERSES[role]
@@ -458,7 +460,7 @@ def inverse(role: str) -> str:
 
 
 def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
-    """Link each part that no arc connects to the top of its sentence."""
+    """Link each part of the graph that is not connected to the top of its sentence with ``:mod``."""
     below = {dep for head, dep, _ in pool.arcs if head not in depths}
     loose = [k for k in range(len(pool.nodes)) if k not in depths]
     links: dict[int, list[int]] = {}
@@ -466,8 +468,7 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
         links.setdefault(head, []).append(dep)
         links.setdefault(dep, []).append(head)
     reached = set(depths)
-    # Start with nodes that are no other node's argument, so that a part hangs on its head, not on its first
-    # word.
+    # Nodes that are not arguments come first, so that a part is linked at its head and not at its first word.
     for k in sorted(loose, key=lambda k: (k in below, pool.nodes[k].value is not None, k)):
         if k in reached:
             continue
@@ -482,7 +483,7 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
 
 
 def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
-    """Write the tree as a graph, with its nodes in tree order."""
+    """Write the tree as an `AmrGraph`, with its nodes in depth-first order."""
     order: list[int] = []
     nodes: list[AmrNode] = []
     mentions: list[tuple[int, str, int, int]] = []
@@ -491,14 +492,13 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
     def write(k: int, up: int | None, role: str | None, pos: int) -> None:
         concept, number, variable = pool.nodes[k].concept, len(nodes), None
         if concept is not None:
-            # Variables follow AMR's convention: the first letter of the concept, numbered from the second on
-            # (b, b2).
+            # Variables follow the AMR convention: b for the first concept with this initial, then b2.
             letter = concept[0].lower() if concept[0].isascii() and concept[0].isalpha() else "x"
             letters[letter] += 1
             variable = letter if letters[letter] == 1 else f"{letter}{letters[letter]}"
         order.append(k)
         nodes.append(AmrNode(number, number, variable, concept, pool.nodes[k].value, up, role, pos))
-        # Branches are written in AMR's usual order: ARGs, numbered roles, then the rest.
+        # Branches are written in AMR's usual order: ARGs first, then numbered roles, then all others.
         for n, (name, to, is_mention) in enumerate(_renumbered(sorted(branches[k], key=_rank))):
             if is_mention:
                 mentions.append((number, name, n, to))
@@ -515,7 +515,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
 
 
 def _rank(branch: _Branch) -> tuple[int, str]:
-    """Return the sort key of a branch: ARGs first, then numbered operands, then other roles as they came."""
+    """Return the sort key of a branch: first ARGs, then numbered roles, then other roles in their order."""
     match = _NUMBERED.match(branch[0])
     if match:
         return 1, match[1] + match[2].zfill(6)
@@ -523,9 +523,9 @@ def _rank(branch: _Branch) -> tuple[int, str]:
 
 
 def _renumbered(branches: list[_Branch]) -> list[_Branch]:
-    """Renumber ``:opN`` and ``:sntN`` from 1."""
+    """Renumber the ``:opN`` and ``:sntN`` roles of a node without gaps."""
     matches = [_NUMBERED.match(role) for role, _, _ in branches]
-    # "And I left" continues an earlier sentence, so its only operand is :op2.
+    # "And I left" continues an earlier sentence, so its only operand is :op2 and numbering starts at 2.
     operands = [int(match[2]) for match in matches if match and match[1] == "op"]
     counts = {"op": count(2 if operands and min(operands) == 2 else 1), "snt": count(1)}
     return [
@@ -535,18 +535,18 @@ def _renumbered(branches: list[_Branch]) -> list[_Branch]:
 
 
 def token_spans(text: str, places: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """Return token ranges for character ranges.
+    """Convert character ranges to token ranges.
 
     >>> token_spans("I can't go.", [(0, 1), (5, 7), (-1, -1)])
     {0: (0, 1), 1: (2, 3)}
 
     Args:
         text: The text.
-        places: Character ranges ``(start, end)``; a start of -1 means none.
+        places: Character ranges ``(start, end)``; a range with the start -1 is skipped.
 
     Returns:
-        First token and token behind the last, by index of the range. A range that covers no token is left
-        out.
+        By index of the character range, the first token and the token after the last one. A range that covers
+        no token is left out.
     """
     tokens = tokenize(text)
     starts, ends = [token.start for token in tokens], [token.end for token in tokens]

@@ -1,13 +1,13 @@
-"""Lexical knowledge of the dependency parser: frames, corpus counts, word classes, fixed expressions.
+"""The lexical knowledge of the dependency parser: frames, corpus counts, word classes and expressions.
 
-`load_lexicon` returns a `ParserLexicon` of PropBank frames and of counts from annotated graphs. The tables
-are in ``data/``:
+`load_lexicon` returns a `ParserLexicon` with the PropBank frames and with counts from graphs that people
+annotated. The other functions read further tables. All tables are files in ``data/``:
 
-- ``concepts.tsv``: how often a word became which concept
-- ``roles.tsv``: how often an argument had which role
-- ``word_classes.tsv``: words by class (`word_class`)
-- ``word_maps.tsv``: words with values, by map (`word_map`, `word_pairs`)
-- ``expressions.tsv``: multiword expressions and their concepts (`expressions`)
+- ``concepts.tsv``: how often each word had which concept
+- ``roles.tsv``: how often arguments of each kind had which role
+- ``word_classes.tsv``: classes of words (`word_class`)
+- ``word_maps.tsv``: maps from words to values (`word_map`, `word_pairs`)
+- ``expressions.tsv``: multiword expressions with their concepts (`expressions`)
 
 >>> load_lexicon().written_concepts("tired", "j")[:1], word_map("pronoun")["me"]
 (['tire-01'], 'i')
@@ -24,19 +24,20 @@ from importlib.resources import files
 from graphneg.english.propbank import Counts, FrameTable, load_frames
 
 DELETED = "-"
-"""Concept in the tables of a word that has no node of its own: *the*."""
+"""The entry in the tables for a word that has no node of its own, such as *the*."""
 
 
 @dataclass(slots=True)
 class ParserLexicon(FrameTable):
-    """Frames, and counts of concepts and roles in annotated graphs.
+    """PropBank frames, and counts of concepts and roles in annotated graphs.
 
     Attributes:
-        concepts: Counts of concepts by lemma and word class; the class is that of
-            `graphneg.parsers.dependency.text.class_of`.
-        roles: Counts of roles by kind of key, key, and signature. The kinds are ``F`` (the head's frame),
-            ``W`` (the dependent's lemma) and ``S`` (the head's word class).
-        totals: Counts of each concept over all words.
+        concepts: Counts of concepts by lemma and word class, where
+            `graphneg.parsers.dependency.text.class_of` gives the word class.
+        roles: Counts of roles by kind of key, key, and signature. The signature is the name of a relation,
+            such as ``nsubj`` or ``prep_to``. The kind says what the key is: ``F`` (frame of the head), ``W``
+            (lemma of the dependent) or ``S`` (word class of the head).
+        totals: Counts of each concept, summed over all words.
     """
 
     concepts: dict[tuple[str, str], Counts] = field(default_factory=lambda: defaultdict(Counter[str]))
@@ -44,10 +45,10 @@ class ParserLexicon(FrameTable):
     totals: Counts = field(default_factory=Counter[str])
 
     def add_concepts(self, rows: Iterable[Sequence[str]]) -> None:
-        """Add rows of ``concepts.tsv``.
+        """Add the counts in rows of ``concepts.tsv``.
 
         Args:
-            rows: Rows of lemma, word class, concept and count.
+            rows: Rows with the cells lemma, word class, concept and count.
         """
         for lemma, kind, concept, count in rows:
             self.concepts[lemma, kind][concept] += int(count)
@@ -55,46 +56,47 @@ class ParserLexicon(FrameTable):
                 self.totals[concept] += int(count)
 
     def add_roles(self, rows: Iterable[Sequence[str]]) -> None:
-        """Add rows of ``roles.tsv``.
+        """Add the counts in rows of ``roles.tsv``.
 
         Args:
-            rows: Rows of kind of key, key, signature, role and count.
+            rows: Rows with the cells kind of key, key, signature, role and count.
         """
         for kind, key, form, role, count in rows:
             self.roles[kind, key, form][role] += int(count)
 
     def known(self, lemma: str, kind: str) -> Counts:
-        """Return how often a word became which concept.
+        """Return how often a word had each concept in annotated graphs.
 
         Args:
             lemma: The lemma.
-            kind: The word class.
+            kind: The word class of the word.
 
         Returns:
-            Counts by concept, without concepts of several words or of mere structure.
+            Counts by concept. Concepts that need several words, or that only structure the graph, are left
+            out.
         """
         counts = self.concepts.get((lemma, kind), {})
         return {concept: count for concept, count in counts.items() if _is_of(concept, lemma)}
 
     def best_concept(self, lemma: str, kind: str) -> str | None:
-        """Return the most frequent concept of a word.
+        """Return the most frequent concept of a word in annotated graphs.
 
         Args:
             lemma: The lemma.
-            kind: The word class.
+            kind: The word class of the word.
 
         Returns:
-            The concept; `DELETED` if the word mostly had no node; ``None`` for an unknown word.
+            The concept; `DELETED` if the word most often had no node; ``None`` if the word is unknown.
         """
         known = self.known(lemma, kind)
         return max(known, key=known.__getitem__, default=None)
 
     def written_concepts(self, lemma: str, kind: str) -> list[str]:
-        """Return the concepts of a word, most frequent first.
+        """Return the concepts of a word in annotated graphs, most frequent first.
 
         Args:
             lemma: The lemma.
-            kind: The word class.
+            kind: The word class of the word.
 
         Returns:
             The concepts, without `DELETED`.
@@ -104,20 +106,20 @@ class ParserLexicon(FrameTable):
         return sorted(known, key=lambda concept: -known[concept])
 
     def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
-        """Score the roles of a dependent.
+        """Score the possible roles of a dependent.
 
-        The score is the general probability of the role for this word class and signature, times three
-        smoothed ratios: by the head's frame, by the dependent's lemma, and by PropBank's examples of the
-        frame.
+        The score is the probability of the role for this word class and signature, multiplied by three
+        smoothed ratios. Each ratio says how much more often than on average the role occurs with the head's
+        frame, with the dependent's lemma, and in PropBank's examples of the frame.
 
         Args:
             head: Concept of the head.
             kind: Word class of the head.
-            form: Signature of the dependency, ``nsubj`` or ``prep_to``.
+            form: Signature of the dependency, such as ``nsubj`` or ``prep_to``.
             dependent: Lemma of the dependent.
 
         Returns:
-            A positive weight for each role that was seen with one of these.
+            A positive score for each role that occurred with the word class, the frame or the lemma.
         """
         general = self.roles.get(("S", kind, form), {})
         by_head = self.roles.get(("F", head, form), {})
@@ -125,8 +127,9 @@ class ParserLexicon(FrameTable):
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
-        # The constants are smoothing weights: each ratio counts two (PropBank: one) imaginary observations at
-        # the general rate.
+        # The constants are smoothing weights.
+        # Each ratio includes two imaginary observations (for PropBank one) at the average rate.
+        # So heads and words with few observations have little influence.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}
@@ -141,10 +144,10 @@ class ParserLexicon(FrameTable):
 
 @lru_cache(maxsize=65536)
 def _is_of(concept: str, lemma: str) -> bool:
-    """Return whether a concept can come from a single word: not ``no-longer`` or ``monetary-quantity``."""
+    """Return whether a concept can represent a single word, unlike ``no-longer`` or ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
-    # "go-on-25" needs two words. "grown-up" is the lemma of one.
+    # "go-on-25" needs two words, but "grown-up" is also the lemma of a single word.
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma
 
@@ -167,7 +170,7 @@ def word_class(name: str) -> frozenset[str]:
     (True, ['kind', 'sort', 'type'])
 
     Args:
-        name: Class name of ``word_classes.tsv``.
+        name: Name of a class in ``word_classes.tsv``.
 
     Returns:
         The words, in lower case.
@@ -177,16 +180,16 @@ def word_class(name: str) -> frozenset[str]:
 
 @cache
 def word_map(name: str) -> dict[str, str]:
-    """Return the values of the words of a map.
+    """Return a map from words to values.
 
     >>> word_map("pronoun")["me"], word_map("mark-role")["unless"], word_map("relative")["aunt"]
     ('i', 'condition', 'aunt')
 
     Args:
-        name: Map name of ``word_maps.tsv``.
+        name: Name of a map in ``word_maps.tsv``.
 
     Returns:
-        Value by word.
+        The value of each word in the map.
     """
     entries = [(value, words.split()) for known, value, words in rows("word_maps") if known == name]
     return {word: word if value == "=" else value for value, words in entries for word in words}
@@ -194,16 +197,16 @@ def word_map(name: str) -> dict[str, str]:
 
 @cache
 def word_pairs(name: str) -> dict[str, tuple[str, str]]:
-    """Return the words of a map whose values are a concept and a role.
+    """Return a map from words to pairs of a concept and a role.
 
     >>> word_pairs("modal")["must"]
     ('obligate-01', 'ARG2')
 
     Args:
-        name: Map name of ``word_maps.tsv``.
+        name: Name of a map in ``word_maps.tsv`` whose values are a concept and a role.
 
     Returns:
-        By word the concept, and the role that it gives to its argument.
+        For each word, the concept and the role of the concept's argument.
     """
     pairs = ((word, value.split()) for word, value in word_map(name).items())
     return {word: (concept, role) for word, (concept, role) in pairs}
@@ -211,31 +214,32 @@ def word_pairs(name: str) -> dict[str, tuple[str, str]]:
 
 @cache
 def expressions(kind: str = "") -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Return the multiword expressions of a kind, by first word.
+    """Return the multiword expressions of a kind, grouped by their first word.
 
     >>> expressions()["of"], expressions("preposition")["next"]
     ([(('of', 'course'), 'of-course')], [(('next', 'to'), 'next-to')])
 
     Args:
-        kind: ``preposition``, or the empty string for expressions without a kind.
+        kind: ``preposition``; or the empty string for the expressions that are not marked with a kind.
 
     Returns:
-        Words and concept of each expression, longest first; `DELETED` means no concept.
+        For each first word, pairs of the words and the concept, longest expression first. `DELETED` as a
+        concept means that the expression has none.
     """
     known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for words, concept, *kinds in rows("expressions"):
         if kinds == ([kind] if kind else []):
             forms = tuple(words.split())
             known.setdefault(forms[0], []).append((forms, concept))
-    # "a lot of" must be tried before "a lot".
+    # "a lot of" must be tried before "a lot", so longer expressions come first.
     return {first: sorted(entries, key=lambda entry: -len(entry[0])) for first, entries in known.items()}
 
 
 def rows(table: str) -> list[list[str]]:
-    """Return the rows of a table in ``data/``, without comments.
+    """Return the rows of a table in ``data/``, without comment lines.
 
     Args:
-        table: File name without suffix.
+        table: File name of the table, without the suffix.
 
     Returns:
         The cells of each row.

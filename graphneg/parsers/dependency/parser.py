@@ -1,8 +1,9 @@
-"""The ``dependency`` parser: texts to graphs with exact token spans.
+"""The ``dependency`` parser, which turns texts into graphs whose nodes have exact token spans.
 
-Each text is cut into pieces, and spaCy parses their dependencies. The rules write a draft of each piece, and
-the trained models revise it. The assembler joins the drafts into one well-formed graph. Every text gets a
-graph, even if it is not a sentence.
+The parser works in four steps. It cuts each text into pieces, and spaCy parses the dependencies of each
+piece. The rules turn the dependencies into a draft of a graph. The trained models revise the draft. Finally
+the drafts of all pieces are joined into one well-formed graph. Every text gets a graph, even if it is not a
+sentence.
 
 >>> from graphneg.amr.penman import format_graph
 >>> print(format_graph(DependencyParser(revisers=()).parse_batch(["Birds sing."])[0].graph))
@@ -32,27 +33,27 @@ from graphneg.parsers.dependency.text import (
 )
 
 RULES = "8"
-"""Version of the rules and tables. Increase it with every change that may change a graph."""
+"""Version of the rules and tables. Increase it with every change that can change the graph of any text."""
 
 
 class DependencyParser:
-    """Parse English texts with rules, tables and small trained models on spaCy's dependencies, on the CPU.
+    """Parse English texts on the CPU, with rules, tables and small trained models on spaCy's dependencies.
 
-    A text in another language gets a graph of its words.
+    A text in another language also gets a graph, in which foreign words become concepts.
     """
 
     name = "dependency"
     parallel = True
 
     def __init__(self, model: str | None = None, revisers: Sequence[Reviser] | None = None) -> None:
-        """Initialize the parser; the spaCy model is loaded with the first text.
+        """Initialize the parser. The spaCy model is loaded when the first text is parsed.
 
-        A `ParserError` says if spaCy or the model is not installed.
+        Raises `ParserError` if spaCy or the model is not installed.
 
         Args:
-            model: Name or directory of a spaCy model; ``None`` finds an installed English one, small before
-                large.
-            revisers: Models that revise each draft, in order; ``None`` takes those of the package.
+            model: Name or directory of a spaCy model; ``None`` takes an installed English model, the smallest
+                one if there are several.
+            revisers: Models that revise each draft, in order; ``None`` takes the models in the package.
         """
         self._model = resolve_model(model)
         self._revisers = learned_revisers() if revisers is None else tuple(revisers)
@@ -66,19 +67,19 @@ class DependencyParser:
             texts: The texts.
 
         Returns:
-            One result per text, in order, with warnings about unreadable characters, long texts and failed
-            rules.
+            One result per text, in order. Warnings report unreadable characters, texts that were cut into
+            pieces, and rules that failed.
         """
         return [_parsed(text, drafts) for text, drafts in zip(texts, self.drafts(texts), strict=True)]
 
     def drafts(self, texts: Sequence[str]) -> list[list[GraphDraft]]:
-        """Return the revised drafts of each text, before they are assembled.
+        """Return the drafts of each text after their revision, before they are joined into a graph.
 
         Args:
             texts: The texts.
 
         Returns:
-            Per text one draft per piece; none for a text without words.
+            Per text, one draft for each piece; an empty list for a text without words.
         """
         drafts: list[list[GraphDraft]] = [[] for _ in texts]
         cuts = [
@@ -93,11 +94,11 @@ class DependencyParser:
         return drafts
 
     def _draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
-        """Write and revise the draft of a piece."""
+        """Apply the rules to a piece of text, and revise the draft."""
         try:
             return revise(write_draft(text, words), self._revisers)
-        # One odd sentence must not end a run over a corpus. The piece is reduced to a word, and a warning
-        # reports the failed rule.
+        # A single unusual sentence must not end a run over a corpus.
+        # If a rule or model fails, the graph of the piece is only one word, and a warning names the error.
         except Exception as fault:
             warning = f"fault: {type(fault).__name__} in a rule of the parser; only a word is left"
             draft = GraphDraft(text, words, warnings=[warning])
@@ -119,19 +120,21 @@ def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
 
 
 def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None = None) -> GraphDraft:
-    """Apply the rules to a piece of text, in their order.
+    """Apply all rules to a piece of text.
 
     Args:
-        text: The whole text, in which the words count characters.
-        words: The words of the piece, with their dependencies; the tree is corrected in place.
-        lexicon: The lexicon; that of the package by default.
+        text: The whole text; the character offsets of the words refer to it.
+        words: The words of the piece with their dependencies. Errors in the dependency tree are corrected in
+            place.
+        lexicon: The lexicon; ``None`` takes the lexicon of the package.
 
     Returns:
         The draft.
     """
     state = RuleState(GraphDraft(text, words), words, lexicon or load_lexicon())
-    # The order matters: spans of several words come before single words, concepts before the arcs between
-    # them, and coreference comes last, when all nodes exist.
+    # The order matters.
+    # Expressions of several words come before single words, and concepts come before the arcs between them.
+    # Coreference comes last, when all nodes exist.
     trees.correct_trees(words)
     entities.write_entities(state)
     entities.write_multiwords(state)
@@ -162,13 +165,13 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
 
 
 def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
-    """Set the top of each sentence: the node over its root, or else its first node."""
+    """Set the top of each sentence: the node that represents its root, or else its first node."""
     draft = state.draft
     for root in roots:
         node = state.outer_of(root)
         if node is not None and draft.nodes[node].concept is not None:
             draft.tops.setdefault(root.sentence, node)
-    # The root may have no node, for example if it is a punctuation mark.
+    # The root may have no node, for example if it is a punctuation mark. Then the first concept is the top.
     for k, node in enumerate(draft.nodes):
         if node.concept is not None and not node.gone:
             draft.tops.setdefault(node.sentence, k)
@@ -177,6 +180,6 @@ def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
 
 
 def _write_word(draft: GraphDraft) -> None:
-    """Make one word the whole graph, the minimum for a piece of text."""
+    """Add the first word of a piece as a concept and make it the top, so that the piece has a graph."""
     word = next((word for word in draft.words if word.text.strip()), draft.words[0])
     draft.tops[word.sentence] = draft.concept(word.text.strip() or "amr-empty", word.i, "word")

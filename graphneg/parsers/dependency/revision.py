@@ -1,13 +1,14 @@
-"""Run the trained models on a draft, and restore what they must not lose.
+"""Run the trained models on a draft, and restore the parts of the draft that the models cannot handle.
 
-`LearnedReviser` chooses what each word means, then the arcs and tops, then what each *no* negates. The models
-were trained on graphs of a novel and of image captions. These contain no vocatives, no *please*, few one-word
-sentences, and few texts of several sentences, all of which are frequent in dialogues. So the arcs that the
-rules write for these are kept aside and restored after the revision. Finally all mentions of a personal
-pronoun in a text become one node.
+`LearnedReviser` runs the models in three steps. It chooses the concepts of each word, then the arcs and the
+top of each sentence, and then which node each *no* negates. The models were trained on the graphs of a novel
+and of image captions. In these, vocatives, *please*, one-word sentences and texts of several sentences are
+missing or rare, but all of them are frequent in dialogues. So copies of the arcs that the rules write for
+them are kept, and are restored after the revision. Finally all mentions of a personal pronoun in a text are
+merged into one node.
 
-Without the model files in ``data/learned`` there are no revisers, and the rules' drafts stay as they are.
-:mod:`tools.parser_training` makes the files.
+If the package has no model files in ``data/learned``, there are no revisers, and the drafts of the rules are
+not revised. :mod:`tools.parser_training` creates the model files.
 """
 
 from __future__ import annotations
@@ -32,18 +33,19 @@ from graphneg.parsers.dependency.rules.state import quoted_words
 _KEPT_ROLES = frozenset({"vocative", "polite"})
 _UNKNOWN = "amr-unknown"
 CODE = "5"
-"""Version of the code in ``learned/``. Increase it with every change that may change a graph; the model files
-have a digest of their own.
+"""Version of the code in ``learned/``. Increase it with every change that can change the graph of any text.
+The model files have a version of their own, which is a digest.
 """
 MOST_WORDS = 400
-"""Maximum number of words of a draft that is revised; longer drafts are left to the rules."""
+"""Maximum number of words of a draft that is revised. The rules' version of a longer draft is used."""
 
 
 class Reviser(Protocol):
-    """A model that revises drafts in place, between the rules and the assembler.
+    """The interface of a model that revises drafts in place, after the rules and before the assembly.
 
     Attributes:
-        version: Part of the parser's version; it must change whenever graphs may change.
+        version: Version of the model. It becomes part of the parser's version, so it must change whenever
+            graphs can change.
     """
 
     version: str
@@ -52,20 +54,20 @@ class Reviser(Protocol):
         """Revise a draft in place.
 
         Args:
-            draft: The draft.
+            draft: The graph under construction.
         """
         ...
 
 
 def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
-    """Run the revisers on a draft, and restore what they must not lose.
+    """Run the revising models on a draft, then restore the arcs and nodes that they must not remove.
 
     Args:
-        draft: The draft by the rules; it is changed in place.
-        revisers: The revisers, in order.
+        draft: The graph that the rules have written; it is changed in place.
+        revisers: The revisers, in the order in which they run.
 
     Returns:
-        The same draft.
+        The same draft, revised.
     """
     kept, tops = _kept_arcs(draft), dict(draft.tops)
     for reviser in revisers:
@@ -77,25 +79,26 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Return copies of the rules' arcs that the revisers must not lose, by reason."""
+    """Return copies of the rules' arcs that may have to be restored, grouped by the reason to keep them."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
-    # "let's go": "us" is the subject of "go".
+    # In "let's go", the node of "us" is the subject of "go".
     us = {
         k
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    # Inside a quotation "I" may mean the quoted speaker, so the rules are not sure of it.
+    # Inside a quotation, "I" may refer to the quoted speaker, so the rules' arcs are not reliable there.
     persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
         is_argument = arc.role.startswith("ARG")
-        # marks: polarity, politeness, vocatives, and the nodes that are asked for.
-        # hortative: the agent of "let's go".
-        # doubled: one node in two roles of a frame, "he hurt himself".
-        # modals: a modal over a conjunction, "you can't eat or drink".
-        # persons: arcs from and to personal pronouns.
+        # The reasons to keep an arc are:
+        # marks: the arc leads to a polarity, a politeness mark, a vocative, or the node that is asked for.
+        # hortative: the arc leads to the agent of "let's go".
+        # doubled: one node has two roles of the same frame, as in "he hurt himself".
+        # modals: the arc leads from a modal to a conjunction, as in "you can't eat or drink".
+        # persons: the arc leads from or to a personal pronoun.
         reasons = {
             "marks": arc.role in {"polarity", *_KEPT_ROLES} or nodes[arc.dep].concept == _UNKNOWN,
             "hortative": is_argument and arc.dep in us,
@@ -110,12 +113,12 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _is_person(node: DraftNode) -> bool:
-    """Return whether the node is a personal pronoun other than *it*."""
+    """Return whether the node represents a personal pronoun other than *it*."""
     return node.concept in PERSONAL - {"it"} and node.rule == "pronoun"
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Put back the kept arcs, and a node for each sentence that has lost all of its own."""
+    """Restore the kept arcs that the models have lost, and the top of a sentence that has no nodes left."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.gone and node.concept is not None}
     for sentence, top in tops.items():
@@ -125,7 +128,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.gone}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
-        # A question needs one amr-unknown. If the revisers wrote another one, the old one stays deleted.
+        # A question needs one amr-unknown. If the models wrote a new one, the rules' one stays deleted.
         lost = node.gone and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or arc.role in _KEPT_ROLES) and head is not None:
             _restore_arc(draft, arc, head)
@@ -134,7 +137,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("doubled", ()):
         if arc.role not in draft.roles(arc.head) and not nodes[arc.head].gone and not nodes[arc.dep].gone:
             draft.link(arc.head, arc.role, arc.dep, arc.rule)
-    # "We ate three pounds of rice": what is eaten is the rice, or else the amount, but never the unit.
+    # In "We ate three pounds of rice", what is eaten is the rice, not the unit "pound".
+    # An argument arc to the unit of a quantity is moved to the measured noun, or else to the quantity.
     kinds = {arc.dep: arc.head for arc in draft.arcs if arc.role == "unit"}
     measured = {arc.dep: arc.head for arc in draft.arcs if arc.role == "quant"}
     for arc in draft.arcs:
@@ -146,7 +150,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
-        # "Yes, I do": the models drop a "yes" beside a clause, because captions have none.
+        # In "Yes, I do", the models delete the "yes", because captions have none. It is attached to the top.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.gone and answers and draft.tops.get(node.sentence, k) != k:
             node.gone = False
@@ -154,10 +158,10 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 
 
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
-    """Restore an arc from its head, or from what replaced its head, as the only arc to its argument."""
+    """Restore an arc, from its head or the node that replaced it, as the only arc to its argument."""
     node = draft.nodes[arc.dep]
-    # A node that is the top of its sentence now keeps that place. A vocative that the models deleted stays
-    # deleted.
+    # The arc is not restored if the models have made its argument the top of the sentence.
+    # An arc to a vocative is not restored if the models have deleted the vocative.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not stands and not (node.gone and arc.role == "vocative"):
         node.gone, back = False, (arc.dep, head)
@@ -166,7 +170,7 @@ def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
 
 
 def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
-    """Make *we* the agent of *let's go*, in place of the *you* of other imperatives."""
+    """Restore *we* as the agent of *let's go*, in place of the *you* of ordinary imperatives."""
     head = _living(draft, arc.head)
     if head is None or any(old.head == head and old.dep == arc.dep for old in draft.arcs):
         return
@@ -180,7 +184,7 @@ def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _drop_particles(draft: GraphDraft) -> None:
-    """Delete a particle's node beside a frame that contains it: *sat down* is ``sit-down-02`` alone."""
+    """Delete a particle's node if its frame contains the particle: *sat down* is only ``sit-down-02``."""
     heads = {arc.head for arc in draft.arcs}
     for arc in list(draft.arcs):
         node, head = draft.nodes[arc.dep], draft.nodes[arc.head]
@@ -194,7 +198,7 @@ def _drop_particles(draft: GraphDraft) -> None:
 
 
 def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
-    """Put a modal over the conjunction that it governs, not over one conjunct, nor below it."""
+    """Put a modal over the whole conjunction again, where the rules had put it."""
     modal, joint = arc.head, arc.dep
     joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
     if len(joined) < 2 or draft.nodes[modal].gone or draft.nodes[joint].gone:
@@ -209,7 +213,7 @@ def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
-    """Give a personal pronoun that was deleted the role again that the rules gave it."""
+    """Restore a personal pronoun that the models have deleted, in the role that the rules gave it."""
     lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].gone and _is_person(draft.nodes[k])]
     other = _living(draft, arc.dep if lost == [arc.head] else arc.head)
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
@@ -221,7 +225,7 @@ def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _living(draft: GraphDraft, node: int) -> int | None:
-    """Return the node, or what its word means now; ``None`` if its word has no node left."""
+    """Return the node; if it is deleted, a node that represents its word now, or ``None``."""
     old = draft.nodes[node]
     if not old.gone:
         return node
@@ -232,26 +236,26 @@ def _living(draft: GraphDraft, node: int) -> int | None:
 
 
 class LearnedReviser:
-    """The trained models of the package.
+    """A reviser that runs the trained models of the package.
 
     Attributes:
-        version: Digest of the model files, and version of the code.
+        version: Digest of the model files, followed by the version of the code.
     """
 
     def __init__(self, folder: Traversable) -> None:
-        """Initialize the reviser; models are loaded with the first draft.
+        """Initialize the reviser. The models are loaded when the first draft is revised.
 
         Args:
-            folder: Folder of the model files.
+            folder: Folder that contains the model files.
         """
         self._folder = folder
         self.version = f"{folder.joinpath('VERSION').read_text('utf-8').strip()}.{CODE}"
 
     def revise(self, draft: GraphDraft) -> None:
-        """Choose concepts, arcs, tops and negations anew, in place.
+        """Choose the concepts, arcs, tops and negations of a draft with the models, in place.
 
         Args:
-            draft: The draft; one of more than `MOST_WORDS` words is not changed.
+            draft: The draft. A draft of more than `MOST_WORDS` words is left unchanged.
         """
         if len(draft.words) > MOST_WORDS:
             return
@@ -262,13 +266,13 @@ class LearnedReviser:
 
 
 class Parts(NamedTuple):
-    """The tables and networks of the models.
+    """The tables and networks of the trained models.
 
     Attributes:
-        meanings: Counts of what words became in annotated graphs.
-        chooser: Scores what a word means.
-        arcs: Scores arcs and tops.
-        denial: Scores what *no* negates.
+        meanings: Counts of the graph fragments that each word had in annotated graphs.
+        chooser: Network that scores the possible meanings of a word.
+        arcs: Network that scores arcs and tops.
+        denial: Network that scores which node a *no* negates.
     """
 
     meanings: Meanings
@@ -279,7 +283,7 @@ class Parts(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
-    """Load the models, and the cache of feature sums of the arc model, once per process."""
+    """Load the models, and create the cache of feature sums for the arc model, once per process."""
     names = ("chooser", "arcs", "denial")
     networks = [read_model(folder.joinpath(f"{name}.npz").read_bytes()) for name in names]
     parts = Parts(read_meanings(folder.joinpath("meanings.json.gz").read_bytes()), *networks)
@@ -287,6 +291,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the revisers whose model files are in the package; nothing is loaded yet."""
+    """Return the reviser if the package has model files, without loading them; otherwise an empty tuple."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

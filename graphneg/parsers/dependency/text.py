@@ -1,8 +1,9 @@
-"""From texts to words: cut a text into pieces, parse them with spaCy, and read the dependency trees.
+"""Cut texts into pieces, parse them with spaCy, and read the words of the dependency trees.
 
-`pieces` cuts a text so that each piece is cheap to parse. `tightened` writes contractions as spaCy expects
-them, and keeps the place of each character. `read_words` turns spaCy's ``Doc`` into a list of `Word`.
-`signature` names the relation between two words, by which tables count roles and rules look them up.
+`pieces` cuts a text into pieces that are short enough to be parsed cheaply. `tightened` rewrites contractions
+as spaCy expects them, and records the original offset of each character. `read_words` turns spaCy's ``Doc``
+into a list of `Word`. `signature` returns the name of the relation between two words, such as ``nsubj`` or
+``prep_to``. These names are keys in the tables of role counts and in the rules.
 
 >>> [piece for _, piece in pieces("It rained. We stayed in.", 14)], tightened("I ’ m in")[0]
 (['It rained. ', 'We stayed in.'], "I'm in")
@@ -30,22 +31,22 @@ _HOW = "pip install 'graphneg[english]' brings an English one"
 
 @dataclass(slots=True)
 class Word:
-    """A token of spaCy's in its dependency tree.
+    """A token of a spaCy document with its place in the dependency tree.
 
     Attributes:
         i: Index of the word in the tree.
         text: The word as written.
         lower: The word in lower case, with straight apostrophes.
-        lemma: Its lemma.
-        tag: Penn tag.
-        pos: Universal part of speech.
-        dep: Dependency relation to its head, in spaCy's (ClearNLP) labels.
-        head: Index of its head; its own index for a root.
+        lemma: The lemma of the word.
+        tag: Penn part-of-speech tag.
+        pos: Universal part-of-speech tag.
+        dep: Label of the dependency relation to its head, in spaCy's (ClearNLP) label set.
+        head: Index of its head; a root has its own index.
         start: Offset of its first character in the whole text.
-        end: Offset behind its last character.
-        sentence: Index of its sentence.
+        end: Offset after its last character.
+        sentence: Index of the sentence that the word is in.
         kids: Indices of its dependents, in text order.
-        tree: All words of the piece, this one included.
+        tree: All words of the piece, including this one.
     """
 
     i: int
@@ -69,27 +70,27 @@ class Word:
 
     @property
     def previous(self) -> Word | None:
-        """The word before it in the text."""
+        """The previous word in the text; ``None`` for the first word."""
         return self.tree[self.i - 1] if self.i else None
 
     @property
     def following(self) -> Word | None:
-        """The word after it in the text."""
+        """The next word in the text; ``None`` for the last word."""
         return self.tree[self.i + 1] if self.i + 1 < len(self.tree) else None
 
     @property
     def is_infinitive(self) -> bool:
-        """Whether *to* is among its auxiliaries."""
+        """Whether *to* is among the auxiliaries of the word."""
         return any(aux.tag == "TO" for aux in self.children("aux"))
 
     def children(self, *deps: str) -> list[Word]:
         """Return the dependents of the word, in text order.
 
         Args:
-            *deps: Relations to select; without any, all dependents are returned.
+            *deps: Relations to select; all dependents if none is given.
 
         Returns:
-            The dependents.
+            The dependents with one of the relations.
         """
         tree = self.tree
         return [tree[k] for k in self.kids if not deps or tree[k].dep in deps]
@@ -98,7 +99,7 @@ class Word:
         """Return the first dependent of the word.
 
         Args:
-            *deps: Relations to select; without any, all dependents count.
+            *deps: Relations to select; all dependents if none is given.
 
         Returns:
             The dependent, or ``None``.
@@ -110,11 +111,11 @@ class Word:
         return None
 
     def child_word(self, dep: str, *forms: str) -> Word | None:
-        """Return the first dependent of a relation that has one of the given forms.
+        """Return the first dependent that has a given relation and one of the given forms.
 
         Args:
-            dep: The relation.
-            *forms: Words in lower case.
+            dep: The dependency relation.
+            *forms: Word forms in lower case.
 
         Returns:
             The dependent, or ``None``.
@@ -122,7 +123,7 @@ class Word:
         return next((kid for kid in self.children(dep) if kid.lower in forms), None)
 
     def subtree(self) -> list[Word]:
-        """Return the word and all words below it, in text order."""
+        """Return the word and all its descendants, in text order."""
         below: list[Word] = [self]
         for word in below:
             below.extend(word.children())
@@ -130,15 +131,16 @@ class Word:
 
 
 def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -> list[Word]:
-    """Read the words of a spaCy ``Doc``.
+    """Read the words of a spaCy ``Doc``, and link them to each other.
 
     Args:
         doc: The parsed document.
-        offset: Offset of the document's text in the whole text.
-        places: Original offset of each character of the document; ``None`` if none was moved.
+        offset: Offset of the document in the whole text.
+        places: For each character of the document, its offset before `tightened` removed characters; ``None``
+            if nothing was removed.
 
     Returns:
-        The words, linked to each other.
+        The words, each with its head and its dependents.
     """
     strings = doc.vocab.strings
     rows = doc.to_array(["TAG", "DEP", "HEAD", "SENT_START"]).tolist()
@@ -148,8 +150,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
         if starts == 1 or sentence < 0:
             sentence += 1
         i, text = token.i, token.text
-        # spaCy stores the distance to the head as an unsigned 64-bit number, so negative distances wrap
-        # around.
+        # spaCy stores the signed distance to the head as an unsigned 64-bit number.
+        # A negative distance must be restored from that number.
         head = i + (head - (1 << 64) if head >= 1 << 63 else head)
         tag, dep = strings[tag_id], strings[dep_id]
         lower = text.lower().replace("’", "'")
@@ -158,7 +160,7 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
         if places is not None:
             start, end = places[start], places[end - 1] + 1
         pos = _POS.get(tag, "PUNCT")
-        # The universal tagset has AUX for auxiliaries and copulas, and SCONJ for subordinators.
+        # The universal tagset has the tags AUX for auxiliaries and copulas, and SCONJ for subordinators.
         if pos == "VERB" and (lemma == "be" or dep in {"aux", "auxpass"}):
             pos = "AUX"
         elif tag == "IN" and dep == "mark":
@@ -172,7 +174,7 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
 
 
 def class_of(word: Word) -> str:
-    """Return the word class by which the tables count.
+    """Return the word class of a word, which is a key in the count tables.
 
     >>> class_of(Word(0, "Rome", "rome", "rome", "NNP", "PROPN", "ROOT", 0, 0, 4, 0))
     'n'
@@ -184,37 +186,38 @@ def class_of(word: Word) -> str:
         ``v``, ``n``, ``j`` or ``r`` for verbs, nouns, adjectives and adverbs, else the Penn tag in lower
         case.
     """
-    # Tags of closed classes are classes themselves: "prp", "in".
+    # The tag of a closed-class word is its word class: "prp" for pronouns, "in" for prepositions.
     first = word.tag[:1] if word.tag[:2] in {"VB", "NN", "JJ", "RB"} else ""
     return first.lower() if first else word.tag.lower()
 
 
 def signature(predicate: Word, argument: Word) -> str | None:
-    """Name the relation of an argument to a predicate.
+    """Return the name of the relation between a predicate and its argument.
 
     Args:
         predicate: The predicate.
-        argument: The head word of the argument, or its preposition.
+        argument: The head word of the argument; or a preposition that has no object.
 
     Returns:
-        A name such as ``nsubj``, ``prep_to``, ``up_relcl`` (the argument governs the predicate) or
-        ``cop_subj``; ``None`` if the words are not linked directly, by a preposition or by a copula.
+        A name such as ``nsubj``, ``prep_to``, ``cop_subj`` (subject of a copula) or ``up_relcl`` (the
+        predicate depends on the argument, here as a relative clause). ``None`` if the words are linked
+        neither directly, nor by a preposition, nor by a copula.
     """
     above = argument.parent
     if above is predicate and argument is not predicate:
-        # "the house we live in": a preposition without an object.
+        # In "the house we live in", the preposition "in" has no object of its own.
         if argument.dep == "prep" and not argument.kids:
             return f"prep_{argument.lower}"
         return clause_form(argument)
     if predicate.parent is argument and argument is not predicate:
-        # "the man who left": the predicate depends on its own argument.
+        # In "the man who left", the predicate "left" depends on its argument "man".
         reverse = predicate.dep in {"amod", "relcl", "acl", "compound", "poss"}
         return f"up_{predicate.dep}" if reverse else None
     if above.parent is predicate and above is not argument and argument.dep in {"pobj", "pcomp"}:
         if above.dep == "agent":
             return "agent"
         return f"prep_{above.lower}" if above.dep in {"prep", "dative"} else None
-    # "She is tall": the subject of "be" is the argument of "tall".
+    # In "She is tall", "she" depends on "is", but it is an argument of "tall".
     copula = predicate.parent
     subject = above is copula and argument.dep in {"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"}
     copular = copula.lemma == "be" and predicate.dep in {"acomp", "attr", "oprd"}
@@ -222,13 +225,13 @@ def signature(predicate: Word, argument: Word) -> str | None:
 
 
 def clause_form(argument: Word) -> str:
-    """Return the relation of a word; that of a clause includes its mark, as in ``advcl_if`` or ``xcomp_to``.
+    """Return the relation of a word, which for a clause includes its marker: ``advcl_if``, ``xcomp_to``.
 
     Args:
         argument: The word.
 
     Returns:
-        The relation; a clause without a mark has ``to`` or the tag of its verb instead: ``ccomp_vbd``.
+        The relation. For a clause without a marker it includes ``to`` or the tag of the verb: ``ccomp_vbd``.
     """
     if argument.dep in {"ccomp", "xcomp", "advcl", "acl", "pcomp"}:
         kids = argument.children()
@@ -241,13 +244,13 @@ def clause_form(argument: Word) -> str:
 def load_model(model: str | None) -> Any:
     """Load a spaCy pipeline.
 
-    A `ParserError` says if spaCy or the model is not installed, or if the model has no tagger or parser.
+    Raises `ParserError` if spaCy or the model is not installed, or if the model has no tagger or no parser.
 
     Args:
-        model: Name or directory; ``None`` loads the first known one that is installed.
+        model: Name or directory of the model; ``None`` takes an installed English model.
 
     Returns:
-        The pipeline, which is shared by later calls.
+        The pipeline; later calls return the same object.
     """
     return _load(resolve_model(model))
 
@@ -256,10 +259,10 @@ def resolve_model(model: str | None) -> str:
     """Find the spaCy model to load.
 
     Args:
-        model: Name or directory; ``None`` accepts any installed English model.
+        model: Name or directory of the model; ``None`` accepts any installed English model.
 
     Returns:
-        The package name or directory.
+        The package name or the directory.
 
     Raises:
         ParserError: spaCy or the model is not installed.
@@ -283,13 +286,13 @@ def _load(name: str) -> Any:
 
 
 def model_version(name: str) -> str:
-    """Return name and version of a spaCy model, without loading it.
+    """Return the name and version of a spaCy model, without loading the model.
 
     Args:
         name: Package name or directory.
 
     Returns:
-        ``en_core_web_sm-3.8.0``; the name of the directory if the model does not say.
+        A string such as ``en_core_web_sm-3.8.0``; the name of the directory if ``meta.json`` cannot be read.
     """
     folder = Path(name)
     if not folder.is_dir():
@@ -303,9 +306,9 @@ def model_version(name: str) -> str:
 
 
 LONGEST = 1000
-"""Maximum number of characters of a piece, so that each is cheap to parse."""
+"""Maximum length of a piece in characters. It keeps spaCy's parse of each piece cheap."""
 
-# In order: "I ' m", "don ' t", "Mr .", "p . m ."
+# The alternatives of `_APART` match, in this order, "I ' m", "don ' t", "Mr ." and "p . m .".
 _APART = re.compile(
     r"(?<=\w)( ?)'( ?)(?=(?:s|m|re|ll|ve|d)\b)"
     r"|(?<=n)( ?)'( ?)(?=t\b)"
@@ -325,16 +328,16 @@ def readable(text: str) -> str:
         text: Any string.
 
     Returns:
-        The text, of the same length.
+        The text with the same length.
     """
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
-    """Join the split contractions of a text.
+    """Join the contractions and abbreviations of a text that are split by spaces.
 
-    Corpora write *I ’ m* and *can ’ t*, but spaCy's tokenizer knows *I'm* and *can't*. The *n* of *n't* gets
-    the place of the apostrophe, so that the negated word keeps its own characters.
+    Some corpora write *I ’ m* and *can ’ t*, but spaCy's tokenizer expects *I'm* and *can't*. In *n't*, the
+    *n* gets the offset of the apostrophe, so that the span of the verb before it keeps all its characters.
 
     >>> tightened("I ’ m in")
     ("I'm in", (0, 2, 4, 5, 6, 7))
@@ -343,11 +346,11 @@ def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
         text: The text.
 
     Returns:
-        The new text, and the original offset of each of its characters; ``None`` instead of the offsets if
-        nothing was removed.
+        The new text, and the offset of each of its characters in the original text; ``None`` instead of the
+        offsets if no character was removed.
     """
     plain = text.translate(str.maketrans("’‘´`", "''''"))
-    # Title-cased corpora write "I ' Ve".
+    # Title-cased corpora write "I ' Ve", which must become "I've".
     plain = re.sub(r"(?<=\w ' )(?:Ve|Ll|Re)\b", lambda match: match[0].lower(), plain)
     dropped: set[int] = set()
     moved: dict[int, int] = {}
@@ -363,9 +366,10 @@ def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
 
 
 def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
-    """Yield the pieces of a text.
+    """Cut a text into pieces.
 
-    A piece ends behind the last sentence end that fits, else at a space, else anywhere.
+    A piece ends after the last sentence end within the maximum length, or else after the last space, or else
+    at the maximum length.
 
     >>> list(pieces("It rained. We stayed in.", 14))
     [(0, 'It rained. '), (11, 'We stayed in.')]
@@ -375,12 +379,12 @@ def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
         longest: Maximum length of a piece in characters.
 
     Yields:
-        The offset and the text of each piece.
+        Pairs of the offset of a piece and its text.
     """
     start = 0
     while len(text) - start > longest:
         window = text[start : start + longest]
-        # The marks include those of Chinese and Japanese, since any text may be given.
+        # The end marks include Chinese and Japanese ones, since texts in any language may be passed.
         ends = [match.end() for match in re.finditer(r"[.!?…。！？]+[\"'”’)\]]*\s", window)]
         cut = ends[-1] if ends else window.rfind(" ") + 1 or longest
         yield start, window[:cut]

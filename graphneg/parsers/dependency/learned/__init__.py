@@ -1,1 +1,1 @@
-"""The trained models of the dependency parser, in numpy: concepts, arcs, tops, and the scope of *no*."""
+"""The trained models of the dependency parser, which choose concepts, arcs, tops, and what *no* negates."""

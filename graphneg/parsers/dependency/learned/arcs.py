@@ -1,11 +1,12 @@
-"""Choose the arcs and tops of a draft, and what each *no* negates.
+"""Choose the arcs and tops of a draft, and the node that each *no* negates.
 
-A network scores each role between each pair of nodes. `decode` turns the scores into a connected graph: arcs
-above a threshold are taken, highest score first, and then each separate part is joined by its best arc.
+A network scores each role between each pair of nodes. `decode` turns the scores into a connected graph. It
+takes all arcs above a threshold, highest score first, and then joins each separate part by its best arc.
 Flanigan et al. (2014, section 4) find a maximum spanning connected subgraph in a similar way.
 
-In *There is no man running*, annotators and parsers attach the negation to the noun (``man :polarity -``) or
-to the verb (``run-02 :polarity -``). A logistic regression over the words of the sentence decides which one.
+In *There is no man running*, the negation can be attached to the noun (``man :polarity -``) or to the verb
+(``run-02 :polarity -``). Both annotators and parsers vary in this. A logistic regression over the words of
+the sentence decides between noun and verb.
 """
 
 from __future__ import annotations
@@ -24,29 +25,30 @@ from graphneg.parsers.dependency.rules.state import SUBJECTS
 from graphneg.parsers.dependency.text import Word
 
 _NEAR = 24
-"""Maximum distance in nodes, in text order, of a scored pair."""
+"""Maximum distance between the nodes of a scored pair, as a number of nodes in text order."""
 _MOST = 14
-"""Cap for the number of words behind *no* as a feature."""
+"""Maximum value of the feature that counts the words after *no*."""
 SURE_DENIAL, SURE_OF_NEW_VERB = 0.25, 1.5
-"""Minimum absolute log odds to move a negation: for verbs seen with *no* in training, and for other verbs,
-for which the arcs are more reliable than the regression.
+"""Minimum absolute log odds to move a negation. The first value is for verbs that occurred with *no* in the
+training data. The second is for all other verbs; for these, the chosen arcs are more reliable than the
+regression.
 """
 
 
 def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of nodes that may be head and argument.
+    """Yield the pairs of nodes that may be linked as head and argument.
 
-    Both are in one sentence and not far apart. A constant has no arguments. The parts of names and dates keep
-    the arcs of the rules and are left out.
+    Both nodes must be in the same sentence and close to each other. The head must not be a constant. Nodes
+    inside names and dates are left out, because their arcs stay as the rules wrote them.
 
     Args:
         seen: Features of the draft.
 
     Yields:
-        Indices of head and argument.
+        The indices of the head and the argument.
     """
     nodes = seen.draft.nodes
-    # Nodes in text order, so that the limit on their distance is a distance in the text.
+    # Nodes are sorted by text order, so that the maximum distance is a distance in the text.
     alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _NEAR]:
@@ -61,17 +63,17 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
 _ONCE = frozenset(
     {"polarity", "mode", "name", "unit", "ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "ARG5", "quant", "ord"}
 )
-"""Roles that a node has at most once."""
+"""Roles that a node can have at most once."""
 
 
 class ScoredArc(NamedTuple):
-    """A possible arc.
+    """An arc that the network has scored.
 
     Attributes:
-        score: Log odds of the arc against no arc.
+        score: Log odds of the arc against having no arc.
         head: Index of the head.
         dep: Index of the argument.
-        role: The role; operands have no number yet.
+        role: The role; operands are not numbered yet.
     """
 
     score: float
@@ -83,22 +85,23 @@ class ScoredArc(NamedTuple):
 def decode(
     nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
 ) -> tuple[list[ScoredArc], list[int]]:
-    """Choose the arcs of a connected graph.
+    """Choose arcs, by their scores, that join the nodes to one connected graph.
 
-    An arc that scores at least ``enough`` is taken, whatever it joins. Other arcs are taken only if they join
-    two separate parts. A single node is given up if no arc of at least ``loose`` joins it to another one. An
-    arc that is taken excludes others: between the same nodes, in a role that its head has only once, and to a
-    constant or a polarity that has a head.
+    Each arc with a score of at least ``enough`` is taken. An arc with a lower score is taken only if it joins
+    two separate parts of the graph. An isolated node is deleted if no arc with a score of at least ``loose``
+    joins it to another node. Each arc that is taken excludes others: a second arc between the same nodes, a
+    second arc with a role that the head can have only once, and a second arc to a constant or to the argument
+    of ``:polarity``.
 
     Args:
         nodes: Indices of the nodes to connect.
-        arcs: The possible arcs.
+        arcs: The scored arcs to choose from.
         constants: Indices of the nodes that are constants.
-        enough: Score from which on an arc is taken anyway.
-        loose: Minimum score to keep a single node.
+        enough: Minimum score of arcs that are taken in any case.
+        loose: Minimum score of an arc that saves an isolated node from deletion.
 
     Returns:
-        The chosen arcs, and the indices of the nodes that are given up.
+        The chosen arcs, and the indices of the isolated nodes to delete.
     """
     from networkx.utils import UnionFind
 
@@ -125,8 +128,10 @@ def decode(
             parts.union(arc.head, arc.dep)
 
     ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
-    # Three passes: likely arcs; then, above the lower threshold, arcs that join parts; then, for what is
-    # still separate, the best arc of any score, except to single nodes.
+    # The arcs are taken in three passes over the same order.
+    # The first pass takes the likely arcs.
+    # The second pass takes arcs above the lower threshold that join separate parts.
+    # The third pass joins the remaining parts by their best arcs of any score, but not isolated nodes.
     take(takewhile(lambda arc: arc.score >= enough, ordered))
     likely = takewhile(lambda arc: arc.score >= loose, ordered)
     take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
@@ -141,25 +146,29 @@ def decode(
 
 
 ENOUGH = -0.9
-"""Log odds from which on an arc is taken. It is below 0 in favour of more arcs, for a better F1."""
+"""Minimum log odds of an arc to be taken in any case. A threshold below 0 gives more arcs and a better F1."""
 LOOSE = -4.0
-"""Single nodes whose best arc has lower log odds are deleted."""
+"""Minimum log odds of the best arc of an isolated node. If the best arc scores less, the node is deleted."""
 TRUST = 0.25
-"""Bonus in log odds for arcs of the rules, which cover more kinds of text than the training data."""
+"""Bonus in log odds for arcs that the rules wrote. The rules cover more kinds of text than the training data.
+"""
 _OPENING = frozenset({"and", "or"})
-"""Conjunctions that may have one operand: in *And I left.*, the first operand is in an earlier sentence."""
+"""Conjunctions that may have a single operand. In *And I left.*, the first operand is in an earlier sentence.
+"""
 _LEAST, _OTHERS = -9.0, -2.5
-"""Minimum log odds of a pair's best role, and of its other roles."""
+"""Minimum log odds of the best role of a pair, and of its other roles. Arcs that score less are not
+considered.
+"""
 
 
 def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDraft) -> None:
-    """Choose arcs and tops anew, and delete single nodes without a likely arc.
+    """Choose the arcs and tops of a draft with the network, and delete isolated nodes without a likely arc.
 
     Args:
-        meanings: Counts and word clusters.
-        model: The arc network.
-        sums: Cache of the network's feature sums.
-        draft: The draft, which is changed in place.
+        meanings: Tables with frames and word clusters.
+        model: The network that scores arcs.
+        sums: Cache of the feature sums of the network.
+        draft: The graph under construction; it is changed in place.
     """
     seen = DraftFeatures(draft, meanings)
     pairs = list(scored_pairs(seen))
@@ -175,7 +184,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
     for i in loose:
         if i not in named:
             draft.drop(i)
-    # The top of a sentence is its concept with the highest score.
+    # In each sentence, the concept with the highest score becomes the top.
     best: dict[int, int] = {}
     for i in sorted(scored, key=lambda i: (-tops[i], i)):
         node = draft.nodes[i]
@@ -187,14 +196,14 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
 def _scores(
     model: Model, sums: GroupSums, seen: DraftFeatures, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Any, dict[int, float]]:
-    """Return the log odds of each role for each pair, and each node's score as top."""
+    """Return the log odds of each role for each pair, and the score of each node as a top."""
     arrays, rows = model.arrays, {i: n for n, i in enumerate(seen.alive)}
     nodes = model.sums("node", "node", [seen.node(i) for i in seen.alive])
     states = np.maximum(nodes + arrays["node_bias"], 0)
     tops = dict(zip(seen.alive, (states @ arrays["top"]).tolist(), strict=True))
     if not pairs:
         return np.zeros((0, len(model.classes) - 1), np.float32), tops
-    # Log odds are taken against class 0, which is no arc.
+    # Class 0 means that there is no arc. Log odds are taken against it.
     features = [seen.pair(h, d) for h, d in pairs]
     between = sums.sums([groups for groups, _ in features])
     between = between + model.sums("pair", "pair", [single for _, single in features])
@@ -207,7 +216,7 @@ def _scores(
 def _possible(
     odds: Any, seen: DraftFeatures, pairs: Sequence[tuple[int, int]], roles: Sequence[str]
 ) -> list[ScoredArc]:
-    """Return the likely roles of each pair, with a bonus for the rules' own arcs."""
+    """Return the likely arcs, after adding a bonus to the scores of the arcs that the rules wrote."""
     if not pairs:
         return []
     number = {role: n for n, role in enumerate(roles)}
@@ -227,7 +236,7 @@ def _possible(
 
 
 def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
-    """Add the arcs to the draft; operands are numbered in text order."""
+    """Add arcs to the draft, and number the operands in text order."""
     operands: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for arc in taken:
         if arc.role == "op":
@@ -236,18 +245,18 @@ def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
         else:
             draft.link(arc.head, arc.role, arc.dep, "learned")
     for head, deps in operands.items():
-        # "And I left": the first operand is in the sentence before.
+        # In "And I left", the first operand is in the previous sentence, so the only operand is :op2.
         first = 2 if len(deps) == 1 and draft.nodes[head].concept in _OPENING else 1
         for n, (_, dep) in enumerate(sorted(deps), first):
             draft.link(head, f"op{n}", dep, "learned")
 
 
 class NegatedSubject(NamedTuple):
-    """A *no* beside a subject.
+    """A *no* in a subject, such as *no man is running*.
 
     Attributes:
         no: The word *no*.
-        noun: The subject.
+        noun: The head noun of the subject.
         verb: The verb of the subject.
     """
 
@@ -257,19 +266,20 @@ class NegatedSubject(NamedTuple):
 
 
 def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
-    """Yield each *no* that stands beside a subject.
+    """Yield each *no* that belongs to a subject, with its noun and verb.
 
     Args:
-        words: The words of the piece.
+        words: The words of the piece of text.
 
     Yields:
-        The *no* with its noun and verb: *no man is running*.
+        The word *no* with its noun and verb: *no*, *man* and *running* in *no man is running*.
     """
     for word in words:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
-        # "no man is running", with "no" attached to the verb by the tree corrections, or to the noun.
+        # The corrections of the tree may have attached "no" to the verb.
+        # If "no" is not attached to the verb, it is attached to the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -279,10 +289,10 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
 
 
 def denial_features(denial: NegatedSubject) -> list[str]:
-    """Return the features of the regression that places the negation.
+    """Return the features of a *no*, from which the regression decides what it negates.
 
     Args:
-        denial: The *no* with its noun and verb.
+        denial: The word *no* with its noun and verb.
 
     Returns:
         Feature names.
@@ -305,11 +315,11 @@ def denial_features(denial: NegatedSubject) -> list[str]:
 
 
 def move_negation(model: Model, draft: GraphDraft) -> None:
-    """Move the polarity of each *no* beside a subject to the noun or the verb.
+    """Move the polarity of each *no* in a subject to the noun or to the verb.
 
     Args:
-        model: The regression.
-        draft: The draft, which is changed in place.
+        model: The logistic regression.
+        draft: The graph under construction; it is changed in place.
     """
     for denial in denials(draft.words):
         nos, nouns, verbs = (
@@ -318,7 +328,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
         )
         minuses = [k for k in nos if draft.nodes[k].value == "-"]
         concepts = [[k for k in group if draft.nodes[k].concept] for group in (nouns, verbs)]
-        # The move is only clear if each of the three words has exactly one such node.
+        # If a word has no matching node or several, it is unclear what to move, and nothing changes.
         if [len(group) for group in (minuses, *concepts)] == [1, 1, 1]:
             score = float(model.sums("denial", "denial", [denial_features(denial)])[0, 0])
             known = f"v={denial.verb.lemma}" in model.features["denial"]
@@ -327,13 +337,13 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
 
 
 def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: float) -> None:
-    """Move a polarity to the verb (positive score) or to the noun."""
+    """Move a ``:polarity -`` to the verb if the score is positive, and otherwise to the noun."""
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):
         draft.link(chosen, "polarity", minus, "denial")
-    # "no man is singing and playing": the rules also negated the conjoined verbs. If the noun is negated,
-    # these copies are removed.
+    # In "no man is singing and playing", the rules have negated the second verb as well.
+    # If the noun is now negated instead, the copies of the negation below other verbs are deleted.
     if chosen == noun:
         joint = _above(draft, verb)[-1]
         group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}
@@ -341,13 +351,13 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
-    # The negated node becomes the top of the sentence, if the other one was.
+    # If the node that is no longer negated is the top of the sentence, the negated node becomes the top.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _above(draft, other):
         draft.tops[sentence] = _above(draft, chosen)[-1]
 
 
 def _above(draft: GraphDraft, node: int) -> list[int]:
-    """Return the node, and the conjunction over it if there is one."""
+    """Return the node, and the conjunction above it if there is one."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

@@ -1,9 +1,10 @@
-"""Choose what each word means among several candidates.
+"""Choose the meaning of each word among several candidates.
 
-A candidate is a fragment of a graph: a concept, or several nodes with their arcs. Candidates are the
-fragments that the word had in annotated graphs, PropBank's senses of its lemma, the lemma itself, and the
-fragment that the rules wrote. A network scores them, and each open word gets the best one. For *left* in *She
-left the house*, the candidates include ``leave-11``, ``leave-02`` and the lemma ``leave``.
+A candidate is a fragment of a graph: one concept, or several nodes with their arcs. The candidates are the
+fragments that the word had in annotated graphs, the PropBank frames of its lemma, the lemma itself, and the
+fragment that the rules wrote. A network scores the candidates, and each word that the rules do not settle
+gets the best one. For *left* in *She left the house*, the candidates include ``leave-11``, ``leave-02`` and
+``leave``.
 """
 
 from __future__ import annotations
@@ -33,19 +34,20 @@ from graphneg.parsers.dependency.text import Word
 
 _AMOUNTS = frozenset({"many", "much"})
 _ORDER = "=imperative"
-"""An imperative of the rules is kept, because the training data have few."""
+"""Mark of an imperative in a fragment. Imperatives of the rules are kept, because the training data have few.
+"""
 _FIXED = frozenset(
     {"name", "date-entity", "date-interval", "url-entity", "email-address-entity", "phone-number-entity"}
 )
-"""Concepts of names, dates and addresses, which the rules recognise reliably."""
+"""Concepts of names, dates and addresses. The rules recognise these reliably, so they are not changed."""
 
 
 class FragmentOption(NamedTuple):
-    """A candidate meaning of a word.
+    """A candidate for the meaning of a word.
 
     Attributes:
-        fragment: The fragment in the notation of `graphneg.parsers.dependency.learned.tables`.
-        features: Feature names for the network.
+        fragment: The fragment, in the notation of `graphneg.parsers.dependency.learned.tables`.
+        features: Names of its features for the network.
     """
 
     fragment: str
@@ -55,17 +57,18 @@ class FragmentOption(NamedTuple):
 def candidates(
     meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, tuple[int, int]]
 ) -> list[FragmentOption]:
-    """Return the fragments that a word may represent.
+    """Return the candidate fragments of a word.
 
     Args:
-        meanings: Counts and senses.
-        words: The words of the piece.
+        meanings: Tables with counts of fragments and PropBank frames.
+        words: The words of the piece of text.
         i: Index of the word.
-        given: The rules' fragment; empty if the word has no node.
-        left_out: Counts to subtract: during training those of the sentence itself.
+        given: The fragment that the rules wrote; empty if the word has no node.
+        left_out: Counts to subtract. During training, these are the counts that the sentence itself
+            contributed.
 
     Returns:
-        The candidates; the rules' own comes first.
+        The candidates, starting with the rules' fragment.
     """
     word = words[i]
     letter = LETTERS.get(word.pos, "")
@@ -77,8 +80,8 @@ def candidates(
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-        # A word with a node keeps one. A number of several digits came from a phrase such as "two billion" in
-        # another sentence.
+        # A word that has a node must keep one.
+        # A number of several digits is not a candidate: it comes from "two billion" or the like elsewhere.
         if not any(counts) or (given and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])
@@ -89,7 +92,7 @@ def candidates(
         senses = meanings.senses.get(key, ())
         whole = sum(sense.examples for sense in senses)
         for n, sense in enumerate(senses):
-            # Nouns and adjectives may use the verb's frame: "decision" is decide-01.
+            # Nouns and adjectives may have the frame of a verb: "decision" has decide-01.
             if sense.letter == letter or (sense.letter == "v" and word.tag in {"VBG", "VBN", "NN", "JJ"}):
                 mark = f"pb{min(n, 3)}{'+' if '_' in key else ''}{sense.letter}{letter}"
                 sources.setdefault(sense.frame, []).extend([mark, f"pbx{_share(sense.examples, whole)}"])
@@ -105,16 +108,17 @@ def candidates(
 
 
 def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
-    """Yield the words to choose a meaning for.
+    """Yield the words whose meaning the network should choose.
 
-    Names, dates, numbers, multiword expressions, and the words for which the rules are more reliable are left
-    out. So are words without a node of their own whose meaning is a node of another word.
+    Names, dates, numbers and multiword expressions are left out, and so are words for which the rules are
+    more reliable than the network. Words without their own node are left out if they refer to the node of
+    another word.
 
     Args:
-        draft: The draft.
+        draft: The graph under construction.
 
     Yields:
-        The word, the rules' fragment, and the indices of its nodes.
+        The word, the fragment that the rules wrote for it, and the indices of its nodes.
     """
     given = draft_fragments(draft)
     closed = _words_of_expressions(draft)
@@ -127,28 +131,28 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 
 def _stands(word: Word, text: str) -> bool:
-    """Return whether the rules are more reliable than the network for this word."""
-    # "on leave" is not the verb "leave".
+    """Return whether the rules are more reliable than the network for a word."""
+    # In "on leave", the noun "leave" does not have the frame of the verb, which the network would choose.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # What is asked for stays asked for, except at question words, which may also open a relative clause.
+    # A node that is asked for is kept. Only a question word may turn out to start a relative clause.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
     following = after.lower if after is not None else ""
     if text == "":
-        # "how many", "let's go", "not", and "'s" have no node of their own, on purpose.
+        # The rules intentionally write no node for "how" in "how many", "let" in "let's go", "not" and "'s".
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"
-    # "so nice" has the degree "so"; other uses of "so" are open.
+    # In "so nice", "so" is a degree and is kept. Other uses of "so" are left to the network.
     degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}
     amount = word.lower in _AMOUNTS and text == "thing"
     return amount or degree or word.lower == "'s" or word.lemma == "be"
 
 
 def _words_of_expressions(draft: GraphDraft) -> set[int]:
-    """Return the words that share one concept with others: *no one*, *at all*."""
+    """Return the indices of the words that share one concept with other words: *no one*, *at all*."""
     covered: set[int] = set()
     for node in draft.nodes:
         if not node.gone and node.token is not None and kind_of(node.label) == "concept":
@@ -159,13 +163,13 @@ def _words_of_expressions(draft: GraphDraft) -> set[int]:
 
 
 def is_fixed(fragment: str) -> bool:
-    """Return whether a fragment of the rules must stay: names, dates and numbers.
+    """Return whether a fragment of the rules must be kept, because it is a name, a date or a number.
 
     Args:
-        fragment: The fragment.
+        fragment: The fragment, in the notation of `graphneg.parsers.dependency.learned.tables`.
 
     Returns:
-        Whether it contains such a node.
+        Whether the fragment contains such a node.
     """
     return any(
         label in _FIXED or label[:2] == '="' or (label[1:2].isdigit() and label[0] == "=")
@@ -174,10 +178,10 @@ def is_fixed(fragment: str) -> bool:
 
 
 def _add_variants(sources: dict[str, list[str]], given: str) -> None:
-    """Add the rules' fragment with every other candidate frame in place of its own."""
+    """Add variants of the rules' fragment in which another candidate frame replaces the frame."""
     labels, arcs = read_fragment(given)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
-    # "player" is (person :ARG0-of play-01): other senses of "play" keep the person.
+    # The fragment of "player" is (person :ARG0-of play-01). Other senses of "play" keep the person.
     if len(labels) < 2 or len(frames) != 1:
         return
     for text in [text for text in sources if kind_of(text) == "frame" and " " not in text]:
@@ -187,17 +191,17 @@ def _add_variants(sources: dict[str, list[str]], given: str) -> None:
 
 
 def _share(count: int, whole: int) -> str:
-    """Return a ratio in quarters, as a feature value."""
+    """Return a ratio, rounded to quarters, as the value of a feature."""
     return str(round(4 * count / whole)) if whole else ""
 
 
 def _level(count: int) -> int:
-    """Return the order of magnitude of a count, as a feature value."""
+    """Return the order of magnitude of a count as the value of a feature."""
     return min(int(math.log2(count + 1)), 5)
 
 
 def _features(word: Word, text: str, marks: list[str], known: str, given: str) -> list[str]:
-    """Return the features of one candidate."""
+    """Return the features of a candidate."""
 
     def part(label: str) -> str:
         if label == word.lemma:
@@ -214,15 +218,15 @@ def _features(word: Word, text: str, marks: list[str], known: str, given: str) -
 
 
 def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[str]:
-    """Return the features of a word's context, which the network combines with each candidate.
+    """Return the features of a word's context. The network combines them with the features of each candidate.
 
     Args:
-        meanings: Word clusters.
-        words: The words of the piece.
+        meanings: Tables with word clusters.
+        words: The words of the piece of text.
         i: Index of the word.
 
     Returns:
-        Feature names.
+        The names of the features.
     """
     word = words[i]
     head, before, after = word.parent, word.previous, word.following
@@ -241,23 +245,24 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
 
 
 SURE = 2.0
-"""Margin in log odds by which another sense of a verb must beat the rules' sense of it.
+"""Margin in log odds by which another sense of a verb must beat the sense that the rules chose.
 
-Which sense is usual differs between kinds of text.
+The margin is large because the usual sense of a verb differs between kinds of text.
 """
 
 
 def choose_concepts(
     meanings: Meanings, model: Model, draft: GraphDraft, own: FragmentCounts | None = None, sure: float = SURE
 ) -> None:
-    """Give each open word its best candidate.
+    """Replace the fragment of each word by its best candidate, where the rules do not settle it.
 
     Args:
-        meanings: Counts, senses and word clusters.
-        model: The network.
-        draft: The draft, which is changed in place.
-        own: Counts that the sentence itself contributed to the meanings; given during training.
-        sure: Margin for another sense of the rules' verb.
+        meanings: Tables with counts, frames and word clusters.
+        model: The network that scores candidates.
+        draft: The graph under construction; it is changed in place.
+        own: During training, the counts that the sentence itself contributed to ``meanings``; otherwise
+            ``None``.
+        sure: Margin in log odds by which another sense must beat the rules' sense of a verb.
     """
     undecided: list[tuple[int, list[int], list[FragmentOption]]] = []
     for word, given, group in open_words(draft):
@@ -282,9 +287,9 @@ def choose_concepts(
 
 
 def _needed(given: str, other: str, sure: float) -> float:
-    """Return the margin by which a fragment must beat that of the rules."""
+    """Return the margin in log odds by which a fragment must beat the fragment of the rules."""
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
-    # The rules alone choose the sense of "like": like-02 needs a "would" ("I would like"), which the network
-    # does not read.
+    # The sense of "like" is never changed.
+    # The sense like-02 needs a "would" ("I would like"), which the features do not show.
     return inf if stem_of(given) == "like" else sure

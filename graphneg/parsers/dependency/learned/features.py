@@ -1,7 +1,8 @@
-"""Features of nodes and of pairs of nodes, as short strings.
+"""Compute the features of nodes and of pairs of nodes, as short strings.
 
-The trainer and the parser call the same functions, so that a model sees the features that it was trained on.
-Prefixes name the templates: ``c=`` concept, ``l=`` lemma, ``t=`` tag, ``d=`` dependency relation.
+The trainer and the parser call the same functions, so that a model gets the features that it was trained
+with. The prefix of a feature shows what it describes: ``c=`` concept, ``l=`` lemma, ``t=`` tag, ``d=``
+dependency relation.
 """
 
 from __future__ import annotations
@@ -16,27 +17,28 @@ from graphneg.parsers.dependency.text import Word
 
 _SENSE = re.compile(r"-\d\d+$")
 _LONGEST_PATH, _FAR = 6, 5
-"""Maximum number of steps of a dependency path, and path length from which on words are unrelated."""
+"""Maximum number of steps in a dependency path, and the path length from which two words count as unrelated.
+"""
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
-"""Tags of function words that paths include."""
+"""Tags of function words whose lemmas are included in paths."""
 _SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
-"""Roles whose arcs by the rules are kept."""
+"""Roles whose arcs are kept as the rules wrote them."""
 _ENTITY_ROLES = frozenset(
     ["weekday", "day", "month", "year", "season", "time", "dayperiod", "calendar", "decade", "value"]
 )
-"""Roles below date and other entities, whose arcs by the rules are kept."""
+"""Roles of dates and other entities whose arcs are kept as the rules wrote them."""
 
 
 @lru_cache(maxsize=65536)
 def kind_of(label: str) -> str:
-    """Return a coarse class of a concept or constant.
+    """Return the class of a concept or a constant.
 
     Args:
         label: The concept, or the constant as PENMAN writes it.
 
     Returns:
-        The class: ``frame``, ``91``, ``string``, ``number``, ``mark``, ``quantity``, ``concept``, or a
-        structural concept itself.
+        The class: ``frame``, ``91`` (for ``-91`` frames), ``string``, ``number``, ``mark``, ``quantity`` or
+        ``concept``. A structural concept such as ``and`` is a class of its own.
     """
     if label.endswith("-91"):
         return "91"
@@ -57,13 +59,13 @@ def kind_of(label: str) -> str:
 
 @lru_cache(maxsize=65536)
 def stem_of(label: str) -> str:
-    """Return a concept without its sense, or the class of a constant.
+    """Return a concept without its sense number, or a character for the type of a constant.
 
     Args:
         label: The concept, or the constant as PENMAN writes it.
 
     Returns:
-        The stem; ``"`` for strings and ``#`` for numbers.
+        The stem of a concept; ``"`` for a string and ``#`` for a number.
     """
     if label[:1] == '"':
         return '"'
@@ -73,7 +75,7 @@ def stem_of(label: str) -> str:
 
 
 def plain_role(role: str) -> str:
-    """Return a role without the number of an operand, whose order is that of the text.
+    """Return a role without its number, if the number only reflects the order in the text.
 
     >>> plain_role("op2"), plain_role("ARG1")
     ('op', 'ARG1')
@@ -82,20 +84,20 @@ def plain_role(role: str) -> str:
         role: The role.
 
     Returns:
-        ``op`` or ``snt`` for numbered ones, else the role itself.
+        ``op`` or ``snt`` for the numbered roles of these names; any other role unchanged.
     """
     return role.rstrip("0123456789") if role.startswith(("op", "snt")) else role
 
 
 class Paths:
-    """Dependency paths between the words of one text.
+    """The dependency paths between the words of one text. Each path is computed once.
 
     Attributes:
-        words: The words.
+        words: The words of the text.
     """
 
     def __init__(self, words: Sequence[Word]) -> None:
-        """Initialize with the words.
+        """Initialize with the words of a text.
 
         Args:
             words: The words of the text.
@@ -105,13 +107,13 @@ class Paths:
         self._known: dict[tuple[int, int], tuple[str, str, int]] = {}
 
     def ancestors(self, i: int) -> list[int]:
-        """Return the word and the words above it, nearest first.
+        """Return the indices of a word and its ancestors, nearest first.
 
         Args:
             i: Index of the word.
 
         Returns:
-            Indices, at most ``_LONGEST_PATH`` + 1 of them.
+            The indices, at most ``_LONGEST_PATH`` + 1 of them.
         """
         chain = self._up.get(i)
         if chain is None:
@@ -122,26 +124,26 @@ class Paths:
         return chain
 
     def between(self, a: int, b: int) -> tuple[str, str, int]:
-        """Return the path between two words.
+        """Return the dependency path between two words.
 
         Args:
             a: Index of the first word.
             b: Index of the second word.
 
         Returns:
-            The relations on the path (``nsubj<`` up, ``dobj>`` down), the same with its function words, and
-            its length.
+            The relations on the path (``nsubj<`` upwards, ``dobj>`` downwards); the same with the function
+            words on the path; and the length of the path.
         """
         if (a, b) not in self._known:
             self._known[a, b] = self._find(a, b)
         return self._known[a, b]
 
     def _find(self, a: int, b: int) -> tuple[str, str, int]:
-        """Compute the path between two words."""
+        """Find the path between two words in the tree."""
         if a == b:
             return "=", "=", 0
         up, down, words = self.ancestors(a), self.ancestors(b), self.words
-        # The lowest common ancestor is the first word above a that is also above b.
+        # The lowest common ancestor is the first ancestor of a that is also an ancestor of b.
         steps = next((n for n, i in enumerate(up) if i in down), _LONGEST_PATH + 1)
         back = down.index(up[steps]) if steps < len(up) else 0
         if steps + back > _LONGEST_PATH:
@@ -154,19 +156,19 @@ class Paths:
 
 
 Group = tuple[str | int, ...]
-"""A template name with its values: features that occur together and are summed once. `expand` writes them
-out.
+"""The name of a template with its values. It stands for several features that always occur together and are
+summed once. `expand` returns these features.
 """
 
 
 def expand(group: Group) -> list[str]:
-    """Return the features of a group.
+    """Return the features that a group stands for.
 
     >>> expand(("dep", "ARG1", "", "boy"))
     ['RD=ARG1,boy', 'BH=,boy']
 
     Args:
-        group: Template name and values.
+        group: Name of the template, and its values.
 
     Returns:
         Feature names.
@@ -189,30 +191,31 @@ _FORMS: dict[str, tuple[str, ...]] = {
 
 
 class DraftFeatures:
-    """Features of the nodes and pairs of one draft; nodes are identified by their index in the draft.
+    """The features of the nodes and node pairs of one draft. A node is identified by its index in the draft.
 
     Attributes:
-        draft: The draft.
-        frames: Roles by frame.
-        clusters: Coarse and fine cluster of each node.
-        signatures: Roles of each node's frame, as one string.
-        paths: Dependency paths.
+        draft: The graph under construction.
+        frames: Roles of each frame.
+        clusters: For each node, the numbers of the large and the small cluster of its concept.
+        signatures: For each node, the roles of its frame as one string.
+        paths: Dependency paths between the words.
         alive: Indices of the nodes that are not deleted.
-        rule_arcs: Role and rule of the rules' arc by head and argument.
-        given_head: Role of the first rule arc to a node.
-        steps: By node, its neighbours in the rules' graph with role and direction.
-        settled: Nodes whose arcs by the rules are kept.
-        rank: Position of a node among the living ones.
-        mates: Nodes by word.
-        order: Position of a node in text order.
+        rule_arcs: For each arc of the rules, by head and argument, its role and the name of its rule.
+        given_head: For each node, the role of the first arc of the rules to it.
+        steps: For each node, its neighbours in the graph of the rules, with the role and direction of the
+            arc.
+        settled: Nodes whose arcs stay as the rules wrote them.
+        rank: Position of each remaining node in the draft.
+        mates: Indices of the nodes of each word.
+        order: Position of each remaining node in text order.
     """
 
     def __init__(self, draft: GraphDraft, meanings: Meanings) -> None:
-        """Initialize with a draft and the tables.
+        """Initialize with a draft and the tables of word meanings.
 
         Args:
-            draft: The draft.
-            meanings: Frames and word clusters.
+            draft: The graph under construction.
+            meanings: Tables with frames and word clusters.
         """
         self.draft = draft
         self.frames = meanings.roles
@@ -263,7 +266,7 @@ class DraftFeatures:
         if node.token is None:
             return [*features, "t=none"]
         word = self.draft.words[node.token]
-        # "^" and "$" are the text boundaries.
+        # "^" stands for the start of the text and "$" for its end.
         head, before, after = word.parent, word.previous, word.following
         mates = self.mates[node.token]
         features += [
@@ -281,14 +284,14 @@ class DraftFeatures:
         return features
 
     def pair(self, h: int, d: int) -> tuple[list[Group], list[str]]:
-        """Return the features of an ordered pair of nodes.
+        """Return the features of a pair of nodes as head and argument.
 
         Args:
             h: Index of the head.
             d: Index of the argument.
 
         Returns:
-            Groups, which recur and are cached, and single features.
+            Groups, whose sums are cached because they recur; and single features.
         """
         nodes = self.draft.nodes
         head, dep = nodes[h], nodes[d]
@@ -303,7 +306,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
-        # Without an arc between them, their neighbours in the rules' graph say whether they belong together.
+        # If no arc links the nodes, common neighbours in the rules' graph show whether they are related.
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
@@ -314,7 +317,7 @@ class DraftFeatures:
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
-        # Nodes of one word, such as person and teach-01 of "teacher".
+        # A gap of 0 means that both nodes represent the same word, like person and teach-01 for "teacher".
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:
@@ -328,14 +331,14 @@ class DraftFeatures:
         return groups, single
 
     def related(self, a: int, b: int) -> bool:
-        """Return whether two nodes are near each other in the dependency tree or in the rules' graph.
+        """Return whether two nodes are close in the dependency tree or in the graph of the rules.
 
         Args:
             a: Index of a node.
             b: Index of another node.
 
         Returns:
-            Whether the pair is worth scoring.
+            Whether the pair is worth scoring as an arc.
         """
         first, second = self.draft.nodes[a], self.draft.nodes[b]
         if b in self.steps[a] or first.token is None or second.token is None:
@@ -345,7 +348,7 @@ class DraftFeatures:
         return not self.steps[a].keys().isdisjoint(self.steps[b])
 
     def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
-        """Return the words of both nodes, including further mentions, with the shortest path between them."""
+        """Return the closest two words of two nodes, where further mentions of a node count as its words."""
         first, second = head.token or 0, dep.token or 0
         if not head.mentions and not dep.mentions:
             return first, second
@@ -356,14 +359,14 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Return whether the rules' arc is kept: parts of names, dates and other entities, and vocatives."""
+    """Return whether the rules' arc stays as it is: in names, dates and other entities, or to a vocative."""
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)
 
 
 def _bucket(gap: int) -> int:
-    """Return a distance in words, with large distances grouped."""
+    """Return a signed distance in words, where large distances are grouped."""
     size = abs(gap)
     level = size if size < 5 else 5 if size < 8 else 6 if size < 14 else 7
     return level if gap >= 0 else -level

@@ -1,14 +1,16 @@
-"""The files of the trained models: what words meant in annotated graphs, and the networks.
+"""Read the files of the trained models: counts of word meanings, and networks.
 
-`Meanings` counts the fragments that words became. A fragment is what one word contributes to a graph, as a
-short text: ``person teach-01 ;1:ARG0:0`` is a person who teaches (*teacher*): node 1 has node 0 as ``ARG0``.
-A constant is marked with ``=``; ``=- ever`` (*never*) are two nodes without an arc between them. A word
-without nodes has the empty fragment.
+`Meanings` counts how often each word had which fragment in annotated graphs. A fragment is the part of a
+graph that one word contributes, written as a short text. For *teacher*, a person who teaches, the fragment is
+``person teach-01 ;1:ARG0:0``: it has the nodes 0 (``person``) and 1 (``teach-01``), and node 1 has node 0 as
+its ``ARG0``. Constants are marked with ``=``. The fragment ``=- ever`` of *never* has two nodes without an
+arc between them. A word without nodes has the empty fragment.
 
-`Model` is a network with one hidden layer, for inference only. It sums the rows of the active features
-(strings) and returns float32 arrays with one row per bag of features. Feature tables are stored as 8-bit
-integers with a common scale. Sums do not depend on what else is in a batch, so a text always gets the same
-scores.
+`Model` is a network with one hidden layer that can only be used for inference. Features are strings, and a
+group of features that are active together is called a bag. For each bag the network sums the weights of its
+features, and returns the sums as one row of a float32 array. Feature weights are stored as 8-bit integers
+with a common scale. The sum for a bag does not depend on the other bags in a batch, so the same text always
+gets the same scores.
 
 >>> read_fragment("person teach-01 ;1:ARG0:0").arcs
 ((1, 'ARG0', 0),)
@@ -31,23 +33,23 @@ from graphneg.parsers.dependency.draft import GraphDraft
 from graphneg.parsers.dependency.text import Word
 
 LETTERS = {"VERB": "v", "AUX": "v", "NOUN": "n", "PROPN": "n", "ADJ": "j", "ADV": "j"}
-"""PropBank's letter for a universal part of speech."""
+"""PropBank's letter for each universal part of speech: ``v``, ``n`` or ``j``."""
 Array = Any
 _MOST_KEPT = 50_000
-"""Maximum number of cached feature groups."""
+"""Maximum number of feature groups whose sums are cached."""
 TABLES = frozenset({"context", "candidate", "node", "pair", "denial"})
-"""Names of the arrays with one row per feature. In memory they have one more row of zeros, for unknown
-features.
+"""Names of the arrays that have one row per feature. In memory, a row of zeros is added to each, which is
+used for unknown features.
 """
 
 
 class Sense(NamedTuple):
-    """A frame of a word.
+    """A PropBank frame that a word can have.
 
     Attributes:
         frame: The frame id.
-        letter: PropBank's letter of the word's part of speech.
-        examples: Number of annotated examples.
+        letter: PropBank's letter for the part of speech of the word.
+        examples: Number of annotated examples of the frame.
     """
 
     frame: str
@@ -56,18 +58,19 @@ class Sense(NamedTuple):
 
 
 FragmentCounts = Mapping[str, Mapping[str, tuple[int, int]]]
-"""By word key (`word_key`), how often each fragment came from the word in each of the two corpora."""
+"""For each word key (see `word_key`), how often the word had each fragment in each of the two corpora."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """What words meant in annotated graphs, and lexical tables.
+    """Tables of what words can mean: counts from annotated graphs, PropBank frames and word clusters.
 
     Attributes:
-        seen: Counts of fragments by word.
-        senses: PropBank's senses by lemma.
-        roles: Roles by frame: ``ARG0=PAG``.
-        clusters: Coarse and fine cluster of similar words by lemma.
+        seen: Counts of the fragments of each word.
+        senses: PropBank frames by lemma.
+        roles: Numbered roles with function tags by frame, such as ``ARG0=PAG``.
+        clusters: For each lemma, the numbers of a large and of a small cluster of similar words that it is
+            in.
     """
 
     seen: FragmentCounts
@@ -77,7 +80,7 @@ class Meanings:
 
 
 def read_meanings(data: bytes) -> Meanings:
-    """Read ``meanings.json.gz``.
+    """Read the tables of word meanings from ``meanings.json.gz``.
 
     Args:
         data: The bytes of the file.
@@ -95,16 +98,16 @@ def read_meanings(data: bytes) -> Meanings:
 
 
 def word_key(word: Word) -> str:
-    """Return the key under which the meanings of a word are counted: lemma and word class.
+    """Return the key under which the fragments of a word are counted: its lemma and word class.
 
-    Verbs and nouns have classes of their own. All other words share one, because taggers confuse their
+    Verbs and nouns are separate classes. All other words form one class, because taggers often confuse their
     classes.
 
     Args:
         word: The word.
 
     Returns:
-        ``go/v``, ``dog/n``, ``red/x``.
+        A key such as ``go/v``, ``dog/n`` or ``red/x``.
     """
     return f"{word.lemma}/{LETTERS.get(word.pos, 'x').replace('j', 'x')}"
 
@@ -116,19 +119,19 @@ def sense_keys(word: Word) -> list[str]:
         word: The word.
 
     Returns:
-        The lemma, and the lemma with each particle or preposition below it: ``give_up``.
+        The lemma, and the lemma joined with each particle or preposition below the word: ``give_up``.
     """
-    # "give up", "look after", "come back": PropBank joins verb and particle by an underscore.
+    # PropBank joins a verb and its particle by an underscore: "give_up", "look_after", "come_back".
     particles = word.children("prt", "prep", "advmod")
     return [word.lemma] + [f"{word.lemma}_{particle.lower}" for particle in particles]
 
 
 class Fragment(NamedTuple):
-    """A parsed fragment.
+    """The parts of a fragment, as `read_fragment` returns them.
 
     Attributes:
-        labels: Concepts, and constants marked with ``=``.
-        arcs: Triples of head, role and argument, by index of the label.
+        labels: Labels of the nodes: concepts, and constants marked with ``=``.
+        arcs: Triples of head, role and argument. Head and argument are indices of labels.
     """
 
     labels: tuple[str, ...]
@@ -136,29 +139,29 @@ class Fragment(NamedTuple):
 
 
 def write_fragment(labels: Sequence[str], arcs: Iterable[tuple[int, str, int]]) -> str:
-    """Return the text of a fragment, which does not depend on the order of its nodes.
+    """Write a fragment as a text that does not depend on the order of its nodes.
 
     >>> write_fragment(["teach-01", "person"], [(0, "ARG0", 1)])
     'person teach-01 ;1:ARG0:0'
 
     Args:
-        labels: Concepts, and constants marked with ``=``.
-        arcs: Triples of head, role and argument, by index of the label.
+        labels: Labels of the nodes: concepts, and constants marked with ``=``.
+        arcs: Triples of head, role and argument. Head and argument are indices of labels.
 
     Returns:
-        The text.
+        The text, in the notation that the module describes.
     """
     order = sorted(range(len(labels)), key=lambda i: labels[i])
     number = {old: new for new, old in enumerate(order)}
     written = sorted(f";{number[h]}:{role}:{number[d]}" for h, role, d in arcs)
     words = ["_".join(labels[i].split()) or "_" for i in order]
-    # A backslash escapes the few labels that would read as an arc.
+    # A label that starts with ";" would be read as an arc, so it is escaped by a backslash.
     return " ".join(["\\" + word if word[0] in ";\\" else word for word in words] + written)
 
 
 @lru_cache(maxsize=65536)
 def read_fragment(text: str) -> Fragment:
-    """Parse a fragment.
+    """Read a fragment from its text.
 
     >>> read_fragment("person teach-01 ;1:ARG0:0")
     Fragment(labels=('person', 'teach-01'), arcs=((1, 'ARG0', 0),))
@@ -167,7 +170,7 @@ def read_fragment(text: str) -> Fragment:
         text: The text of the fragment.
 
     Returns:
-        Its labels and arcs.
+        The labels and the arcs of the fragment.
     """
     labels: list[str] = []
     arcs: list[tuple[int, str, int]] = []
@@ -184,23 +187,23 @@ def marked(concept: str | None, value: str | None) -> str:
     """Return the label of a node in a fragment.
 
     Args:
-        concept: Its concept, or ``None``.
-        value: Its constant, or ``None``.
+        concept: The concept of the node, or ``None``.
+        value: The value of the node if it is a constant, or ``None``.
 
     Returns:
-        The concept, or ``=`` and the constant.
+        The concept; for a constant, ``=`` followed by the value.
     """
     return concept if concept is not None else f"={value}"
 
 
 def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
-    """Return the fragment of each word that has nodes.
+    """Return the fragment of each word of a draft that has nodes.
 
     Args:
-        draft: The draft.
+        draft: The graph under construction.
 
     Returns:
-        By word its fragment, and the indices of its nodes.
+        For each word, by index, the text of its fragment and the indices of its nodes.
     """
     members: dict[int, list[int]] = {}
     for i, node in enumerate(draft.nodes):
@@ -220,15 +223,16 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Replace the nodes of a word by another fragment; their arcs to other words stay.
+    """Replace the fragment of a word, that is, its part of the graph, and keep its arcs to other words.
 
-    A new label takes over the node with the same label, else the first node that is left.
+    A new label reuses the old node with the same label. If there is none, a concept reuses the first old node
+    that is left.
 
     Args:
-        draft: The draft, which is changed in place.
+        draft: The graph under construction; it is changed in place.
         token: Index of the word.
         text: The new fragment.
-        group: Indices of the word's nodes.
+        group: Indices of the nodes that the word has now.
     """
     labels, arcs = read_fragment(text)
     left, nodes = list(group), list[int]()
@@ -238,7 +242,7 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
         if nodes[-1] >= 0:
             left.remove(nodes[-1])
     for n, label in enumerate(labels):
-        # A concept takes over an old node, so that the node's arcs to other words are kept.
+        # A concept reuses an old node, so that the arcs of the node to other words are kept.
         if nodes[n] < 0 and left and label[0] != "=":
             nodes[n] = left.pop(0)
             draft.nodes[nodes[n]].concept, draft.nodes[nodes[n]].value = label, None
@@ -247,7 +251,7 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
             nodes[n] = add(label.removeprefix("="), token, "learned")
     for i in left:
         draft.drop(i)
-    # Arcs within the old fragment are replaced by those of the new one.
+    # The arcs between the old nodes are deleted, and the arcs of the new fragment are added.
     members = set(group)
     draft.arcs = [arc for arc in draft.arcs if arc.head not in members or arc.dep not in members]
     for head, role, dep in arcs:
@@ -256,12 +260,12 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A network for inference.
+    """The weights of a trained network with one hidden layer.
 
     Attributes:
-        features: Row of each feature by table.
-        arrays: Weights by name.
-        classes: Names of the output classes.
+        features: For each feature table, the index of the row that belongs to each feature.
+        arrays: Arrays of weights by name.
+        classes: Names of the output classes; empty if the network has a single output.
     """
 
     features: Mapping[str, Mapping[str, int]]
@@ -269,15 +273,15 @@ class Model:
     classes: Sequence[str] = ()
 
     def sums(self, table: str, rows: str, bags: Sequence[Sequence[str]]) -> Array:
-        """Sum the weights of the active features of each bag.
+        """Sum the weights of the features in each bag.
 
         Args:
-            table: Table in which features are looked up.
+            table: Name of the feature table, which gives the row of each feature.
             rows: Name of the array of weights.
-            bags: Feature names per bag; unknown features count as zero.
+            bags: Lists of feature names. Unknown features count as zero.
 
         Returns:
-            float32 array ``[len(bags), width]``.
+            float32 array of shape ``[len(bags), width]``.
         """
         known, weights = self.features[table], self.arrays[rows]
         if not bags:
@@ -288,15 +292,15 @@ class Model:
         for bag in bags:
             starts.append(len(ids))
             ids.extend([known.get(feature, nothing) for feature in bag])
-            # Every bag ends with the zero row, because reduceat cannot sum an empty slice.
+            # The zero row is added to every bag, because reduceat cannot sum an empty slice.
             ids.append(nothing)
         return np.add.reduceat(weights[ids], starts, axis=0)
 
 
 class GroupSums:
-    """Sums over groups of features, each computed once and cached.
+    """A cache of sums over groups of features. Each group is summed once.
 
-    A sum does not depend on what is in the cache.
+    The result for a bag does not depend on what is in the cache.
     """
 
     def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
@@ -304,8 +308,8 @@ class GroupSums:
 
         Args:
             model: The network.
-            table: Name of the feature table and of its array.
-            expand: Function from a group to its features.
+            table: Name of the feature table and of the array of weights.
+            expand: Function that returns the features of a group.
         """
         self._model, self._table, self._expand = model, table, expand
         self._places: dict[Any, int] = {}
@@ -313,17 +317,17 @@ class GroupSums:
         self._lock = Lock()
 
     def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
-        """Sum the weights of each bag of groups.
+        """Sum the weights of the groups in each bag.
 
         Args:
-            bags: Groups per bag; no bag may be empty.
+            bags: Lists of groups, none of which may be empty.
 
         Returns:
-            float32 array ``[len(bags), width]``.
+            float32 array of shape ``[len(bags), width]``.
         """
         with self._lock:
             new = list(dict.fromkeys([group for bag in bags for group in bag if group not in self._places]))
-            # The cache is full: start anew with the groups of this call.
+            # If the cache would overflow, it is emptied and filled with the groups of this call.
             if len(self._places) + len(new) > _MOST_KEPT:
                 self._places.clear()
                 new = list(dict.fromkeys([group for bag in bags for group in bag]))
@@ -346,10 +350,10 @@ def read_model(data: bytes) -> Model:
         data: The bytes of the file.
 
     Returns:
-        The network, with its feature tables scaled to float32.
+        The network. Its feature tables are converted from 8-bit integers to float32.
     """
-    # Array names start with "a." (weights), "s." (scale of a feature table) or "t." (text, one name per
-    # line). Pickles are refused, since they could run code.
+    # Names of arrays start with "a." (weights), "s." (scale of a table) or "t." (names, one per line).
+    # Pickled objects are not accepted, because unpickling can run code.
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         files = list(stored.files)
         arrays = {name[2:]: stored[name].astype(np.float32) for name in files if name[:2] == "a."}

@@ -1,1 +1,1 @@
-"""The rules that write drafts; each module covers a few phenomena."""
+"""Rules that turn dependency trees into graphs; each module covers a few linguistic phenomena."""

@@ -1,13 +1,13 @@
-"""Modality, negation, mood, questions and question words.
+"""Write modality, negation, mood, questions and question words.
 
-These rules run when the words have their concepts. They add nodes above or beside a clause:
+These rules run after the words have got their concepts. They add nodes above a clause or attach nodes to it:
 
-- *He can swim*: ``(p / possible-01 :ARG1 (s / swim-01 :ARG0 (h / he)))``
-- *Stop!*: ``(s / stop-01 :ARG0 (y / you) :mode imperative)``
-- *Did it rain?*: ``(r / rain-01 :polarity (a / amr-unknown))``
-- *Who came?*: ``(c / come-01 :ARG1 (a / amr-unknown))``
-- *She does not smoke*: ``(s / smoke-02 :ARG0 (s2 / she) :polarity -)``, likewise for *never*, *no*, *none*,
-  *neither* and *without*
+- *He can swim* becomes ``(p / possible-01 :ARG1 (s / swim-01 :ARG0 (h / he)))``.
+- *Stop!* becomes ``(s / stop-01 :ARG0 (y / you) :mode imperative)``.
+- *Did it rain?* becomes ``(r / rain-01 :polarity (a / amr-unknown))``.
+- *Who came?* becomes ``(c / come-01 :ARG1 (a / amr-unknown))``.
+- *She does not smoke* becomes ``(s / smoke-02 :ARG0 (s2 / she) :polarity -)``. The words *never*, *no*,
+  *none*, *neither* and *without* also add a negative polarity.
 """
 
 from __future__ import annotations
@@ -17,87 +17,88 @@ from graphneg.parsers.dependency.rules.state import SPEECH, SUBJECTS, RuleState
 from graphneg.parsers.dependency.text import Word
 
 MODALS = word_pairs("modal")
-"""Concept of a modal verb, and the role of its clause: ``must`` gives ``obligate-01`` and ``ARG2``."""
+"""For each modal verb, its concept and the role of its clause: ``must`` gives ``obligate-01`` and ``ARG2``.
+"""
 _SPEECH_MARKS = frozenset({":", '"', "``", "\u201c"})
-"""Marks that introduce direct speech."""
+"""Punctuation marks that introduce direct speech."""
 _WISHED = frozenset({"like", "love", "prefer", "say", "think"})
-"""Verbs before which *should* is a polite form of *would*: *I should like to know*."""
+"""Verbs with which *should* is a polite form of *would*: *I should like to know*."""
 
 
 def write_modals(state: RuleState) -> None:
-    """Put ``possible-01``, ``obligate-01`` or ``recommend-01`` over the verb of a modal.
+    """Put ``possible-01``, ``obligate-01`` or ``recommend-01`` above a verb with a modal.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         verb = word.child("xcomp")
         follows = verb is not None and state.core_of(verb) is not None
         if word.tag == "MD" and word.dep == "aux" and word.lemma in MODALS:
-            # "I should like to come" wishes something and recommends nothing.
+            # "I should like to come" expresses a wish, so it does not get recommend-01.
             if not (word.lower == "should" and word.parent.lemma in _WISHED):
                 _put_over_head(state, word, *MODALS[word.lemma])
         elif word.i not in state.core:
             continue
         elif word.lemma == "have":
-            # "You have to go" is an obligation; "You have a book to read" is possession.
+            # "You have to go" gets obligate-01. "You have a book to read" expresses possession.
             if verb is not None and verb.is_infinitive and word.child("dobj") is None and follows:
                 _rename(state, word, "obligate-01", "modal")
         elif word.lower in {"maybe", "perhaps"}:
-            # "Maybe he left": that he left is possible.
+            # "Maybe he left" means that it is possible that he left, so possible-01 is put above the verb.
             if word.dep == "advmod" and state.proxy(word.head) != word.i:
                 _put_over_head(state, word, "possible-01")
         elif word.lower == "better" and word.dep == "advmod":
-            # "You'd better stay", "You had better stay": advice.
+            # "You'd better stay" and "You had better stay" express advice, so they get recommend-01.
             had = any(aux.lower in {"'d", "had"} and aux.i < word.i for aux in word.parent.children("aux"))
             if had and word.i < word.head:
                 _put_over_head(state, word, "recommend-01")
-        # "She is able to swim" is possible-01, as "She can swim".
+        # "She is able to swim" gets possible-01, because it has the same meaning as "She can swim".
         elif word.lower == "able" and follows:
             _rename(state, word, "possible-01", "able")
 
 
 def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
-    """Change the concept of a word's node."""
+    """Change the concept of a word's node, and record the rule that changed it."""
     node = state.draft.nodes[state.core[word.i]]
     node.concept, node.rule = concept, rule
 
 
 def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
-    """Put a concept over the clause that an adverb or modal belongs to."""
+    """Put a concept above the clause that a modal or an adverb belongs to."""
     proxy = state.proxy(word.head)
     if proxy in state.outer:
-        # The adverb may have a node already, which the modal replaces.
+        # An adverb may already have a node. The new concept replaces it.
         if word.i in state.core:
             state.erase(word.i)
         state.above(concept, word.i, proxy, role, "modal")
 
 
 def write_moods(state: RuleState, root: Word) -> None:
-    """Mark imperatives and questions.
+    """Add the nodes for imperatives, questions, *please* and *thanks* in a sentence.
 
     Args:
-        state: The state, which is changed in place.
-        root: The root of a sentence.
+        state: The state of the rules for this piece of text; it is changed in place.
+        root: The root of the sentence.
     """
     core = state.core_of(root)
     if core is None:
         return
-    # "Thanks!": I thank you.
+    # "Thanks!" means "I thank you", so the speaker and the addressee are added.
     if root.lower in {"thank", "thanks"} and state.draft.nodes[core].concept == "thank-01":
         known = state.draft.roles(core)
         for role, concept in (("ARG0", "i"), ("ARG1", "you")):
             if role not in known:
                 person = state.draft.concept(concept, None, "imperative", root.sentence)
                 state.draft.link(core, role, person, "thanks")
-    # "Come in and sit down", "Wait, stop!": further imperatives of the sentence. A conjunct is one only if
-    # the root is.
+    # "Come in and sit down" and "Wait, stop!" contain further imperatives.
+    # A conjunct can be an imperative only if the root is one.
     orders = [kid for kid in root.children("ccomp", "conj", "parataxis") if kid.tag == "VB"]
     for word in (root, *(kid for kid in orders if kid.dep != "conj" or _is_imperative(root))):
         _write_order(state, word)
     for word in state.words:
-        # "Please come in": :polite +. A "please" that is the root or has dependents is a verb ("to please
-        # them").
+        # In "Please come in", "please" becomes :polite + of the clause.
+        # If "please" is the root or has dependents, it is the verb, as in "to please them".
         if word.lower == "please" and word.sentence == root.sentence and word.i != root.i and not word.kids:
             state.mark(core, "polite", "+", word.i, "please")
             break
@@ -105,7 +106,7 @@ def write_moods(state: RuleState, root: Word) -> None:
 
 
 def _write_order(state: RuleState, word: Word) -> None:
-    """Add ``:mode imperative`` and the agent *you*."""
+    """Add ``:mode imperative`` and the agent *you* to an imperative."""
     core, nodes = state.core_of(word), state.draft.nodes
     if core is None or not _is_imperative(word):
         return
@@ -117,9 +118,9 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    """Return whether a verb is an imperative."""
-    # Not imperatives: "Thank you"; "is" and other inflected forms of be; verbs with a subject or conjunction
-    # ("if you go"); verbs after modals, "to" and "have". "Be quiet" is one.
+    """Return whether a verb is an imperative, by its tag and its dependents."""
+    # "Thank you" is not an imperative, and inflected forms of "be" such as "is" are not ("Be quiet" is one).
+    # A verb with a subject or a conjunction ("if you go") is not, and neither is one after "to" or a modal.
     if (
         word.tag not in {"VB", "VBP"}
         or word.lemma == "thank"
@@ -128,7 +129,7 @@ def _is_imperative(word: Word) -> bool:
         or any(aux.tag in {"MD", "TO"} or aux.lemma == "have" for aux in word.children("aux"))
     ):
         return False
-    # Taggers often read a sentence-initial imperative as VBP.
+    # Taggers often give an imperative at the start of a sentence the tag VBP instead of VB.
     return word.tag == "VB" or word.dep == "ROOT"
 
 
@@ -142,14 +143,14 @@ def _write_question(state: RuleState, root: Word) -> None:
     core, outer = state.core[proxy], state.outer[proxy]
     denials = (arc.dep for arc in draft.arcs if arc.head == core and arc.role == "polarity")
     denial = next((dep for dep in denials if draft.nodes[dep].value == "-"), None)
-    # "Don't you see?" expects a yes, so it asks to confirm that you see. The negation is removed.
+    # "Don't you see?" expects the answer yes: it asks to confirm that you see. So the negation is removed.
     if not tagged and denial is not None:
         draft.drop(denial)
-    # "It is late, isn't it?" asks for confirmation, too.
+    # "It is late, isn't it?" also asks for confirmation, because it has a question tag.
     if tagged or denial is not None:
         draft.concept("request-confirmation-91", None, "question", root.sentence, ARG1=outer)
         return
-    # '"Did it rain?" she asked': the question is what she asked, not whether she asked.
+    # In '"Did it rain?" she asked', only the quotation is a question, so its node gets the polarity.
     if root.lemma in SPEECH and root.tag[:2] == "VB" and root.child("aux") is None:
         asked = root.child("ccomp")
         if asked is None or state.core_of(asked) is None:
@@ -157,7 +158,7 @@ def _write_question(state: RuleState, root: Word) -> None:
         proxy = state.proxy(asked.i)
         core, outer = state.core[proxy], state.outer[proxy]
     unknown = draft.concept("amr-unknown", None, "question", root.sentence)
-    # "Can you swim?" asks whether it is possible.
+    # "Can you swim?" asks whether swimming is possible, so the modal gets the polarity and not the verb.
     draft.link(outer if draft.nodes[outer].rule == "modal" else core, "polarity", unknown, "question")
     for word in members:
         if word.text.startswith("?"):
@@ -165,19 +166,19 @@ def _write_question(state: RuleState, root: Word) -> None:
 
 
 def _asks(root: Word, members: list[Word]) -> bool:
-    """Return whether a sentence is a yes/no question: a question mark or inversion, and no question word."""
+    """Return whether a sentence has a question mark or inversion, and no question word: a yes/no question."""
     if not any(word.text.startswith("?") for word in members[-3:]) and not opens_question(root):
         return False
     return not any(_is_main(word, root) for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"})
 
 
 def _is_main(word: Word, root: Word) -> bool:
-    """Return whether a question word belongs to the main clause."""
+    """Return whether a question word belongs to the main clause of its sentence."""
     head = word
     while True:
-        # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause. The question
-        # word of the main clause may depend on a complement if it is fronted ("What do you think he did?") or
-        # if that is direct speech.
+        # "Do you know who came?" is a yes/no question, since "who" belongs to the object clause.
+        # A fronted question word belongs to the main clause: "What do you think he did?"
+        # A question word in direct speech also belongs to the main clause.
         if head.dep in {"relcl", "acl", "advcl", "ccomp"} and head.i != root.i:
             if head.dep != "ccomp" or head.head != root.i:
                 return False
@@ -188,16 +189,16 @@ def _is_main(word: Word, root: Word) -> bool:
 
 
 _MARKS = frozenset({",", ".", "``", "''", ":", "-LRB-", "HYPH", "_SP"})
-"""Tags of punctuation that may precede the auxiliary of a question."""
+"""Tags of punctuation marks that may precede the auxiliary of a question."""
 _LEADS = frozenset({"and", "or", "but", "so", "well", "now", "then"})
-"""Words that may precede the auxiliary of a question: *So do you like it*."""
+"""Words that may precede the auxiliary of a question, as in *So do you like it*."""
 
 
 def opens_question(root: Word) -> bool:
     """Return whether an auxiliary or *be* directly precedes the subject, as in a question.
 
-    *do you like it*, *May I come in .* and *nice are you a nurse* are questions without a question mark. *So
-    do I*, *Here is one*, *What a fool am I!* and *May you be happy* are not questions.
+    Questions without a question mark are *do you like it*, *May I come in .* and *nice are you a nurse*. In
+    contrast, *So do I*, *Here is one*, *What a fool am I!* and *May you be happy* are not questions.
 
     Args:
         root: The root of a sentence.
@@ -209,22 +210,22 @@ def opens_question(root: Word) -> bool:
     if subject is None:
         return False
     verb = min((subject.i, *subject.kids)) - 1
-    # "Doesn't he know": the negation is between auxiliary and subject.
+    # In "Doesn't he know", the negation between the auxiliary and the subject is skipped.
     while verb > 0 and words[verb].lower in {"n't", "not"}:
         verb -= 1
     first = words[verb]
     inverts = first.tag == "MD" or first.lower in MODALS or first.lemma in {"do", "have", "be"}
-    # "Are you a nurse": be is the main verb. Other verbs need an auxiliary to be inverted.
+    # In "Are you a nurse", "be" is the main verb. Other main verbs need an auxiliary to be inverted.
     if verb == root.i:
         inverts = first.lemma == "be" and first.tag in {"VBP", "VBZ", "VBD"}
     elif first.head != root.i or first.dep not in {"aux", "auxpass"}:
         return False
-    # "May I come in" asks for permission; "May you be happy" is a wish.
+    # "May I come in" asks for permission and is a question. "May you be happy" is a wish.
     if verb < 0 or not inverts or (first.lower == "may" and subject.lower not in {"i", "we"}):
         return False
     members = [word for word in words if word.sentence == root.sentence]
     before = [word for word in members if word.i < verb]
-    # "So am I" agrees. "What a fool am I!" exclaims.
+    # "So am I" expresses agreement, and "What a fool am I!" is an exclamation. Neither is a question.
     so = before and before[-1].lower == "so" and verb == root.i
     if so or any(word.text.startswith("!") for word in members[-2:]):
         return False
@@ -232,28 +233,28 @@ def opens_question(root: Word) -> bool:
 
 
 _MEASURES = word_map("measure")
-"""Relation of a measure by the word after *how*: *how long* is ``how-long``, a duration."""
+"""For each word that may follow *how*, the name of the relation: *how long* has ``how-long``, a duration."""
 _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp", "csubj", "parataxis"})
 """Dependency relations of clauses."""
 
 
 def write_question_words(state: RuleState) -> None:
-    """Add a node for each question word that represents something.
+    """Add a node for each question word that stands for a person, a thing, a place or the like.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # '"Who came?" he asked': a complement before its verb, or one of "say", "ask" and the like, is
-            # direct speech.
+            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so "who" is asked for.
+            # A complement before its verb, or one of "say", "ask" or the like, is treated as direct speech.
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
             asked = direct and _is_asked(clause)
             if word.lower in word_class("wh-pronoun"):
-                # "the man who came": a relative pronoun has no node of its own.
+                # In "the man who came", the relative pronoun refers to "man" and gets no node.
                 if clause.dep not in {"relcl", "acl"} or word.lower == "what":
                     _write_pronoun(state, word, asked, direct)
             elif word.lower in {"where", "when", "why", "how"}:
@@ -262,68 +263,69 @@ def write_question_words(state: RuleState) -> None:
 
 
 def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> None:
-    """Add a node for *who*, *what* and *which*."""
-    # "What happened?" asks. In "What a day!" the word is a determiner.
+    """Add a node for a question word such as *who* or *what*."""
+    # "What happened?" asks for a thing (amr-unknown). In "What a day!", "what" gets no node.
     if asked or (direct and word.lower == "what" and word.dep not in {"det", "predet"}):
         state.add("amr-unknown", word.i, "question")
-    # "I know what happened": a thing that happened.
+    # "I know what happened" asks for nothing: "what" refers to a thing that happened.
     elif not direct and word.lower in {"what", "whatever"} and word.dep != "det":
         state.add("thing", word.i, "free-relative")
-    # "I know who came": a person who came.
+    # "I know who came" asks for nobody: "who" refers to a person who came.
     elif not direct and word.lower in {"who", "whom", "whoever"}:
         state.add("person", word.i, "free-relative")
 
 
 def _write_adverb(state: RuleState, word: Word, asked: bool, direct: bool) -> None:
-    """Add a node for *where*, *when*, *how* and for measures."""
+    """Add a node for *where*, *when*, *how* or a measure such as *how many*."""
     measured = word.parent
     if asked:
-        # "How many came?", "How long did you wait?": the amount or duration is asked for, and the measure has
-        # no node of its own.
+        # "How many came?" asks for a number and "How long did you wait?" for a duration.
+        # In such questions, "many" and "long" share the node of "how".
         if word.lower == "how" and measured.lower in _MEASURES and measured.dep != "acomp":
             _write_measure(state, word, "amr-unknown", "question")
-        # "Why" has a rule of its own (`write_whys`).
+        # "Why" gets its node later, from `write_whys`.
         elif word.lower != "why":
             state.add("amr-unknown", word.i, "question")
-    # "I know how many came": the amount is a thing.
+    # In "I know how many came", nobody asks for the number, so it is a thing and not amr-unknown.
     elif word.lower == "how" and not direct and measured.lower in {"many", "much"}:
         if measured.i not in state.core and measured.i not in state.done:
             _write_measure(state, word, "thing", "free-relative")
-    # "How nice!" is an exclamation: so nice.
+    # The exclamation "How nice!" means "so nice", so it gets the concept "so".
     elif word.lower == "how" and measured.tag[:2] in {"JJ", "RB"} and direct:
         state.add("so", word.i, "exclamation")
 
 
 def _write_measure(state: RuleState, how: Word, concept: str, rule: str) -> None:
-    """Let *how many* or *how long* share one node."""
+    """Add one node for both words of *how many* or *how long*."""
     measured = how.parent
     state.add(concept, measured.i, rule)
     state.done.update((how.i, measured.i))
-    # "How many did you see?": the amount is the object itself. "How many books": it is a quantity of books.
+    # In "How many did you see?", "how many" is the object itself and keeps its relation.
+    # In "How many books", "how many" is the quantity of the books.
     if measured.dep not in {"dobj", "nsubj", "nsubjpass", "attr"}:
         state.forms[measured.i] = _MEASURES[measured.lower]
 
 
 def write_whys(state: RuleState) -> None:
-    """Put ``cause-01`` over clauses with *why*.
+    """Put ``cause-01`` above each clause with *why*.
 
     *Why did he go?* becomes ``(c / cause-01 :ARG0 (a / amr-unknown) :ARG1 (g / go-02 ...))``.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         if word.lower != "why" or word.i not in state.done or word.i in state.core:
             continue
         clause, after = clause_of(word), word.following
         proxy = state.proxy(clause.i)
-        # "Why?" and "Why not?" are complete questions.
+        # "Why?" and "Why not?" have no clause, so cause-01 becomes the node of "why".
         if clause.i == word.i or (clause.lower == "not" and clause.head == clause.i):
-            # "Why not?": the negation belongs to the cause, since there is no clause.
+            # In "Why not?", there is no clause to negate, so the negation is attached to the cause.
             node = state.add("cause-01", word.i, "why", ARG0="amr-unknown")
             if after is not None and after.lower == "not" and after.i not in state.core:
                 state.mark(node, "polarity", "-", after.i, "negation")
-        # "I know why he went": the cause is a thing, since nobody asks for it.
+        # In "I know why he went", nobody asks for the cause, so it is a thing and not amr-unknown.
         elif clause.dep not in {"relcl", "advcl"} and proxy in state.core:
             node = state.above("cause-01", word.i, proxy, "ARG1", "why")
             concept = "amr-unknown" if _is_asked(clause) else "thing"
@@ -331,17 +333,17 @@ def write_whys(state: RuleState) -> None:
 
 
 def clause_of(word: Word) -> Word:
-    """Return the head of the clause that a question word asks about.
+    """Return the head of the clause to which a question word belongs.
 
     Args:
         word: The question word.
 
     Returns:
-        The head of the nearest clause above it.
+        The head of the nearest clause above the question word that is not a complement it was fronted from.
     """
     asking = word
     while word.head != word.i:
-        # "What do you want to eat?": the question word precedes the main verb, so the main clause asks.
+        # In "What do you want to eat?", the question word precedes "want", so it belongs to the main clause.
         fronted = word.dep in {"ccomp", "xcomp"} and asking.i < word.head
         joined = word.tag[:2] == "VB" and word.dep in {"conj", "pobj"}
         if joined or (word.dep in _CLAUSES and not fronted):
@@ -351,26 +353,26 @@ def clause_of(word: Word) -> Word:
 
 
 def _is_asked(clause: Word) -> bool:
-    """Return whether a question mark follows in the sentence."""
+    """Return whether a question mark follows the head of the clause in its sentence."""
     rest = clause.tree[clause.i :]
     return any("?" in word.text for word in rest if word.sentence == clause.sentence)
 
 
 _INNER_NEGATION = word_class("inner-negation")
-"""Modals whose *not* negates the verb: *must not go* obliges one not to go, *should not go* advises one not
-to go. *cannot go* negates the possibility.
+"""Modals after which *not* negates the verb: *must not go* is an obligation not to go, and *should not go* is
+advice not to go. In contrast, *cannot go* negates the possibility.
 """
 _AMOUNTS = frozenset({"very", "much", "many", "altogether", "entirely", "completely", "all"})
-"""Degrees and amounts that *not* negates directly: *not very good*."""
+"""Degrees and amounts that *not* negates when it directly precedes them: *not very good*."""
 _COUNTING = frozenset({"every", "all", "even", "everyone", "everybody", "everything"})
-"""Quantifiers before a subject whose *not* negates the predicate: *not everyone came*."""
+"""Words with which *not* before a subject negates the predicate: *not everyone came*."""
 
 
 def write_negation(state: RuleState) -> None:
-    """Add ``:polarity -`` for each negative word that is not a concept of its own.
+    """Add ``:polarity -`` for each negative word that has no negative concept of its own.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         target, rule = _denied_by(state, word)
@@ -381,26 +383,29 @@ def write_negation(state: RuleState) -> None:
 
 
 def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
-    """Return the node that a word negates, and the rule that says so."""
+    """Return the node that a negative word negates, and the name of the rule that applies to the word."""
     after = word.following
     if word.lemma in {"not", "n't", "nt"} and word.tag in {"RB", "CC", "DT"} and word.i not in state.core:
-        # "not only good but cheap": nothing is denied.
+        # "not only good but cheap" denies nothing, so there is no polarity.
         if after is not None and after.lower in {"only", "merely"}:
             return None, ""
         if after is not None and after.lower in _AMOUNTS and after.i in state.core:
-            # "not very good", "not many people": less than that, not the opposite.
+            # In "not very good" and "not many people", the polarity is added to "very" and "many".
+            # The phrases do not mean "bad" or "no people", so the adjective and the noun are not negated.
             over = after.parent
             beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
             if beside and over.i > after.i:
                 return state.core[after.i], "negation"
         return _denied_clause(state, word), "negation"
-    # "He never came": the concept is "ever", the clause is negated.
+    # "never" has the concept "ever". In "He never came", the clause is negated.
     if word.lower == "never" and word.i in state.core:
         return _denied_clause(state, word), "never"
     head = word.parent
     if word.lower == "no" and word.i not in state.core and word.i not in state.done:
-        # "no taller than": the comparison is negated. "No man came": the verb of the subject. "I have no
-        # time": "have". Otherwise the noun: "It is no problem".
+        # In "no taller than", "no" negates the comparison.
+        # In "No man came", "no" negates the verb of the subject.
+        # In "I have no time", "no" negates "have" and not the noun.
+        # In all other phrases, such as "It is no problem", "no" negates the noun.
         if head.tag in {"JJR", "RBR"} and word.i < head.i:
             while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
                 head = head.parent
@@ -408,33 +413,33 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         beside = word.tag == "DT" and word.dep in {"det", "neg"}
         return _denied_by_phrase(state, head) if beside else None, "no"
     if word.lower in {"none", "neither"}:
-        # "none of them came", "neither he nor she came": the verb is negated.
+        # In "none of them came" and "neither he nor she came", "none" and "neither" negate the verb.
         if word.dep in {"preconj", "det", "cc"} and word.lower == "neither":
             return _denied_by_phrase(state, head) if head.tag[:2] in {"NN", "PR"} else None, "none"
         deferred = word.i in state.proxies and word.dep in {*SUBJECTS, "dobj"}
         return state.core_of(head) if deferred else None, "none"
-    # "without sugar": the noun is negated.
+    # In "without sugar", "without" negates the noun.
     inner = word.child("pobj", "pcomp") if word.lower == "without" else None
     return (None if inner is None else state.core_of(inner)), "without"
 
 
 def _denied_clause(state: RuleState, word: Word) -> int | None:
-    """Return the node that *not* negates: the modal over the predicate, or the predicate."""
+    """Return the node that *not* negates: the predicate, or the modal above it."""
     head, after = word.parent, word.following
-    # "not so bad": "not" depends on the degree word, but the adjective is negated.
+    # In "not so bad", "not" may depend on the degree word "so", but it negates the adjective.
     if head.lower in {"so", "too", "as", "that", "quite", "really"} and head.dep == "advmod":
         head = head.parent
-    # "You ought not to go": the verb below "ought" is negated.
+    # In "You ought not to go", the verb below "ought" is negated.
     ought = head.child("xcomp") if head.lemma == "ought" else None
     if ought is not None:
         head = ought
-    # "Not everyone came": the verb is negated, not the subject.
+    # In "Not everyone came", the verb is negated and not the subject.
     elif head.dep in SUBJECTS and head.i > word.i and after is not None and after.lower in _COUNTING:
         head = head.parent
     proxy = state.proxy(head.i)
     if proxy == word.i:
         return None
-    # "You cannot go": it is not possible. "You must not go": the verb is negated, see `_INNER_NEGATION`.
+    # "You cannot go" negates the modal. "You must not go" negates the verb (see `_INNER_NEGATION`).
     for modal in head.children("aux"):
         if modal.lemma in MODALS and modal.lemma not in _INNER_NEGATION and proxy in state.outer:
             outer = state.outer[proxy]
@@ -443,12 +448,12 @@ def _denied_clause(state: RuleState, word: Word) -> int | None:
 
 
 def _deny_joined(state: RuleState, word: Word, target: int) -> None:
-    """Negate the conjuncts of a negated verb, too: *is not dancing and playing*."""
+    """Negate the conjuncts of a negated verb as well, as in *is not dancing and playing*."""
     verb = word.parent
     if target != state.core.get(verb.i) or verb.child_word("cc", "and", "or") is None:
         return
     for other in verb.children("conj"):
-        # "He is not dancing and she plays": a verb with its own subject or auxiliary is outside the negation.
+        # In "He is not dancing and she plays", the second verb has its own subject and is not negated.
         own = other.child("nsubj", "nsubjpass", "expl", "aux", "auxpass", "neg")
         alike = other.tag[:2] == "VB" and (other.tag == verb.tag or {other.tag, verb.tag} == {"VB", "VBP"})
         if own is None and alike and other.i in state.core:
@@ -456,7 +461,7 @@ def _deny_joined(state: RuleState, word: Word, target: int) -> None:
 
 
 def _denied_by_phrase(state: RuleState, noun: Word) -> int | None:
-    """Return the node that a negated noun phrase negates: the verb of a subject, or the noun."""
+    """Return the node that *no* in a noun phrase negates: the verb of a subject, or the noun."""
     verb = noun.parent
     denies = noun.dep in SUBJECTS or (noun.dep == "dobj" and verb.lemma == "have")
     return state.core_of(verb if denies and state.core_of(verb) is not None else noun)

@@ -1,15 +1,16 @@
-"""One concept for each word that has one.
+"""Write the concept of each single word that has one.
 
-Closed-class words get their concepts from lists, open-class words from the tables and PropBank's frames.
-Words that earlier rules have covered (names, expressions, copulas) are skipped. Examples:
+Closed-class words get their concepts from lists. Open-class words get them from counts in annotated graphs
+and from PropBank frames. Words that earlier rules have handled (names, expressions, copulas) are skipped.
+For example:
 
-- *she*: ``she``; *unhappy*: ``(h / happy-01 :polarity -)``
-- *decision*: ``decide-01``, since the noun is in a verb's frame
-- *painter*: ``(p / person :ARG0-of (p2 / paint-02))``
-- *my aunt*: ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (a / aunt)))``
+- *she* has ``she``, and *unhappy* has ``(h / happy-01 :polarity -)``.
+- *decision* has ``decide-01``, since PropBank lists the noun under the frame of the verb.
+- *painter* has ``(p / person :ARG0-of (p2 / paint-02))``.
+- *my aunt* has ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (a / aunt)))``.
 
-The sense of a verb is the one that best fits its arguments, its frequency in annotated graphs, and PropBank's
-order: *I used to run* has ``use-02``.
+The sense of a verb is chosen by its arguments, by the frequency of the sense in annotated graphs, and by the
+order of senses in PropBank: *I used to run* has ``use-02``.
 """
 
 from __future__ import annotations
@@ -29,23 +30,24 @@ _INDEFINITE = word_map("indefinite")
 
 
 _NO_ADVERBS = frozenset({"family", "early", "likely", "lonely", "daily", "friendly"})
-"""Words in *-ly* that are adjectives or nouns."""
+"""Words in *-ly* that are adjectives or nouns and not regular adverbs."""
 _IN_LE = frozenset({"gently", "simply", "humbly", "subtly", "idly", "nobly"})
-"""Adverbs of adjectives in *-le*: *gently* comes from *gentle*."""
+"""Adverbs whose adjective ends in *-le*, such as *gently* from *gentle*."""
 _PREFIXES = ("un", "im", "in", "ir", "il", "dis")
-"""Negative prefixes of adjectives."""
+"""Negative prefixes of adjectives, as in *unhappy*."""
 _LIGHT_VERBS = {verb: word_class(f"light-verb {verb}") for verb in ("make", "take", "give", "have", "do")}
-"""By light verb the nouns that carry the meaning: *take a look* is ``look-01`` (AMR guidelines 1.2.6)."""
+"""For each light verb, the nouns that carry the meaning: *take a look* is ``look-01`` (AMR guidelines 1.2.6).
+"""
 _RELATIVES = word_map("relative")
 _EVENT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
-"""Endings of nouns that may have a verb's frame: *decision*, *arrival*."""
+"""Endings of nouns that may have the frame of a verb, such as *decision* and *arrival*."""
 
 
 def resolve_light_verbs(state: RuleState) -> None:
-    """Let the object of a light verb represent it: *take a look* is ``look-01``.
+    """Let the object of a light verb represent the verb: *take a look* is ``look-01``.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     lexicon = state.lexicon
     for word in state.words:
@@ -54,7 +56,7 @@ def resolve_light_verbs(state: RuleState) -> None:
         if nouns is None or noun is None or noun.lemma not in nouns or noun.i in state.done:
             continue
         counts = lexicon.concepts.get((noun.lemma, "n"), {})
-        # The object needs the frame of a verb.
+        # The object represents the verb only if it has the frame of a verb.
         frames = _verbal_frames(state, noun.lemma, "n") or lexicon.candidates(noun.lemma, "v")
         if frames:
             state.add(max(frames, key=lambda frame: counts.get(frame, 0)), noun.i, "light-verb")
@@ -62,29 +64,30 @@ def resolve_light_verbs(state: RuleState) -> None:
 
 
 def write_concepts(state: RuleState) -> None:
-    """Give each word that has no node yet its concept.
+    """Write a concept for each word that has no node yet.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         tag = word.tag
         please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-        # "please" becomes :polite + of its clause. Articles and punctuation have no concept.
+        # "please" gets no concept here, because it becomes :polite + of its clause.
+        # Articles and punctuation marks get no concept at all.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
         if silent or word.i in state.done or word.i in state.proxies or word.i in state.core:
             continue
         if word.lower.endswith("less") and word.lower[:-4] in word_class("clothes"):
-            # "a shirtless man": a man who has no shirt.
+            # "a shirtless man" is a man who has no shirt, so "shirtless" gets a negated have-03.
             having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
             state.mark(having, "polarity", "-", word.i, "negative")
         elif tag in {"WP", "WP$", "WRB", "WDT", "CC"}:
-            # `clauses` and `linking` handle question words and conjunctions.
+            # The modules `clauses` and `linking` handle question words and conjunctions.
             continue
         elif word.lower in word_class("wh-word") and tag[:2] not in {"IN", "VB", "MD", "PR"}:
             continue
         elif tag == "MD":
-            # "I can!": a modal without its verb represents the clause.
+            # In "I can!", there is no verb, so the modal gets a node that represents the clause.
             if word.dep not in {"aux", "auxpass"}:
                 state.add(MODALS[word.lemma][0] if word.lemma in MODALS else "do-02", word.i, "ellipsis")
         elif tag in {"PRP", "PRP$"}:
@@ -97,7 +100,7 @@ def write_concepts(state: RuleState) -> None:
 
 
 def _write_verb(state: RuleState, word: Word) -> None:
-    """Write the frame of a verb, with its particle if PropBank lists the pair: *give up*."""
+    """Write the frame of a verb, which may include a particle: *give up* has ``give-up-07``."""
     if word.dep in {"aux", "auxpass"} or word.lemma == "be" or not any(map(str.isalpha, word.text)):
         return
     lexicon = state.lexicon
@@ -110,7 +113,8 @@ def _write_verb(state: RuleState, word: Word) -> None:
         last = particle.i if particle.i == word.i + 1 else None
         state.add(_best_sense(state, word, frames), word.i, "particle", last)
         return
-    # Candidates are PropBank's first twelve frames of the verb, and the concepts that annotators gave it.
+    # The candidates are PropBank's first twelve frames of the verb, and all concepts that annotators gave it.
+    # A verb that occurs in no annotated graph has all its PropBank frames as candidates.
     frames = [frame for frame in lexicon.candidates(word.lemma, "v") if "_" not in frame]
     known = lexicon.written_concepts(word.lemma, "v")
     if known:
@@ -120,18 +124,18 @@ def _write_verb(state: RuleState, word: Word) -> None:
 
 
 def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
-    """Return the sense that fits the verb's arguments, the annotated graphs, and PropBank's order best."""
+    """Return the sense that best fits the verb's arguments, the annotated graphs, and PropBank's order."""
     if len(frames) == 1:
         return frames[0]
-    # "I used to run" is use-02; "I used a pen to write" is not.
+    # "I used to run" has use-02, but "I used a pen to write" does not.
     if word.lower == "used" and word.child("xcomp") and not word.child("dobj"):
         return "use-02"
-    # "I would like some tea" is a wish (like-02), "I like tea" is a fact (like-01).
+    # "I would like some tea" expresses a wish (like-02). "I like tea" states a fact (like-01).
     if word.lemma in {"like", "love"}:
         wished = word.child_word("aux", "would", "should", "'d") is not None
         return f"{word.lemma}-02" if wished else f"{word.lemma}-01"
-    # "You look tired" (look-02) and "look at me" (look-01); "make him laugh" (make-02) and "make a cake"
-    # (make-01).
+    # The arguments distinguish look-02 ("You look tired") from look-01 ("look at me").
+    # They also distinguish make-02 ("make him laugh") from make-01 ("make a cake").
     for lemma, deps in (("look", ("acomp", "oprd")), ("make", ("ccomp", "xcomp", "oprd"))):
         if word.lemma == lemma and f"{lemma}-02" in frames and word.child(*deps) is not None:
             return f"{lemma}-02"
@@ -140,11 +144,11 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
     best, best_score = frames[0], -1.0
     for rank, frame in enumerate(frames):
         entry = state.lexicon.frames.get(frame)
-        # PropBank lists frequent senses first, and annotates them more often.
+        # PropBank lists frequent senses first and has more examples for them.
         prior = 0.5 / (1 + rank) + 0.02 * min(0 if entry is None else entry.examples, 10)
         score = (counts.get(frame, 0) + 2 * prior) / (total + 2)
         if entry is not None and {"dobj", "nsubj"} <= set(forms):
-            # A verb with subject and object needs a frame with an agent and a second role.
+            # A verb with a subject and an object needs a frame with an agent and at least one more role.
             score *= 0.3 if len(entry.functions) < 2 or "0" not in entry.functions else 1.0
         for form in forms:
             score *= _fit(state, frame, form)
@@ -154,7 +158,7 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
 
 
 def _forms(word: Word) -> list[str]:
-    """Return the signatures of a verb's arguments."""
+    """Return the signatures of a verb's arguments, such as ``dobj`` and ``prep_to``."""
     forms: list[str] = []
     for kid in word.children():
         target: Word | None = None
@@ -167,12 +171,12 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return how often a frame takes a signature: 0.3 for never, 1.3 for always."""
+    """Return a factor for how often a frame has an argument of this kind: 0.3 for never, 1.3 for always."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
     examples = entry.examples if entry else 0
-    # Counts of the annotated graphs have half the weight of PropBank's examples.
+    # Annotated graphs count half as much as PropBank's examples.
     trained = state.lexicon.totals.get(frame, 0)
     return 0.3 + min((seen + 0.5 * sum(graphs.values()) + 0.15) / (examples + 0.5 * trained + 1.0), 1.0)
 
@@ -183,8 +187,8 @@ def _write_noun(state: RuleState, word: Word) -> None:
     owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
     if word.lower in _INDEFINITE:
         state.add(_INDEFINITE[word.lower], word.i, "indefinite")
-    # "my aunt", "the aunt of Tom" is a relation; "an aunt" alone is a plain noun. A friend is always
-    # somebody's.
+    # "my aunt" and "the aunt of Tom" express a relation, but "an aunt" alone is a plain noun.
+    # "friend" always expresses a relation.
     elif lemma in _RELATIVES and (lemma == "friend" or owned):
         person = state.add("person", word.i, "relation")
         state.draft.concept("have-rel-role-91", word.i, "relation", ARG0=person, ARG2=_RELATIVES[lemma])
@@ -198,10 +202,10 @@ def _write_noun(state: RuleState, word: Word) -> None:
 
 
 def _write_known(state: RuleState, word: Word, concept: str) -> None:
-    """Write the concept that a noun mostly had in annotated graphs."""
+    """Write the concept that a noun most often had in annotated graphs."""
     lemma = word.lemma
-    # "player" is a person who plays. If the table has sell-01 for "bookseller", the first part is what is
-    # sold.
+    # A noun such as "player" is written as a person who plays.
+    # The tables have sell-01 for "bookseller", so the first part of the word is written as what is sold.
     tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
@@ -217,23 +221,23 @@ def _write_known(state: RuleState, word: Word, concept: str) -> None:
 
 
 def _does(noun: str, concept: str) -> bool:
-    """Return whether a noun names the agent of a frame.
+    """Return whether a noun in *-er* or *-or* names the agent of a frame.
 
     >>> _does("player", "play-01"), _does("order", "order-01"), _does("swimmer", "swim-01")
     (True, False, True)
 
     Returns:
-        True for an agent noun in *-er* or *-or* of the frame's verb.
+        True if the noun is formed from the frame's verb with one of these endings.
     """
     verb = concept.rpartition("-")[0]
     return noun.endswith(("er", "or")) and is_frame(concept) and verb != noun and noun.startswith(verb[:-1])
 
 
 def _write_agent(state: RuleState, word: Word, concept: str) -> None:
-    """Write ``(person :ARG0-of paint-02)`` for *painter*, if the verb has a frame."""
+    """Write a noun such as *painter* as ``(person :ARG0-of paint-02)``, if its verb has a frame."""
     node = state.add(concept, word.i, "agent")
     if word.lemma.endswith(("er", "or", "ist")) and concept == "person":
-        # "paint-er", "ride-r", "tour-ist".
+        # The verb may be the noun without its last two, one or three letters: paint-er, ride-r, tour-ist.
         for stem in (word.lemma[:-2], word.lemma[:-1], word.lemma[:-3]):
             frames = state.lexicon.candidates(stem, "v")
             if frames:
@@ -243,13 +247,13 @@ def _write_agent(state: RuleState, word: Word, concept: str) -> None:
 
 
 def _verbal_frames(state: RuleState, lemma: str, kind: str) -> list[str]:
-    """Return the frames of a noun or adjective that are also frames of a verb."""
+    """Return the frames of a noun or an adjective that PropBank also lists for a verb."""
     return [frame for frame in state.lexicon.candidates(lemma, kind) if state.lexicon.frames[frame].verbal]
 
 
 def _write_adjective(state: RuleState, word: Word) -> None:
-    """Write the concept of an adjective."""
-    # "six years old", "How old are you?": the measure is ARG2 of age-01.
+    """Write the concept of an adjective, and its negation if it has a negative prefix or suffix."""
+    # In "six years old" and "How old are you?", the measure is ARG2 of age-01.
     for kid in word.children("npadvmod", "advmod") if word.lower == "old" else ():
         if kid.lemma in {"year", "month", "week", "day"} or (kid.lower == "how" and kid.i in state.core):
             state.forms[kid.i] = "age"
@@ -262,21 +266,21 @@ def _write_adjective(state: RuleState, word: Word) -> None:
 
 
 def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
-    """Return the concept of an adjective and the rule that chose it."""
+    """Return the concept of an adjective and the name of the rule that chose it."""
     lexicon, lemma = state.lexicon, word.lemma
     if word.lower in {"much", "many", "little", "few"}:
         return word.lower, "table"
     known = lexicon.written_concepts(lemma, "j")
     if known:
         return known[0], "negative" if _denies(lemma, known[0]) else "table"
-    # "unhappy" is happy-01 with :polarity -.
+    # "unhappy" gets happy-01 with :polarity -.
     base = _denied_concept(state, lemma)
     if base is not None:
         return base, "negative"
     frames = _verbal_frames(state, lemma, "j") or lexicon.candidates(lemma, "j")
     if frames:
         return frames[0], "frame"
-    # "tired", "amusing": a participle has the frame of its verb.
+    # Participles such as "tired" and "amusing" have the frame of their verb.
     if lemma.endswith(("ed", "ing")):
         verb = lemma_of(word.lower, "VBN" if lemma.endswith("ed") else "VBG")
         frames = lexicon.candidates(verb, "v")
@@ -286,7 +290,7 @@ def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
 
 
 def _denies(word: str, concept: str) -> bool:
-    """Return whether a word is the concept's with a negative prefix or *-less*.
+    """Return whether a word is formed from a concept's word with a negative prefix or *-less*.
 
     >>> _denies("unhappy", "happy-01"), _denies("untie", "untie-01")
     (True, False)
@@ -295,18 +299,18 @@ def _denies(word: str, concept: str) -> bool:
         Whether the concept needs a ``:polarity -`` to have the word's meaning.
     """
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
-    # "careless" and care-01.
+    # The concept care-01 is negated in "careless".
     lacks = word.endswith("less") and not stem.endswith("less") and word[:4] == stem[:4]
     return lacks or any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
 
 
 def _denied_concept(state: RuleState, lemma: str) -> str | None:
-    """Return the concept that an adjective with *un-*, *im-* or *-less* negates, or ``None``."""
+    """Return the concept that an adjective with *un-*, *im-*, *-less* or the like negates, or ``None``."""
     lexicon = state.lexicon
     for prefix in _PREFIXES:
         stem = lemma[len(prefix) :]
-        # "important" has a frame of its own and is not the opposite of "portant". With "un-" the stem
-        # counts even then.
+        # "important" has its own frame, so it is not read as the negation of "portant".
+        # A word with "un-" is read as a negation even if it has its own frame.
         own = prefix != "un" and ("j", lemma) in lexicon.aliases
         if lemma.startswith(prefix) and len(stem) > 3 and not own:
             known, frames = lexicon.best_concept(stem, "j"), lexicon.candidates(stem, "j")
@@ -314,19 +318,19 @@ def _denied_concept(state: RuleState, lemma: str) -> str | None:
                 return known
             if frames:
                 return frames[0]
-    # "fearless" has no fear: fear-01 with :polarity -.
+    # "fearless" means without fear, so it gets fear-01 with :polarity -.
     verbs = lexicon.candidates(lemma[:-4], "v") if lemma.endswith("less") and len(lemma) > 6 else []
     return (lexicon.best_concept(lemma[:-4], "v") or verbs[0]) if verbs else None
 
 
 def _write_adverb(state: RuleState, word: Word) -> None:
-    """Write the concept of an adverb."""
-    # Negations become :polarity - (see `clauses.write_negation`).
+    """Write the concept of an adverb, and its negation if it has a negative prefix or suffix."""
+    # Negative adverbs become :polarity - later (see `clauses.write_negation`).
     if word.lemma in {"not", "n't"} or (word.dep == "neg" and word.lower != "never"):
         return
     lexicon, stem = state.lexicon, _adverb_stem(word.lower)
     known = "so" if word.lower == "so" else lexicon.best_concept(word.lemma, "r")
-    # "never" is "ever" under a negation.
+    # "never" gets the concept "ever", and `clauses.write_negation` negates the clause.
     if word.lower == "never":
         state.add("ever", word.i, "never")
     elif known is not None and known != DELETED:
@@ -335,7 +339,7 @@ def _write_adverb(state: RuleState, word: Word) -> None:
             state.mark(node, "polarity", "-", word.i, "negative")
     elif known is None and stem == word.lower:
         state.add(word.lemma, word.i, "adverb")
-    # "happily" is happy-01; "unhappily" is happy-01 with :polarity -.
+    # "happily" gets happy-01, and "unhappily" gets happy-01 with :polarity -.
     elif known is None:
         base = _denied_concept(state, stem)
         concept = base or lexicon.best_concept(stem, "j")
@@ -347,13 +351,13 @@ def _write_adverb(state: RuleState, word: Word) -> None:
 
 
 def _adverb_stem(word: str) -> str:
-    """Return the adjective of a regular adverb.
+    """Return the adjective from which a regular adverb is formed.
 
     >>> _adverb_stem("happily"), _adverb_stem("gently"), _adverb_stem("really"), _adverb_stem("only")
     ('happy', 'gentle', 'real', 'only')
 
     Returns:
-        The adjective; the word itself if it is not a regular adverb.
+        The adjective; the word itself if it is not a regular adverb in *-ly*.
     """
     if not word.endswith("ly") or len(word) < 6 or word in _NO_ADVERBS:
         return word
@@ -364,14 +368,14 @@ def _adverb_stem(word: str) -> str:
 
 
 def _write_number(state: RuleState, word: Word) -> None:
-    """Write a number as a constant."""
+    """Write a number as a constant, or as a concept if it names no exact value."""
     value = number_value(word.lower)
-    # "One day he left": some day, not an amount of one.
+    # "One day he left" means "some day", so "one" does not count days here.
     days = {"day", "morning", "evening", "afternoon", "night"}
     some_day = word.i + 1 == word.head and word.parent.lemma in days
     if value is None:
         state.add(word.lower, word.i, "number")
-    # "the red one": a pronoun, not a number.
+    # In "the red one", "one" is a pronoun, so it gets a concept and not a constant.
     elif word.lower == "one" and (some_day or word.dep != "nummod"):
         state.add("one", word.i, "one-day" if some_day else "number")
     else:
@@ -379,40 +383,41 @@ def _write_number(state: RuleState, word: Word) -> None:
 
 
 def _write_preposition(state: RuleState, word: Word) -> None:
-    """Write a preposition that has a concept of its own."""
+    """Write the concept of a preposition or particle, if it has one."""
     lexicon = state.lexicon
     if word.dep in {"mark", "agent"} or word.lower == "like":
         return
     if word.child("pobj", "pcomp") is not None:
-        # "under the table": only prepositions with a content of their own have a node, if annotators mostly
-        # wrote one.
+        # Most prepositions only determine a role.
+        # A preposition with its own meaning ("under the table") gets a node if annotators mostly wrote one.
         if word.lower in word_class("preposition-concept") and word.dep == "prep":
             counts = lexicon.concepts.get((word.lemma, "in"), {})
             if counts.get(word.lower, 0) >= counts.get(DELETED, 0) * 0.6:
                 state.add(word.lower, word.i, "preposition")
     elif word.dep == "prt":
         concept = lexicon.best_concept(word.lemma, word.tag.lower())
-        # The particle of "sit down" is part of sit-down-02 and needs no node.
+        # The particle of "sit down" is part of sit-down-02, so it gets no node.
         named = state.core_of(word.parent) is not None and state.concept_of(word.head).count("-") > 1
         if not named and concept not in {None, DELETED}:
             state.add(concept or word.lower, word.i, "particle")
     elif word.lower not in {"of", "than", "that"}:
         concept = lexicon.best_concept(word.lemma, "in")
-        # "He came in": a preposition without an object is an adverb.
+        # In "He came in", the preposition has no object and is used as an adverb, so it gets a node.
         adverbial = word.dep in {"advmod", "npadvmod", "prep", "acomp", "ROOT", "conj"}
         if adverbial and concept != DELETED:
             state.add(concept or word.lower, word.i, "preposition")
 
 
 def _write_determiner(state: RuleState, word: Word) -> None:
-    """Write a determiner that has a concept: *this*, *all*, *some*."""
+    """Write the concept of a determiner such as *this*, *all* or *some*."""
     if word.lower == "no":
-        # "No, thanks." answers; "no man" negates (see `clauses.write_negation`).
+        # In "No, thanks.", "no" is an answer and gets the concept "no".
+        # In "no man", "no" is a negation and gets no concept (see `clauses.write_negation`).
         if word.dep in {"intj", "ROOT", "advmod", "dep", "meta"}:
             state.add("no", word.i, "no")
         return
-    # "the man that left": a relative pronoun. "that he left": a conjunction. "half" in "half a day" is not
-    # written.
+    # The pronoun in "the man that left" and the conjunction in "he said that he left" get no node.
+    # In "half a day", "half" gets no node either.
     relative = word.lower == "that" and word.dep == "nsubj" and word.parent.dep == "relcl"
     if word.dep == "mark" or relative or (word.lower == "half" and word.dep == "predet"):
         return
@@ -420,9 +425,9 @@ def _write_determiner(state: RuleState, word: Word) -> None:
 
 
 def _write_interjection(state: RuleState, word: Word) -> None:
-    """Write an interjection."""
+    """Write the concept of an interjection."""
     node = state.add(word.lower, word.i, "interjection")
-    # "Wow!" expresses a feeling (AMR: :mode expressive).
+    # "Wow!" expresses a feeling, so it gets :mode expressive, as AMR requires.
     if word.lower in word_class("expressive"):
         state.mark(node, "mode", "expressive", word.i, "interjection")
 

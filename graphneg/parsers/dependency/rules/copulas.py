@@ -1,9 +1,10 @@
-"""Copulas: the predicate represents *be*.
+"""Find the words that represent forms of *be*, *going to* and *let's*.
 
-AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. These rules find the word
-that represents each *be* (`RuleState.proxies`). They do the same for *going to* and *let's*, whose verbs
-represent them. Place, origin and likeness have frames of their own: *He is in London* is ``(b /
-be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. The rules run before the concepts are written.
+AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. So the rules look for the
+word that represents each *be*, here *tall*, and store it in `RuleState.proxies`. In the same way, a verb
+represents the *going to* or *let's* before it. Statements of place, origin and likeness have frames, which
+represent the *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. The rules run
+before the concepts are written.
 """
 
 from __future__ import annotations
@@ -20,41 +21,42 @@ _LOCATIVE = word_class("locative") | {"like"}
 
 
 def resolve_copulas(state: RuleState) -> None:
-    """Find the word that represents each *be* that is not an auxiliary.
+    """Find the word or frame that represents each *be* that is not an auxiliary.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
-        # "Nice to meet you": the infinitive is the subject of "nice".
+        # In "Nice to meet you", the infinitive is the subject of "nice".
         if word.tag[:2] == "JJ" and word.dep == "ROOT" and word.child("nsubj") is None:
             clause = word.child("xcomp", "advcl", "ccomp")
             if clause is not None and clause.is_infinitive:
                 state.forms[clause.i] = "cop_subj"
         if word.lemma == "be" and word.tag[:2] == "VB" and word.dep not in {"aux", "auxpass"}:
             _resolve(state, word)
-        # "It seems that he left", "It hurts to wait": "it" refers to the clause.
+        # In "It seems that he left" and "It hurts to wait", "it" only announces the clause and is dropped.
         elif word.lemma in {"seem", "appear", "happen"} or word.lemma in _AFFECTING:
             _resolve_delayed(state, word)
 
 
 def resolve_futures(state: RuleState) -> None:
-    """Let the verb represent *going to* and *let's*: *is going to rain*, *let's go*.
+    """Let the verb represent *going to* or *let's*, as in *is going to rain* and *let's go*.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         verb: Word | None = None
         if word.lower in {"let", "lets"} and word.tag[:2] == "VB":
             clause = word.child("ccomp", "xcomp")
             us = clause.child("nsubj") if clause is not None else None
-            # "Let's go" proposes to go; "let him go" permits it and keeps "let".
+            # "Let's go" proposes to go. "Let him go" permits it, so "let" keeps its own concept.
             verb = clause if us is not None and us.lower in {"'s", "us"} else None
         elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
             clause = word.child("xcomp")
-            # "He is going to sleep" is a future. "Going to sleep is nice" has no auxiliary, and "go to Rome"
-            # no verb.
+            # "He is going to sleep" is a future, so "sleep" represents "going to".
+            # "Going to sleep is nice" is not a future, since "going" has no auxiliary.
+            # "go to Rome" is not a future, since no verb follows "to".
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
             verb = clause if future else None
         if verb is not None:
@@ -62,18 +64,18 @@ def resolve_futures(state: RuleState) -> None:
 
 
 def _resolve(state: RuleState, be: Word) -> None:
-    """Find the word that represents a form of *be*, or write the frame of a place."""
+    """Find the word that represents a form of *be*, or write a frame such as ``be-located-at-91`` for it."""
     complements = (kid for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp") for kid in be.children(dep))
     said = (
         kid for kid in complements if kid.tag != "WRB" and (kid.dep != "acomp" or kid.lower not in _PLACES)
     )
     predicate, subject, location = next(said, None), be.child("nsubj"), _location(be)
     if predicate is not None:
-        # "On the table there is a book": the book is located there.
+        # "On the table there is a book" means that the book is located there, so "be" gets the frame.
         exists = be.child("expl") is not None and predicate.child("acl") is None
         if exists and location is not None and location.tag != "WRB":
             state.add("be-located-at-91", be.i, "copula")
-        # "The code is 2": (c / code :quant 2), since a constant cannot take arguments.
+        # "The code is 2" is (c / code :quant 2), since a constant cannot take arguments.
         elif subject is not None and _is_number(state, predicate):
             state.proxies[be.i] = subject.i
             state.forms[predicate.i] = "value"
@@ -82,11 +84,12 @@ def _resolve(state: RuleState, be: Word) -> None:
             _resolve_extraposed(state, be, predicate)
             owner = subject.child("poss") if subject is not None and subject.lemma == "name" else None
             if subject is not None and owner is not None and predicate.i in state.core:
-                state.proxies[subject.i] = owner.i  # "My name is Tom": I am Tom.
+                state.proxies[subject.i] = owner.i  # "My name is Tom" means "I am Tom".
     elif location is not None:
         node = state.add(_PLACED.get(location.lower, "be-located-at-91"), be.i, "copula")
         if location.lower in {"like", "near"}:
-            # resemble-01 and near-02 are aligned to the preposition, which names them: "She is like him."
+            # In "She is like him", resemble-01 is aligned to the preposition "like", which names the frame.
+            # In "She is near him", near-02 is aligned to the preposition "near" in the same way.
             named = state.draft.nodes[node]
             named.token, named.start, named.end = location.i, location.start, location.end
     elif (other := _other(be)) is not None:
@@ -94,7 +97,7 @@ def _resolve(state: RuleState, be: Word) -> None:
 
 
 def _is_number(state: RuleState, word: Word) -> bool:
-    """Return whether the predicate is a bare number: *the code is 2*."""
+    """Return whether the predicate is a number without a noun, as in *the code is 2*."""
     node = state.core.get(word.i)
     if node is not None:
         return state.draft.nodes[node].value is not None
@@ -102,7 +105,7 @@ def _is_number(state: RuleState, word: Word) -> bool:
 
 
 def _resolve_extraposed(state: RuleState, be: Word, predicate: Word) -> None:
-    """Make an extraposed clause the subject: *It is hard to say* means that to say is hard."""
+    """Make an extraposed clause the subject: *It is hard to say* means that saying is hard."""
     it = next((kid for kid in be.children("nsubj", "expl") if kid.lower == "it"), None)
     if it is None or predicate.tag[:2] not in {"JJ", "NN"}:
         return
@@ -115,34 +118,34 @@ def _resolve_extraposed(state: RuleState, be: Word, predicate: Word) -> None:
 
 
 def _resolve_delayed(state: RuleState, verb: Word) -> None:
-    """Drop an expletive *it* before a clause: *It seems that he left*, *It hurts to wait*."""
+    """Drop an *it* that only announces a clause, as in *It seems that he left* and *It hurts to wait*."""
     it = verb.child_word("nsubj", "it")
     for clause in verb.children("ccomp", "xcomp", "advcl"):
         if it is not None and clause.i > verb.i and _is_content(clause):
             state.done.add(it.i)
-            # "It hurts to wait": the waiting is the subject.
+            # In "It hurts to wait", what hurts is the waiting, so the clause becomes the subject.
             if verb.lemma in _AFFECTING:
                 state.forms[clause.i] = "nsubj"
             return
 
 
 def _is_content(clause: Word) -> bool:
-    """Return whether a clause can be what *it* announces: an infinitive, or a *that* clause."""
+    """Return whether *it* can announce a clause: the clause is an infinitive or starts with *that*."""
     return clause.is_infinitive or clause.child_word("mark", "that") is not None
 
 
 def _location(be: Word) -> Word | None:
-    """Return the preposition or adverb that says where the subject is, or ``None``."""
+    """Return the preposition or adverb that names the place or origin of the subject, or ``None``."""
     source = be.child_word("prep", "from")
     if source is not None:
-        # "She is from Oslo", "Where is she from?"; but "It is from six to eight" gives times.
+        # "She is from Oslo" and "Where is she from?" name an origin. "It is from six to eight" names times.
         inner = source.child("pobj")
         if inner is None and be.child_word("advmod", "where") is not None:
             return source
         if inner is not None and inner.lemma not in TIME_NOUNS and inner.tag != "CD":
             return source
     for kid in be.children("prep", "advmod", "acomp"):
-        # "in London" is a place, "in May" a time.
+        # "in London" names a place, but "in May" names a time and gets no frame of place.
         inner = kid.child("pobj") if kid.dep == "prep" and kid.lower in _LOCATIVE else None
         if inner is not None and inner.lemma not in TIME_NOUNS:
             return kid
@@ -152,8 +155,9 @@ def _location(be: Word) -> Word | None:
 
 
 def _other(be: Word) -> Word | None:
-    """Return the word that represents *be* without a predicate, or ``None``."""
-    # "It is about trees": the phrase. "The game is over": an adverb. "I think, so I am": the subject.
+    """Return the word that represents a *be* without a predicate or place, or ``None``."""
+    # In "It is about trees", the noun "trees" represents "be". In "The game is over", the adverb does.
+    # In "I think, so I am", only the subject is left to represent "be".
     for preposition in be.children("prep"):
         inner = preposition.child("pobj", "pcomp")
         if inner is not None:

@@ -1,18 +1,19 @@
-"""Names, dates, amounts and expressions of several words; quantities, kinship and degrees.
+"""Write names, dates, amounts, multiword expressions, quantities, kinship and degrees.
 
-`write_entities` and `write_multiwords` run first, since several words become one node:
+`write_entities` and `write_multiwords` run before all other rules that write concepts, since several words
+become one node:
 
-- *Little Prince*: ``(p / person :name (n / name :op1 "Little" :op2 "Prince"))``; likewise dates, times, sums
-  of money, numbers and addresses
-- *of course*: ``of-course``, as listed in ``expressions.tsv``
-- *a lot of money*: ``(m / money :quant (l / lot))``
+- *Little Prince* becomes ``(p / person :name (n / name :op1 "Little" :op2 "Prince"))``. Dates, times, sums of
+  money, numbers and addresses are written as entities or constants in a similar way.
+- *of course* becomes ``of-course``, as listed in ``expressions.tsv``.
+- *a lot of money* becomes ``(m / money :quant (l / lot))``.
 
-`write_nominals` and `write_degrees` run when the words have their concepts:
+`write_nominals` and `write_degrees` run after the words have got their concepts:
 
-- *five years*: ``(t / temporal-quantity :unit (y / year) :quant 5)``
-- *my friend*: ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (f / friend)))``
-- *He is taller than Tom*: ``have-degree-91`` with *he* as ``ARG1``, ``tall`` as ``ARG2``, ``more`` as
-  ``ARG3`` and *Tom* as ``ARG4``
+- *five years* becomes ``(t / temporal-quantity :unit (y / year) :quant 5)``.
+- *my friend* becomes ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (f / friend)))``.
+- *He is taller than Tom* becomes ``have-degree-91`` with *he* as ``ARG1``, ``tall`` as ``ARG2``, ``more`` as
+  ``ARG3`` and *Tom* as ``ARG4``.
 """
 
 from __future__ import annotations
@@ -34,26 +35,28 @@ _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}(?:[ap]\.?m\.?)?|\d{1,2}[ap]\.?m\.?", re.I
 _PROPER = frozenset({"NNP", "NNPS"})
 _NOMINAL = frozenset({"JJ", "NNP", "NNPS", "NNS", "NN"})
 _NO_NAMES = word_class("no-name")
-"""Function words that taggers take for names at the start of a sentence."""
+"""Function words that taggers mistake for names at the start of a sentence."""
 _OFFICES = word_class("office")
-"""Nouns of office, which are no names at the start of a sentence: *Doctor Lee came*."""
+"""Nouns of office. At the start of a sentence they are not part of a name: *Doctor Lee came*."""
 _KINDS_OF_NAMES = (
     ("city", known.CITIES), ("state", known.STATES), ("continent", known.CONTINENTS),
     ("festival", known.FESTIVALS), ("language", known.LANGUAGES),
 )  # fmt: skip
-"""Entity concepts and the names that have them."""
+"""Pairs of an entity concept and the names of such entities."""
 _KNOWN_NAMES = word_map("known-name")
 _LAST_NAMES = word_map("last-name")
 _PERIODS = word_map("day-period")
 _AFTER_HOURS = frozenset({".", ",", "IN", "CC", "RB", "''"})
-"""Tags that may follow an hour: nothing is counted there."""
+"""Tags of words that may follow an hour. If a noun followed, the number would count something: *at six
+places*.
+"""
 
 
 def write_entities(state: RuleState) -> None:
-    """Write the entities that are recognised by their own words, and mark these words as done.
+    """Write the entities that can be recognised by their words, and mark these words as done.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     i = 0
     while i < len(state.words):
@@ -61,26 +64,27 @@ def write_entities(state: RuleState) -> None:
 
 
 def _write_entity(state: RuleState, word: Word) -> int:
-    """Write the entity that starts at a word, and return its number of words, or 0."""
+    """Write the entity that starts at a word, and return the number of its words; 0 if there is none."""
     if word.tag in {"CD", "$"} or word.text in known.MONEY:
         taken = _write_amount(state, word)
         if taken:
             return taken
-    # "may" and "march" are months only as proper nouns.
+    # "may" and "march" are months only if they are tagged as proper nouns.
     if word.lower in known.WEEKDAYS or (word.lower in known.MONTHS and word.tag in _PROPER):
         return _write_date(state, word)
     if _ADDRESS.fullmatch(word.text):
         kind = "email-address-entity" if "@" in word.text else "url-entity"
         return _write_value(state, word, kind, "value", quoted(word.text), "address")
-    # "on the 21st": a day of the month. "a 21st birthday": not a day.
+    # "on the 21st" names a day of the month, but "21st" in "a 21st birthday" does not.
     if _ORDINAL_DAY.fullmatch(word.lower) and word.tag in {"NN", "NNP"} and word.dep != "compound":
         return _write_value(state, word, "date-entity", "day", ordinal_value(word.lower) or "1", "date")
-    # U+2600 starts the blocks of pictographic symbols. The CJK letters behind them are alphanumeric.
+    # U+2600 is the start of the Unicode blocks of pictographic symbols.
+    # Letters of Chinese and Japanese come after U+2600, but they are alphanumeric.
     symbol = len(word.text) <= 2 and ord(word.text[0]) >= 0x2600 and not word.text.isalnum()
     if word.text in known.EMOTICONS or symbol:
         return _write_value(state, word, "emoticon", "value", quoted(word.text), "emoticon")
     nation = known.NATIONALITIES.get(word.lower) if word.tag in _NOMINAL and word.text[:1].isupper() else None
-    # "She speaks French": the language. "He is French": the country.
+    # In "She speaks French", "French" is a language. In "He is French", it is written as the country.
     spoken = word.lower in known.LANGUAGES and word.dep in {"dobj", "pobj", "nsubj"}
     if nation is not None and not spoken:
         return _write_name(state, "country", [(word, nation)])
@@ -88,48 +92,48 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
-    """Write an entity of one word with one value, and return the number of words."""
+    """Write an entity that consists of one word and has one value; return the number of words, which is 1."""
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1
 
 
 def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str) -> int:
-    """Write one concept for several words, and return its node."""
+    """Write one concept that represents several words, and return the index of its node."""
     node = state.draft.concept(concept, run[0].i, rule, last=run[-1].i)
     state.draft.nodes[node].token = state.cover(run, node).i
     return node
 
 
 def _is_name(state: RuleState, word: Word) -> bool:
-    """Return whether a capitalised word is a name: no table knows it as a common word."""
+    """Return whether a capitalised word is a name. It is not if a table lists it as a common word."""
     if not word.text[:1].isupper() or word.lower in _NO_NAMES:
         return False
     before = word.previous
-    # The first word of a sentence or quotation has a capital anyway.
+    # The first word of a sentence or quotation is capitalised even if it is not a name.
     first = before is None or before.sentence != word.sentence or before.tag == "``"
     lexicon = state.lexicon
     common = (word.lemma, "n") in lexicon.concepts or (word.lower, "uh") in lexicon.concepts
     common = common or any((pos, word.lower) in lexicon.aliases for pos in "vnj") or word.lower in _OFFICES
-    # "NATO" is a name, "STOP" and "RUNNING" are shouted.
+    # In capitals, "NATO" is a name, but "STOP" and "RUNNING" are only emphasised.
     if word.text.isupper() and len(word.text) > 1:
         return not common and not word.lower.endswith("ing")
     return not (first and common)
 
 
 def _write_proper(state: RuleState, word: Word) -> int:
-    """Write a name of one or several words, and return its number of words."""
+    """Write a name of one or several words, and return the number of its words."""
     run = [word]
     for after in word.tree[word.i + 1 :]:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
-        # "Apollo 11": a number may be part of the name.
+        # A number may be part of a name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
-        # The name ends with the sentence, or before the first word that is neither a name nor a number.
+        # The name ends with the sentence, or before the first word that cannot be part of a name.
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
     kind, before = _kind_of_name(run), word.previous
-    # "the planet Mars": the noun before the name says what it names.
+    # In "the planet Mars", the noun before the name tells what kind of thing Mars is.
     if before is not None and before.tag == "NN" and run[0].i <= before.head <= run[-1].i:
         kind = before.lemma
         state.done.add(before.i)
@@ -138,7 +142,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
 
 
 def _kind_of_name(run: list[Word]) -> str:
-    """Return the entity concept of a name."""
+    """Return the concept of a named entity, such as ``city`` or ``person``, by its name."""
     whole, last = " ".join(part.lower for part in run), run[-1].lower
     if whole in known.COUNTRIES or _LAST_NAMES.get(last) == "country":
         return "country"
@@ -147,19 +151,20 @@ def _kind_of_name(run: list[Word]) -> str:
     for kind, names in _KINDS_OF_NAMES:
         if whole in names or (kind == "festival" and (last in names or _LAST_NAMES.get(last) == kind)):
             return kind
-    # "Hudson River" is a river, "Oxford Street" a street.
+    # The last word of "Hudson River" or "Oxford Street" tells the kind of place.
     if last in known.PLACE_KINDS and len(run) > 1:
         return last
     head = head_of(run)
-    # "in Umeå": a city; "at Siemens": an organization; "in Mr. Smith": a person. Without a clue, a name is a
-    # person's.
+    # "in Umeå" names a city and "at Siemens" an organization.
+    # With a title, as in "in Mr. Smith", the name is that of a person.
+    # If nothing shows the kind of a name, it counts as a person's name.
     if head.dep == "pobj" and run[0].lower not in known.TITLES:
         return {"in": "city", "at": "organization"}.get(head.parent.lower, "person")
     return "person"
 
 
 def _write_name(state: RuleState, kind: str, parts: list[tuple[Word, str]]) -> int:
-    """Write an entity with its name, and return its number of words."""
+    """Write an entity with its name, and return the number of words of the name."""
     entity = _write_run(state, [word for word, _ in parts], kind, "name")
     name = state.draft.concept("name", parts[0][0].i, "name", last=parts[-1][0].i)
     state.draft.link(entity, "name", name, "name")
@@ -169,7 +174,7 @@ def _write_name(state: RuleState, kind: str, parts: list[tuple[Word, str]]) -> i
 
 
 def _write_date(state: RuleState, word: Word) -> int:
-    """Write a date (*Monday*, *June 12*, *June 12, 1990*), and return its number of words."""
+    """Write a date such as *Monday*, *June 12* or *June 12, 1990*; return the number of its words."""
     state.done.add(word.i)
     if word.lower in known.WEEKDAYS:
         state.add("date-entity", word.i, "date", weekday=word.lower)
@@ -179,7 +184,7 @@ def _write_date(state: RuleState, word: Word) -> int:
     taken = 1
     for after in state.words[word.i + 1 : word.i + 4]:
         number = after.lower if after.lower.isdigit() else ordinal_value(after.lower)
-        # A comma is allowed between day and year only.
+        # A comma is only allowed between the day and the year.
         if after.tag != "," or taken != 2:
             if number is None or after.sentence != word.sentence:
                 break
@@ -190,7 +195,7 @@ def _write_date(state: RuleState, word: Word) -> int:
 
 
 def _write_amount(state: RuleState, word: Word) -> int:
-    """Write a number, time or sum of money, and return its number of words, or 0."""
+    """Write a number, a time or a sum of money; return the number of its words, or 0 if there is none."""
     after = word.following
     if word.text in known.MONEY and word.tag != "CD":
         return 0 if after is None or after.tag != "CD" else _write_money(state, word, _number_run(after))
@@ -198,14 +203,15 @@ def _write_amount(state: RuleState, word: Word) -> int:
         return _write_clock(state, word, after)
     last = after is None or after.tag in _AFTER_HOURS or after.lower in {"tonight", "tomorrow"}
     if _hour(word) is not None and last and word.dep == "pobj" and word.tree[word.i - 1].lower == "at":
-        return _write_clock(state, word, None)  # "at 6", "at seven", if nothing is counted
+        return _write_clock(state, word, None)  # "at 6", "at seven" are hours if no noun follows.
     if _opens_hours(word):
         return _write_hours(state, word)
-    # "in 1990" is a year, "in 1990 cases" a number.
+    # "in 1990" names a year, but in "in 1990 cases" the number counts cases.
     alone = after is None or after.tag[:2] != "NN"
     if _YEAR.fullmatch(word.text) and word.dep in {"pobj", "npadvmod"} and alone:
         return _write_value(state, word, "date-entity", "year", word.text, "date")
-    # Single numerals are written with the concepts. Here "two hundred" becomes one number.
+    # Numbers of one word are written later, with the other concepts.
+    # Numbers of several words, such as "two hundred", become one node here.
     run = _number_run(word)
     if len(run) > 1:
         value = number_value(" ".join(part.lower for part in run))
@@ -215,26 +221,26 @@ def _write_amount(state: RuleState, word: Word) -> int:
 
 
 def _opens_hours(word: Word) -> bool:
-    """Return whether *nine to five* starts here, with hours that count nothing: *from nine to five*."""
+    """Return whether *nine to five* starts at a word and names hours, as in *from nine to five*."""
     around = word.tree[max(word.i - 1, 0) : word.i + 4]
     if len(around) < 4 or word.i == 0:
         return False
     before, _, between, last, *after = around
     alone = not after or after[0].tag in _AFTER_HOURS or after[0].sentence != word.sentence
     framed = before.lower == "from" and between.lower in {"to", "till", "until"}
-    # "Prices rose from two to three": after verbs of counting, the numbers are amounts.
+    # In "Prices rose from two to three", the verb shows that the numbers are amounts and not hours.
     hours = word.tag == last.tag == "CD" and _hour(word) is not None and _hour(last) is not None
     return framed and alone and hours and before.parent.lemma not in word_class("counting")
 
 
 def _hour(word: Word) -> str | None:
-    """Return the hour that a word names, or ``None``."""
+    """Return the hour from 1 to 12 that a word names, or ``None``."""
     value = number_value(word.lower)
     return value if value is not None and value.isdigit() and 1 <= int(value) <= 12 else None
 
 
 def _write_hours(state: RuleState, word: Word) -> int:
-    """Write *nine to five* as an interval, and return its number of words."""
+    """Write *nine to five* as an interval of time, and return the number of its words."""
     run = state.words[word.i : word.i + 3]
     interval = _write_run(state, run, "date-interval", "time")
     for n, part in enumerate((run[0], run[-1]), 1):
@@ -245,7 +251,7 @@ def _write_hours(state: RuleState, word: Word) -> int:
 
 
 def _number_run(word: Word) -> list[Word]:
-    """Return the numerals from a word on that read as one number."""
+    """Return the longest sequence of numerals that starts at a word and can be read as one number."""
     run = [word]
     for after in word.tree[word.i + 1 : word.i + 8]:
         behind = after.following
@@ -259,7 +265,7 @@ def _number_run(word: Word) -> list[Word]:
 
 
 def _write_money(state: RuleState, sign: Word, run: list[Word]) -> int:
-    """Write a sum of money with a currency sign (*$ 5*), and return its number of words."""
+    """Write a sum of money with a currency sign, such as *$ 5*; return the number of its words."""
     value = number_value(" ".join(part.lower for part in run)) or run[0].lower
     node = state.draft.concept("monetary-quantity", sign.i, "quantity", last=run[-1].i)
     state.mark(node, "quant", value, run[0].i, "quantity")
@@ -270,7 +276,7 @@ def _write_money(state: RuleState, sign: Word, run: list[Word]) -> int:
 
 
 def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
-    """Write a time (*6:30 pm*, *six o'clock*, *at 6*), and return its number of words."""
+    """Write a time such as *6:30 pm*, *six o'clock* or *at 6*; return the number of its words."""
     match = re.match(r"(\d{1,2})[:.]?(\d{2})?", word.lower)
     hour = f"{match[1]}:{match[2] or '00'}" if match else f"{number_value(word.lower) or word.lower}:00"
     node = state.add("date-entity", word.i, "time")
@@ -291,10 +297,10 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
 
 
 def write_multiwords(state: RuleState) -> None:
-    """Give each multiword expression one node, at its head word.
+    """Write one node for each multiword expression; the head word of the expression represents it.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     i = 0
     while i < len(state.words):
@@ -308,7 +314,7 @@ def write_multiwords(state: RuleState) -> None:
 
 
 def _expressions_at(state: RuleState, i: int, kind: str = "") -> list[tuple[Sequence[Word], str]]:
-    """Return the words and concept of each expression that begins at a word, longest first."""
+    """Return the words and the concept of each listed expression that starts at a word, longest first."""
     return [
         (state.words[i : i + len(forms)], concept)
         for forms, concept in expressions(kind).get(state.words[i].lower, ())
@@ -328,10 +334,10 @@ def _write_phrase(state: RuleState, i: int) -> int:
 
 
 def _defer_none(state: RuleState, i: int) -> int:
-    """Let *kids* represent *none of the kids*; the verb is negated later."""
+    """Let *kids* represent *none of the kids*. A later rule negates the verb."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
-    # "none of the kids", "neither of them".
+    # The words may be "none of the kids" or "neither of them".
     if run[0].lower in {"none", "neither"} and run[-1].lower == "of" and whole is not None:
         state.defer(run, whole)
         return 2
@@ -339,19 +345,19 @@ def _defer_none(state: RuleState, i: int) -> int:
 
 
 def _write_expression(state: RuleState, i: int) -> int:
-    """Write a listed expression, and return its number of words, or 0."""
+    """Write a listed expression, and return the number of its words; 0 if none starts at the word."""
     for run, concept in _expressions_at(state, i) if i not in state.done else ():
         before = state.words[i - 1].tag if i else ""
         noun = run[-1].child("pobj") if run[-1].lower == "of" else None
         measures = concept in {"lot", "plenty"} and run[-1].lower == "of"
-        # "I kind of like it" has the adverb; in "this kind of music", "kind" is a noun.
+        # In "I kind of like it", "kind of" is an adverb. In "this kind of music", "kind" is a noun.
         kind = concept in {"kind-of", "sort-of"} and before in {"DT", "JJ", "WDT", "WP", "PRP$", "CD"}
         if run[-1].sentence != run[0].sentence or kind or (measures and noun is None):
             continue
-        # "such as", "in order to": listed without a concept, so the words are read one by one.
+        # "such as" and "in order to" are listed without a concept, so their words get no common node.
         if concept == DELETED:
             return 0
-        # "a lot of money": the money represents the phrase and gets the amount later.
+        # In "a lot of money", "money" represents the phrase, and `write_nominals` adds the amount to it.
         if measures and noun is not None:
             state.amounts[noun.i] = state.draft.concept(concept, i, "multiword", last=run[-1].i)
             state.defer(run, noun)
@@ -362,13 +368,13 @@ def _write_expression(state: RuleState, i: int) -> int:
 
 
 def _write_hyphenated(state: RuleState, i: int) -> int:
-    """Write a hyphenated compound as one concept if the tables know it: *grown-up*."""
+    """Write a hyphenated compound such as *grown-up* as one concept, if the tables contain it."""
     run = state.words[i : i + 3]
     if len(run) < 3 or run[1].text != "-" or i in state.done:
         return 0
     joined = f"{run[0].lower}-{run[2].lemma}"
     frames = [frame for pos in "nj" for frame in state.lexicon.aliases.get((pos, joined), ())[:1]]
-    # A concept that annotators used is preferred to a frame of PropBank.
+    # A concept that annotators have used is preferred to a PropBank frame that they have not used.
     concept = joined if joined in state.lexicon.totals else next(iter(frames), None)
     if concept is None:
         return 0
@@ -377,15 +383,15 @@ def _write_hyphenated(state: RuleState, i: int) -> int:
 
 
 _SINGLE_UNITS = frozenset({"minute", "hour", "week", "month", "year", "decade", "century"})
-"""Units that *a* may count: *for an hour*."""
+"""Units that *a* or *an* can count, as in *for an hour*."""
 _MARKERS = word_map("degree-marker")
 
 
 def write_nominals(state: RuleState) -> None:
-    """Write quantities of units, rates, and kinship.
+    """Write quantities with units, rates, and relations of kinship.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for noun, amount in state.amounts.items():
         if noun in state.core:
@@ -402,18 +408,18 @@ def write_nominals(state: RuleState) -> None:
 
 
 def _object_of(word: Word, preposition: str) -> Word | None:
-    """Return the object of the first such preposition below a word."""
+    """Return the object of the first prepositional phrase with this preposition below a word, or ``None``."""
     phrase = word.child_word("prep", preposition)
     return phrase.child("pobj") if phrase is not None else None
 
 
 def _is_amount(state: RuleState, word: Word) -> bool:
-    """Return whether a number counts a unit."""
-    # "He slept for an hour": one hour. "It was an hour of joy": not counted.
+    """Return whether a number or an article counts a unit, as in *five years* or *for an hour*."""
+    # In "He slept for an hour", "an" counts one hour. In "It was an hour of joy", it does not count.
     if word.lemma in _SINGLE_UNITS and word.child_word("det", "a", "an") is not None:
         over = word.parent.lower if word.dep == "pobj" else ""
         return word.dep in {"npadvmod", "ROOT"} or over in {"for", "in", "within"}
-    # "One day he left" is some day.
+    # "One day he left" means "some day", so "one" does not count days here.
     if word.dep == "npadvmod" and word.child_word("nummod", "one") is not None:
         return False
     return any(number.tag == "CD" and number.i in state.core for number in word.children("nummod"))
@@ -428,18 +434,19 @@ def _write_quantity(state: RuleState, word: Word) -> None:
         measured = None
     if over.tag == "IN":
         over = over.parent
-    # "three pounds of rice", "I gained five pounds": a mass. "It costs five pounds": money.
+    # A pound is a mass (mass-quantity) in "three pounds of rice" and "I gained five pounds".
+    # A pound is money (monetary-quantity) in "It costs five pounds".
     weighed = over.i != word.i and over.lemma in word_class("weighed")
     weighs = word.lemma in {"pound", "ounce"} and (measured is not None or weighed)
     concept = "mass-quantity" if weighs else known.QUANTITY_KINDS[word.lemma]
     quantity = draft.concept(concept, word.i, "quantity", unit=unit)
     state.set_node(word.i, quantity)
-    # "We ate three pounds of rice": the rice is eaten, and the mass is its quantity.
+    # In "We ate three pounds of rice", the rice is eaten. The mass is linked to it as its quantity.
     if concept in {"mass-quantity", "volume-quantity"} and measured is not None:
         draft.link(state.core[measured.i], "quant", quantity, "amount")
         state.outer[word.i] = state.outer[measured.i]
         state.attached.add(measured.i)
-    # "for an hour": the article counts one.
+    # In "for an hour", the article counts one hour, so the quantity is 1.
     article = word.child_word("det", "a", "an")
     if article is not None:
         state.mark(quantity, "quant", "1", article.i, "quantity")
@@ -459,7 +466,7 @@ def _write_kin(state: RuleState, word: Word) -> None:
     """Add the other person of a kinship: in *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
     draft, person = state.draft, state.core[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
-    # "my friend", "a friend of Tom".
+    # The other person is "my" in "my friend" and "Tom" in "a friend of Tom".
     owner = word.child("poss") or _object_of(word, "of")
     node = state.outer_of(owner) if owner is not None else None
     related = role is not None and draft.nodes[role].concept == "have-rel-role-91"
@@ -469,13 +476,13 @@ def _write_kin(state: RuleState, word: Word) -> None:
 
 
 def write_degrees(state: RuleState) -> None:
-    """Put ``have-degree-91`` over each adjective that is compared or measured.
+    """Put ``have-degree-91`` above each adjective that is compared or has a degree word.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
-        # "more", "most", "last" and the like are degrees or amounts themselves.
+        # Words such as "more", "most" and "last" express degrees or amounts themselves and have no degree.
         bare = word.lower in word_class("bare-degree")
         degree = _degree(word) if word.tag[:2] == "JJ" and word.i in state.core and not bare else None
         if degree is not None:
@@ -483,19 +490,19 @@ def write_degrees(state: RuleState) -> None:
 
 
 def _degree(word: Word) -> tuple[str, Word] | None:
-    """Return the degree of an adjective and the word that expresses it, or ``None``."""
+    """Return the degree of an adjective and the word that expresses it, or ``None`` if it has no degree."""
     if word.tag in {"JJR", "JJS"}:
         return ("more" if word.tag == "JJR" else "most"), word
-    # "as tall as Tom" compares. "as usual" does not.
+    # "as tall as Tom" is a comparison, but "as usual" is not, since no second "as" follows.
     again = any(kid.lower == "as" and kid.i > word.i for kid in word.children("prep", "advcl"))
     for marker in word.children("advmod"):
         if marker.lower in _MARKERS and marker.i < word.i and (marker.lower != "as" or again):
             return _MARKERS[marker.lower], marker
         if marker.lower == "so":
-            # "so tired that he sleeps": a result follows.
+            # "so tired that he sleeps" has the degree "so", because a result follows.
             if any(clause.child_word("mark", "that") for clause in word.children("ccomp", "advcl")):
                 return "so", marker
-            # "not so tall as Tom" means "not as tall as Tom".
+            # "not so tall as Tom" has the same meaning as "not as tall as Tom".
             denials = [kid for above in (word, word.parent) for kid in above.children("neg")]
             if marker.i < word.i and again and any(kid.lemma in {"not", "n't"} for kid in denials):
                 return "equal", marker
@@ -503,10 +510,10 @@ def _degree(word: Word) -> tuple[str, Word] | None:
 
 
 def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None:
-    """Put ``have-degree-91`` over an adjective, with its degree and what it is compared with."""
+    """Put ``have-degree-91`` above an adjective, with its degree and what it is compared with."""
     draft = state.draft
     degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.core[word.i])
-    # "more beautiful": "more" has a node already. In "taller" the degree is in the word itself.
+    # In "more beautiful", "more" already has a node. In "taller", the same word expresses the degree.
     if marker.i in state.core and marker.i != word.i:
         node = state.core[marker.i]
         draft.nodes[node].concept = kind
@@ -521,17 +528,17 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
 
 
 def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None:
-    """Link the standard (``ARG4``), the superset (``ARG5``) or the consequence (``ARG6``) of a degree."""
+    """Link the standard of a comparison (``ARG4``), the superset (``ARG5``) or the consequence (``ARG6``)."""
     target: Word | None = kid
     if kid.dep == "prep":
         target = kid.child("pobj", "pcomp")
-        # "taller than Tom" (ARG4), "the tallest of the boys" (ARG5).
+        # In "taller than Tom", Tom is ARG4. In "the tallest of the boys", the boys are ARG5 (the superset).
         role = {"than": "ARG4", "as": "ARG4"}.get(kid.lower, "ARG5")
         if kid.lower not in {"than", "as", "of", "in"} or (role == "ARG5" and kind != "most"):
             return
     elif kid.child_word("mark", "than", "as") is not None:
         role = "ARG4"
-    # "too tired to walk", "so tired that he sleeps".
+    # In "too tired to walk" and "so tired that he sleeps", the clause is the consequence (ARG6).
     elif kind in {"too", "so"}:
         role = "ARG6"
     else:
@@ -543,12 +550,12 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
 
 
 def share_measured(state: RuleState) -> None:
-    """Make what has a degree an argument of the measured frame, too.
+    """Link the subject of a degree to the frame of the adjective as well.
 
-    *He is too tired* has *he* as ``ARG1`` of ``have-degree-91`` and of ``tire-01``.
+    In *He is too tired*, *he* is ``ARG1`` both of ``have-degree-91`` and of ``tire-01``.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     arcs = state.draft.arcs
     for degree in [arc for arc in arcs if arc.role == "ARG2" and arc.rule == "degree"]:

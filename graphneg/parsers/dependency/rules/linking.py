@@ -1,14 +1,14 @@
-"""Links between clauses and between mentions: coordination, shared subjects, direct speech, coreference.
+"""Link clauses and mentions: coordination, shared subjects, direct speech and coreference.
 
-- *eggs and ham*: ``(a / and :op1 (e / egg) :op2 (h / ham))``; the conjunction represents its conjuncts from
-  then on
-- *But it rained*: ``(c / contrast-01 :ARG2 (r / rain-01))``; likewise *And*, *So* and *Because* at the start
-  of a sentence
-- *She wants to go*: ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``, a reentrancy for the shared
-  subject
-- *Tom hurt himself*: one node for *Tom* and *himself*; *The boy lost his hat*: one for *the boy* and *his*
-- *"Where are they?" he asked.*: one graph, with the question as ``:ARG1`` of ``ask-01``
-- *"I know you", she told him*: one node for *she* and *I*, one for *him* and *you*
+- *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. From then on, the conjunction represents
+  its conjuncts.
+- *But it rained* becomes ``(c / contrast-01 :ARG2 (r / rain-01))``. Likewise for *And*, *So* and *Because* at
+  the start of a sentence.
+- *She wants to go* becomes ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``. The shared subject is
+  a reentrancy.
+- In *Tom hurt himself*, *Tom* and *himself* share a node. In *The boy lost his hat*, *boy* and *his* do.
+- *"Where are they?" he asked.* becomes one graph, with the question as ``:ARG1`` of ``ask-01``.
+- In *"I know you", she told him*, *she* and *I* share a node, and so do *him* and *you*.
 """
 
 from __future__ import annotations
@@ -23,30 +23,31 @@ _OPENERS = word_pairs("opener")
 _BEFORE_OPENERS = frozenset({"``", "''", "CC", "UH", ",", ":", ".", "-LRB-", "NFP", "HYPH"})
 """Tags of words that may precede a sentence-initial conjunction."""
 _REFERENCES = word_map("reference")
-"""By pronoun the kind of noun that it may refer to."""
+"""For each pronoun, the kind of noun that it may refer to: ``person``, ``thing`` or ``people``."""
 _EXPLETIVE_VERBS = frozenset({"be", "seem", "rain", "snow", "take", "happen", "matter"})
-"""Verbs whose subject *it* mostly refers to nothing."""
+"""Verbs with which the subject *it* usually has no referent."""
 PERSONAL = frozenset({"i", "you", "he", "she", "it", "we", "they"})
 """Concepts of personal pronouns."""
 ANSWERS = frozenset({"answer-01", "reply-01", "respond-01"})
-"""Frames of answering: ``ARG1`` is who or what is answered, ``ARG2`` is the answer."""
+"""Frames of answering. Their ``ARG1`` is the person or thing that is answered, and ``ARG2`` is the answer."""
 _QUOTE_TAGS = frozenset({"``", "''", '"'})
 
 
 def groups(state: RuleState) -> list[list[int]]:
-    """Return the conjuncts of each coordination.
+    """Return the coordinations of a piece, each as the list of its conjuncts.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
 
     Returns:
-        Indices of the words of each coordination, in text order.
+        For each coordination, the indices of its words in text order.
     """
     by_first: dict[int, list[int]] = {}
     for word in state.words:
         if word.dep == "conj":
             first = word
-            # spaCy chains conjuncts ("a, b and c": c depends on b, b on a), so follow them to the first.
+            # In "a, b and c", spaCy attaches c to b and b to a.
+            # The first conjunct identifies the coordination.
             while first.dep == "conj" and first.head != first.i:
                 first = first.parent
             by_first.setdefault(first.i, [first.i]).append(word.i)
@@ -54,37 +55,39 @@ def groups(state: RuleState) -> list[list[int]]:
 
 
 def write_coordination(state: RuleState) -> dict[int, list[int]]:
-    """Put a conjunction over each group of conjuncts.
+    """Put a conjunction above the conjuncts of each coordination.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
 
     Returns:
-        By first conjunct all conjuncts of the group, each by the word that represents it.
+        For each coordination, by its first conjunct, all its conjuncts. Each conjunct is given by the word
+        that represents it.
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Conjuncts may be represented by the same word, or have no node. A group of one needs no conjunction.
+        # Some conjuncts have no node, and others are represented by the same word.
+        # A coordination needs a conjunction only if at least two conjuncts have nodes of their own.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.outer]
         if len(members) < 2:
             continue
         concept, anchor = _conjunction(state, group)
         node = state.draft.concept(concept, anchor, "coordination", state.words[members[0]].sentence)
-        # "sit, wait": without a conjunction, the mark between the conjuncts is aligned to the node.
+        # "sit, wait" has no conjunction, so the comma between the conjuncts is aligned to the node.
         if anchor is None:
             between = reversed(state.words[group[0] + 1 : group[1]])
             mark = next((word.i for word in between if word.tag in {",", ":"}), None)
             state.draft.nodes[node].token = mark
         shared = _shared_modal(state, members)
         tops = [state.outer[member] for member in members]
-        # "You should sit and wait": the modal is above the conjunction, not above the first verb.
+        # In "You should sit and wait", the modal is put above the conjunction, not above the first verb.
         if shared is not None:
             tops[0], shared.dep = shared.dep, node
         else:
             state.outer[members[0]] = node
         for n, top in enumerate(tops, 1):
-            # "He left, but she stayed": contrast-01 has the arguments ARG1 and ARG2, "and" and "or" have
-            # operands.
+            # "He left, but she stayed" has contrast-01, whose roles are ARG1 and ARG2.
+            # The concepts "and" and "or" have the roles op1, op2, and so on.
             role = f"ARG{min(n, 2)}" if concept == "contrast-01" else f"op{n}"
             state.draft.link(node, role, top, "coordination")
         state.done.update(members[1:])
@@ -93,10 +96,10 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
-    """Return the arc from a modal that holds for all conjuncts: *you should sit and wait*."""
+    """Return the arc from a modal that applies to all conjuncts, or ``None``: *you should sit and wait*."""
     outer, others = state.outer[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
-    # "You should sit and I will wait": a conjunct with its own subject or auxiliary is outside the modal.
+    # In "You should sit and I will wait", the second verb has its own subject and is outside the modal.
     bare = not own and all(word.tag in {"VB", "VBN"} for word in others)
     if state.draft.nodes[outer].rule != "modal" or outer == state.core[members[0]] or not bare:
         return None
@@ -104,11 +107,11 @@ def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
 
 
 def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
-    """Return the concept of a coordination, and the word that it comes from."""
+    """Return the concept of a coordination, and the conjunction that expresses it, if there is one."""
     conjunctions = [word for i in group for word in state.words[i].children("cc")]
     for word in conjunctions:
         concept = word_map("conjunction").get(word.lower)
-        # A contrast has two sides only.
+        # A contrast has exactly two sides, so "but" is ignored if there are more than two conjuncts.
         if concept is not None and not (concept == "contrast-01" and len(group) > 2):
             return concept, word.i
     if any(word.lower in {"either", "neither"} for word in conjunctions):
@@ -117,21 +120,22 @@ def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
 
 
 def write_openers(state: RuleState, root: Word) -> None:
-    """Add what a sentence-initial conjunction says: cause, contrast or addition.
+    """Add the concept of a conjunction at the start of a sentence: a cause, a contrast or an addition.
 
-    *So he left* becomes ``cause-01 :ARG1``, *Because he left* alone ``cause-01 :ARG0``, *But he left*
-    ``contrast-01 :ARG2``, and *And he left* ``and :op2``. The other argument is in an earlier sentence.
+    *So he left* becomes ``cause-01 :ARG1``, a separate sentence *Because he left* becomes ``cause-01 :ARG0``,
+    *But he left* becomes ``contrast-01 :ARG2``, and *And he left* becomes ``and :op2``. The other argument of
+    the concept is in an earlier sentence.
 
     Args:
-        state: The state, which is changed in place.
-        root: The root of a sentence.
+        state: The state of the rules for this piece of text; it is changed in place.
+        root: The root of the sentence.
     """
     proxy = state.proxy(root.i)
     if proxy not in state.outer:
         return
     for word in root.children("advmod", "mark", "cc"):
         after = word.following
-        # "So nice of you!" has a degree, no cause. "So then he left" has a cause.
+        # "So nice of you!" expresses a degree and not a cause. "So then he left" expresses a cause.
         is_degree = word.lower == "so" and after is not None and after.tag[:2] in {"JJ", "RB"}
         if word.lower in {"so", "therefore", "thus"} and word.i < root.i and _opens(word):
             if not is_degree or (after is not None and after.lower == "then"):
@@ -148,20 +152,20 @@ def write_openers(state: RuleState, root: Word) -> None:
 
 
 def _opens(word: Word) -> bool:
-    """Return whether only marks, interjections and conjunctions precede a word in its sentence."""
+    """Return whether only punctuation, interjections and conjunctions precede a word in its sentence."""
     before = (other for other in word.tree[: word.i] if other.sentence == word.sentence)
     return all(other.tag in _BEFORE_OPENERS for other in before)
 
 
 def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
-    """Give verbs without a subject the subject of the clause above or beside them.
+    """Link verbs without a subject to the subject of another verb.
 
-    Conjoined verbs share a subject (*he sat and waited*). Infinitives and participles take one from the
-    clause above (*she wants to go*).
+    The first of several conjoined verbs shares its subject with the others, as in *he sat and waited*. An
+    infinitive or participle takes a subject or object from the clause above it, as in *she wants to go*.
 
     Args:
-        state: The state, which is changed in place.
-        written: The groups that `write_coordination` returns.
+        state: The state of the rules for this piece of text; it is changed in place.
+        written: The coordinations that `write_coordination` has returned.
     """
     for first, members in written.items():
         subject = _subject(state, state.words[first])
@@ -179,29 +183,29 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 
 
 def _subject(state: RuleState, verb: Word) -> Word | None:
-    """Return the subject of a verb, or of the copula that it represents."""
+    """Return the subject of a verb, or the subject of the copula that the word represents."""
     own = verb.child(*SUBJECTS)
-    # "She is tall": the subject depends on "is", whose predicate represents it.
+    # In "She is tall", the subject depends on "is", which "tall" represents.
     if own is None and state.proxies.get(verb.head) == verb.i:
         own = verb.parent.child(*SUBJECTS)
     return own
 
 
 def _controller(state: RuleState, word: Word) -> Word | None:
-    """Return the word whose referent is the agent of a clause without a subject."""
+    """Return the word that is the understood subject of a clause without a subject, or ``None``."""
     head = word.parent
-    # "when he came": an adverbial clause with a finite verb has its own subject.
+    # In "when he came", the adverbial clause has a finite verb, so it has a subject of its own.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
-    # "he left without saying a word": the verb above the preposition.
+    # In "he left without saying a word", "saying" takes its subject from "left", above the preposition.
     if word.dep == "pcomp":
         head = head.parent
     if word.dep == "xcomp":
         given = head.child("dobj", "dative")
-        # "She asked him to go": he goes. With "promise" she would go.
+        # In "She asked him to go", it is he who goes. In "She promised him to go", she would go.
         if given is not None and head.lemma in word_class("object-control") and given.i < word.i:
             return given
-    # "wants to try to go": follow infinitives and conjuncts up to a verb with a subject.
+    # In "wants to try to go", the search follows infinitives and conjuncts up to a verb with a subject.
     for _ in range(8):
         subject = _subject(state, head)
         if subject is not None:
@@ -213,7 +217,7 @@ def _controller(state: RuleState, word: Word) -> Word | None:
 
 
 def _lend(state: RuleState, verb: int, subject: Word) -> None:
-    """Link a verb that has no subject to another verb's."""
+    """Link a verb that has no subject to the subject of another verb."""
     word, giver = state.words[verb], state.outer_of(subject)
     if word.tag[:2] not in {"VB", "JJ"} or giver is None or _subject(state, word) is not None:
         return
@@ -225,17 +229,18 @@ def _lend(state: RuleState, verb: int, subject: Word) -> None:
 
 
 def merge_reflexives(state: RuleState) -> None:
-    """Merge reflexive pronouns with the subject of their clause: *he told himself*.
+    """Merge each reflexive pronoun with the subject of its clause, as in *he told himself*.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     for word in state.words:
         node = state.core.get(word.i)
         if node is None or word.lower not in word_class("reflexive") or state.draft.nodes[node].gone:
             continue
         verb, subject = word.parent, None
-        # "he began to wash himself": the subject may be several verbs above.
+        # In "he began to wash himself", the subject belongs to a verb above "wash".
+        # The search for the subject therefore goes up several verbs.
         for _ in range(6):
             subject = _subject(state, verb)
             if subject is not None or verb.head == verb.i:
@@ -250,7 +255,7 @@ def merge_pronouns(state: RuleState) -> None:
     """Merge all mentions of a personal pronoun in a sentence.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
 
     def key(node: DraftNode) -> tuple[str | None, int] | None:
@@ -261,12 +266,12 @@ def merge_pronouns(state: RuleState) -> None:
 
 
 def merge_nouns(state: RuleState) -> None:
-    """Merge *it*, *his* and other pronouns with the noun that they refer to, if it is clear.
+    """Merge *it*, *his* and other pronouns with the nouns that they refer to, where this is clear.
 
-    A noun is only sought in the same sentence, before the pronoun.
+    The noun must precede the pronoun in the same sentence.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     named: dict[int, list[Word]] = {}
     for word in state.words:
@@ -275,22 +280,22 @@ def merge_nouns(state: RuleState) -> None:
         elif word.lower in _REFERENCES and word.i in state.core:
             antecedent = _antecedent(state, word, named.get(word.sentence, []))
             node = state.core[word.i]
-            # "The boy lost his hat": the node of "his" is merged into that of "boy".
+            # In "The boy lost his hat", the node of "his" is merged into the node of "boy".
             if antecedent is not None and not state.draft.nodes[node].gone:
                 state.draft.nodes[node].rule = "coreference"
                 state.redirect(node, state.outer[antecedent.i])
 
 
 def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | None:
-    """Return the noun that a pronoun refers to, or ``None`` if none fits."""
+    """Return the noun that a pronoun most likely refers to, or ``None`` if no noun fits."""
     kind, over = _REFERENCES[pronoun.lower], pronoun.parent
     if kind == "thing" and pronoun.dep == "nsubj" and over.lemma in _EXPLETIVE_VERBS:
-        return None  # "It is late", "It seems so", "It is good to sleep": an expletive.
-    # "The boy saw him": arguments of the same verb never corefer, unless the pronoun is reflexive.
+        return None  # "It is late", "It seems so" and "It is good to sleep" have an expletive.
+    # In "The boy saw him", "him" is not the boy: only a reflexive pronoun could refer to the subject.
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
 
     def nearness(noun: Word) -> float:
-        # Distance counts, but subjects and objects are more likely antecedents than nouns in phrases.
+        # A closer noun is preferred, but subjects and objects are more likely antecedents than other nouns.
         argument = noun.dep in {"nsubj", "nsubjpass", "dobj"}
         return 1.0 / (1 + (pronoun.i - noun.i) / 10) + (0.5 if argument else 0.0)
 
@@ -299,39 +304,39 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
-    """Return whether a noun is of the kind that a pronoun refers to: a person, a thing or people."""
+    """Return whether a noun fits the kind of a pronoun: a person, a thing or people."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
-    # A name counts as a person.
+    # Any name counts as a name of a person.
     human = noun.lemma in word_class("people") or state.concept_of(noun.i) == "person" or noun.tag == "NNP"
     return human == (kind == "person")
 
 
 def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
-    """Make direct speech an argument of the sentence that introduces it.
+    """Link direct speech to the sentence that introduces it.
 
-    Both orders are handled: *"Where are they?" he asked.* and *He asked: "Where are they?"*
+    Both orders are recognised: *"Where are they?" he asked.* and *He asked: "Where are they?"*
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
         roots: The roots of the sentences.
 
     Returns:
-        The roots that remain.
+        The roots without those that were linked to another sentence.
     """
     left: list[Word] = []
     for root in roots:
         if root.tag in _QUOTE_TAGS:
             continue
         before = left[-1] if left else None
-        # spaCy often ends a sentence at the question mark, so that "he asked" becomes a sentence of its own.
+        # spaCy often ends a sentence at the question mark, which makes "he asked" a sentence of its own.
         if before is not None and _reports_before(before, root):
             if _take(state, root, before):
                 left[-1] = root
                 continue
         elif before is not None and _reports(before):
             first = _first(root).i
-            # 'He asked: "Where are they?"': the colon shows that the next sentence is what he asked.
+            # In 'He asked: "Where are they?"', the colon shows that the next sentence is the question.
             introduced = any(word.text == ":" for word in root.tree[max(0, first - 2) : first + 1])
             if introduced and _take(state, before, root):
                 continue
@@ -340,19 +345,19 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
 
 
 def _reports(word: Word) -> bool:
-    """Return whether a word is a verb of saying without its content."""
+    """Return whether a word is a verb of saying that has no content yet."""
     return word.lemma in SPEECH and word.tag[:2] == "VB" and word.child("ccomp", "dobj", "parataxis") is None
 
 
 def _reports_before(quote: Word, said: Word) -> bool:
-    """Return whether ``said`` is the *he asked* behind a quotation."""
+    """Return whether the clause of ``said`` reports the quotation before it, like *he asked*."""
     opening, words = _first(said), said.tree
     if not _reports(said):
         return False
     if opening.tag in _QUOTE_TAGS and opening.following is not None:
         opening = opening.following
-        # '"…" he asked' starts with a small letter, a name or a pronoun. Another sentence would have a
-        # capital.
+        # In '"…" he asked', the clause after the quotation starts with a small letter, a name or a pronoun.
+        # A new sentence after a quotation would start with a capital letter.
         return opening.text[:1].islower() or opening.tag in {"NNP", "PRP"}
     between = [word for word in words if quote.sentence < word.sentence < said.sentence]
     follows = quote.sentence < said.sentence and all(word.tag in _QUOTE_TAGS for word in between)
@@ -365,11 +370,11 @@ def _first(root: Word) -> Word:
 
 
 def _take(state: RuleState, said: Word, quote: Word) -> bool:
-    """Link a quotation to its verb of saying, and return whether both have nodes."""
+    """Link a quotation to its verb of saying; return False if one of them has no node."""
     head, dep = state.core_of(said), state.outer_of(quote)
     if head is None or dep is None:
         return False
-    # What is said is ARG1 of say-01, but an answer is ARG2 of answer-01.
+    # The quotation is ARG1 of frames such as say-01, but ARG2 of answer-01 and other frames of answering.
     state.draft.link(head, "ARG2" if state.draft.nodes[head].concept in ANSWERS else "ARG1", dep, "speech")
     for node in state.draft.nodes:
         if node.sentence == quote.sentence:
@@ -378,12 +383,12 @@ def _take(state: RuleState, said: Word, quote: Word) -> bool:
 
 
 def merge_speakers(state: RuleState) -> None:
-    """Merge the pronouns of a quotation with the people who speak and listen.
+    """Merge the pronouns in a quotation with its speaker and its addressee.
 
-    In *"I know you", she told him*, *I* is *she* and *you* is *him*.
+    In *"I know you", she told him*, the node of *I* is merged with *she*, and the node of *you* with *him*.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     spoken = quoted_words(state.words)
     says = (
@@ -391,7 +396,7 @@ def merge_speakers(state: RuleState) -> None:
         for word in state.words
         if word.lemma in SPEECH and word.tag[:2] == "VB" and word.i in state.core and word.i not in spoken
     )
-    # The first verb of saying outside the quotation introduces it.
+    # The first verb of saying outside the quotation is taken as the verb that introduces it.
     verb = next(says, None) if spoken else None
     if verb is None:
         return
@@ -400,7 +405,7 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].gone or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # The speaker must not be merged with a pronoun that is itself in the quotation.
+        # If the node of the speaker is itself a quoted pronoun, the pronouns must not be merged with it.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

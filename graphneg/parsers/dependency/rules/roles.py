@@ -1,10 +1,10 @@
-"""Link each word's node to that of its governor.
+"""Link the node of each word to the node of the word that governs it.
 
-Modifiers and clauses have rules of their own: *a man in a hat* is ``(m / man :ARG0-of (w / wear-01 :ARG1 (h /
-hat)))``, and *He left because it rained* has ``cause-01`` over both clauses. For all other dependents a role
-is chosen by weight. The weights come from the first matching row of ``role_rules.tsv``, or else from counts:
-for *Tom* in *Tom sleeps* ``ARG0`` has a high weight and ``ARG1`` a low one. The rules run when all words have
-their nodes.
+Rules handle modifiers and clauses. They write *a man in a hat* as ``(m / man :ARG0-of (w / wear-01 :ARG1 (h /
+hat)))``, and for *He left because it rained* they put ``cause-01`` above both clauses. All other dependents
+get the possible role with the highest weight. The weights come from the first matching row of
+``role_rules.tsv``, or from counts if no row matches. For *Tom* in *Tom sleeps*, ``ARG0`` has a high weight
+and ``ARG1`` a low one. The rules run after all words have got their nodes.
 """
 
 from __future__ import annotations
@@ -24,24 +24,25 @@ from graphneg.parsers.dependency.text import Word, class_of, clause_form
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 """The numbered roles of frames."""
 _OUTER = frozenset({"because", "instead", "due", "out", "such", "despite"})
-"""Prepositions that name the relation although another one is below them: *out of*, *because of*."""
+"""Prepositions that determine the relation even if another preposition is below them: *out of*, *because of*.
+"""
 _SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"})
-"""Dependency relations that other rules handle, or that have no meaning."""
+"""Dependency relations without a role in the graph, or for which other rules write the roles."""
 _STANCES = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})
-"""Verbs of posture, whose place is an argument: *he sits near the door*."""
+"""Verbs of posture. The place is one of their arguments: *he sits near the door*."""
 _MARK_ROLES = word_map("mark-role")
 
 
 class Dependency(NamedTuple):
-    """A dependency between two words with nodes.
+    """A dependency between two words that have nodes.
 
     Attributes:
         governor: Index of the governing word.
         dependent: Index of the dependent word.
-        through: The word whose relation links them. It differs from the dependent if that represents a
-            copula.
-        form: The signature of the relation: ``nsubj``, ``prep_to``.
-        preposition: The preposition without a node between them, if there is one.
+        through: The word whose dependency relation counts. It is the copula if the dependent represents one,
+            and otherwise the dependent.
+        form: Signature of the relation, such as ``nsubj`` or ``prep_to``.
+        preposition: A preposition without a node that is between the two words, or ``None``.
     """
 
     governor: int
@@ -52,14 +53,14 @@ class Dependency(NamedTuple):
 
 
 def dependency(state: RuleState, dependent: int) -> Dependency | None:
-    """Return the dependency of a word on the next word above it that has a node.
+    """Find the nearest word above a word that has a node, and return the dependency between them.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
         dependent: Index of a word with a node.
 
     Returns:
-        The dependency; ``None`` if the word is attached already or depends on no other node.
+        The dependency; ``None`` if the word is already attached, or if no word above it has a node.
     """
     if dependent in state.attached:
         return None
@@ -74,7 +75,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if proxy in state.core and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
-        # "out of the house": the outer preposition names the relation only if it is listed.
+        # In "out of the house", "of" determines the relation, unless the upper preposition is listed.
         counts = preposition is None or head.lower in _OUTER
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -82,7 +83,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
 
 
 def _represented(state: RuleState, word: Word) -> Word:
-    """Return the topmost copula that a word represents, or the word itself."""
+    """Return the topmost copula that a word represents; the word itself if it represents none."""
     for _ in range(10):
         head = word.parent
         if head.i != word.i and state.proxies.get(head.i) == word.i:
@@ -95,26 +96,26 @@ def _represented(state: RuleState, word: Word) -> Word:
 
 
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
-    """Return the signature of a relation."""
-    # Another rule has corrected the relation.
+    """Return the signature of the relation between a word and its governor."""
+    # If another rule has replaced the parsed relation, the replacement is used.
     if through.i in state.forms:
         return state.forms[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # Words without a node are in between; the uppermost one's relation counts.
+    # If there are words without nodes in between, the relation of the uppermost one is used.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
-    # "She is tall": she is the subject of "tall", not of a verb.
+    # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
     copular = copular or through.parent.tag[:2] == "JJ"
     subject = through.dep in {*SUBJECTS, "csubj", "csubjpass"}
     return "cop_subj" if copular and subject else clause_form(through)
 
 
 def write_roles(state: RuleState) -> None:
-    """Link each word's node to that of its governor.
+    """Link the node of each word to the node of its governor.
 
     Args:
-        state: The state, which is changed in place.
+        state: The state of the rules for this piece of text; it is changed in place.
     """
     pending: dict[int, list[Dependency]] = {}
     for i in list(state.outer):
@@ -128,19 +129,20 @@ def write_roles(state: RuleState) -> None:
 
 
 def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> None:
-    """Give the dependents of a word their roles."""
+    """Choose a role for each dependent of a word, and link the dependents to the word."""
     head, nodes, link = state.core[governor], state.draft.nodes, state.draft.link
     concept = nodes[head].concept or ""
     used = _used_roles(state, head)
     scored = [(edge, role_weights(state, edge)) for edge in edges]
-    # Subjects choose first, then the dependent with the highest weight, so that no core role is used twice.
+    # No core role may be used twice.
+    # Subjects choose first, and the other dependents in the order of their highest weight.
     scored.sort(key=lambda pair: (pair[0].form not in SUBJECTS, -max(pair[1].values(), default=0.0)))
     for edge, scores in scored:
         role = best_role(state, concept, scores, used) or default_role(state, concept, edge, used)
         if role in CORE_ROLES:
             used.add(role)
         head, dep = state.head(governor, edge.form), state.outer[edge.dependent]
-        # A constant takes no arguments, so the dependent becomes its head.
+        # A constant cannot have arguments, so it becomes a modifier of the dependent instead.
         if nodes[head].concept is None:
             if nodes[dep].concept is not None:
                 link(dep, "mod", head, "constant")
@@ -153,10 +155,10 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
 
 
 def _write_modifier(state: RuleState, edge: Dependency) -> bool:
-    """Link a dependent whose role needs no choice, and return whether that was done."""
+    """Link a dependent whose role follows from a rule; return whether a rule applied."""
     form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
     head, dep = state.head(edge.governor, form), state.outer[edge.dependent]
-    # Another rule has linked the two nodes already.
+    # If another rule has already linked the two nodes, nothing is added.
     linked = any((arc.head, arc.dep) in {(head, dep), (dep, head)} for arc in draft.arcs)
     if edge.through.dep in _SKIPPED or head == dep or linked:
         return True
@@ -166,7 +168,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
         return True
     if form.startswith("advcl"):
         return _write_adverbial(state, edge, head, dep)
-    # "he ran quickly": quick-02 has the running as its ARG1.
+    # In "he ran quickly", quick-02 is put above the verb, with the running as its ARG1.
     judging = form == "advmod" and kid.tag[:2] in {"JJ", "RB"} and _is_judgement(state, kid)
     if judging or (form == "amod" and kid.tag[:2] in {"JJ", "VB"}):
         return _write_adjective(state, edge, head, dep)
@@ -177,10 +179,10 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     if preposition is None:
         return False
     if preposition.lower == "because":
-        # "because of the rain".
+        # In "He stayed because of the rain", the rain is the ARG0 of cause-01.
         draft.concept("cause-01", preposition.i, "cause", ARG0=dep, ARG1=head)
     elif preposition.lower == "like" and state.words[edge.governor].tag[:2] == "NN":
-        # "a woman like her".
+        # In "a woman like her", the woman is the ARG1 of resemble-01.
         draft.concept("resemble-01", preposition.i, "like", ARG1=head, ARG2=dep)
     else:
         return False
@@ -188,37 +190,37 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link the arguments of modals, *able*, *used to* and *shirtless*."""
+    """Link the arguments of modals, of *able* and *used to*, and of adjectives such as *shirtless*."""
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
-    # "a shirtless man": the man lacks the shirt.
+    # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
         draft.link(dep, "ARG0", head, "lack")
-    # "able to swim" (possible-01, ARG1), "have to go" (obligate-01, ARG2).
+    # The infinitive is ARG1 of possible-01 in "able to swim", and ARG2 of obligate-01 in "have to go".
     elif node.rule in {"able", "modal"} and infinitive:
         draft.link(head, "ARG1" if node.concept == "possible-01" else "ARG2", dep, node.rule)
     elif infinitive and node.concept == "use-02":
         draft.link(head, "ARG1", dep, "used")
     else:
-        # "She is able to swim": she is the subject of "swim", not of possible-01.
+        # In "She is able to swim", "she" is linked to "swim" and not to possible-01.
         return node.rule == "able" and edge.through.dep in {"nsubj", "csubj"}
     return True
 
 
 def _is_judgement(state: RuleState, adverb: Word) -> bool:
-    """Return whether an adverb has a frame whose first role is what it judges: *quickly*, not *happily*."""
+    """Return whether the first role of an adverb's frame is what it judges: *quickly*, but not *happily*."""
     concept = state.concept_of(adverb.i)
-    # "he said slowly": the way of speaking, not a judgement of what was said.
+    # "he said slowly" describes the way of speaking and does not judge what was said.
     if adverb.tag[:2] == "RB" and adverb.parent.lemma in SPEECH:
         return False
     return is_frame(concept) and (adverb.tag[:2] == "JJ" or _judges(state, concept))
 
 
 def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Write ``near-02``: *a tree near the house*, *he sits near the door*."""
+    """Write ``near-02``, as in *a tree near the house* and *he sits near the door*."""
     node = state.draft.concept("near-02", edge.preposition.i if edge.preposition else None, "near", ARG2=dep)
     verb = state.words[edge.governor]
     located: int | None = head
-    # "he sits near the door": he sits there, and he is near the door.
+    # In "he sits near the door", near-02 is the place of sitting, and he is the ARG1 of near-02.
     if verb.tag[:2] == "VB":
         state.draft.link(head, "ARG2" if verb.lemma in _STANCES else "location", node, "near")
         subject = verb.child("nsubj")
@@ -229,9 +231,9 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
 
 
 def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link an adjective: as a frame over its noun, as an ordinal, as a degree or as ``:mod``."""
+    """Link an adjective as an ordinal, as a degree or by its frame; return False if nothing applies."""
     draft, kid = state.draft, state.words[edge.dependent]
-    # "the second book": (b / book :ord (o / ordinal-entity :value 2)).
+    # "the second book" becomes (b / book :ord (o / ordinal-entity :value 2)).
     number = ordinal_value(kid.lower)
     if number is not None and kid.tag[:2] == "JJ":
         node = state.core[kid.i]
@@ -241,14 +243,15 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
         return True
     concept = draft.nodes[dep].concept or ""
     if not is_frame(concept):
-        # "a total failure": total is the degree of failing.
+        # In "a total failure", "total" has the role :degree, since it says how completely something failed.
         degree = kid.lemma in word_class("degree-adjective") and is_frame(draft.nodes[head].concept or "")
         if degree:
             draft.link(head, "degree", dep, "modifier")
         return degree
     role: str | None = "ARG1"
-    # "the beautiful woman": (w / woman :ARG1-of (b / beautiful-02)). The role of the noun depends on the
-    # frame. A participle in -ing takes it as ARG0, if there are no counts.
+    # "the beautiful woman" becomes (w / woman :ARG1-of (b / beautiful-02)).
+    # The role of the noun in the adjective's frame is chosen by counts.
+    # If the counts give no core role, a participle in -ing takes the noun as ARG0.
     if edge.form != "advmod":
         lemma = state.words[edge.governor].lemma
         scores = state.lexicon.role_scores(concept, class_of(kid), "up_amod", lemma)
@@ -260,20 +263,20 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
 
 
 def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Write ``wear-01`` or ``have-03``: *a man in a hat*, *a dog with a ball*."""
+    """Write ``wear-01`` or ``have-03``, as in *a man in a hat* and *a dog with a ball*."""
     owner, thing = state.words[edge.governor], state.words[edge.dependent]
     if owner.tag not in {"NN", "NNS"} or edge.preposition is None or is_frame(state.concept_of(owner.i)):
         return False
-    # "a man without a hat" lacks the hat. A day or the world owns nothing: "a day without rain".
+    # "a man without a hat" lacks the hat. In "a day without rain", nothing is owned, so nothing is lacking.
     lacks = edge.form == "prep_without" and owner.lemma not in {"day", "life", "world", "time"}
     wears = thing.lemma in word_class("clothes") and not lacks
-    # "a girl in the park" is a place. Only people, animals and a few things own others: "a house with a
-    # garden", but not "tea with sugar".
+    # "a girl in the park" names a place and does not mean that the girl has the park.
+    # Only people, animals and a few things own others: "a house with a garden", but not "tea with sugar".
     if not wears and not lacks and (edge.form == "prep_in" or owner.lemma not in word_class("owner")):
         return False
     frame = "wear-01" if wears else "have-03"
     node = state.draft.concept(frame, edge.preposition.i, "having", ARG0=head, ARG1=dep)
-    # "without" negates the having, not the hat.
+    # In "without a hat", the negation is moved from the hat to the having.
     for arc in state.draft.arcs:
         if arc.head == state.core[thing.i] and arc.rule in {"no", "without"}:
             arc.head = node
@@ -281,16 +284,16 @@ def _write_having(state: RuleState, edge: Dependency, head: int, dep: int) -> bo
 
 
 def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
-    """Give a noun the role of the gap in its relative clause."""
+    """Link a noun to its relative clause, in the role that is missing in the clause."""
     draft, clause, kid = state.draft, edge.through, state.words[edge.dependent]
     verb = state.core[kid.i]
     concept = draft.nodes[verb].concept or ""
     form = _gap(state, clause)
-    # "the place where we met": the place is the location of the meeting.
+    # In "the place where we met", the noun gets the role :location in the clause.
     if form in {"location", "time"}:
         draft.link(verb, form, head, "relative")
         return True
-    # "a man who is tall": subject of a copula.
+    # In "a man who is tall", the noun is the subject of a copula, so the signature is `cop_subj`.
     if clause.i != kid.i and form in SUBJECTS:
         form = "cop_subj"
     scores = state.lexicon.role_scores(concept, class_of(kid), form, state.words[edge.governor].lemma)
@@ -303,45 +306,45 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
 
 
 def _gap(state: RuleState, clause: Word) -> str:
-    """Return the relation of the gap in a relative clause: that of the pronoun, or what is missing."""
+    """Return the relation that the noun has in its relative clause: the pronoun's, or the missing one."""
     for kid in clause.children():
         relative = kid.tag in {"WP", "WDT"} or (kid.lower == "that" and kid.tag in {"DT", "IN"})
         if relative and kid.i not in state.core and kid.dep in {"nsubj", "nsubjpass", "dobj", "attr"}:
             return kid.dep
         if kid.tag == "WRB" and kid.lower in {"where", "when"}:
             return word_map("question-role")[kid.lower]
-        # "the house in which we live".
+        # In "the house in which we live", the preposition of the relative pronoun gives the relation.
         if kid.dep == "prep" and any(inner.tag in {"WP", "WDT"} for inner in kid.children("pobj")):
             return f"prep_{kid.lower}"
-    # "the book written by her" (object), "the man singing" (subject).
+    # The noun is the object of the verb in "the book written by her", and its subject in "the man singing".
     if clause.dep == "acl":
         return {"VBN": "nsubjpass", "VBG": "nsubj"}.get(clause.tag, "dobj")
-    # "the book to read".
+    # In "the book to read", the infinitive has no object, so the noun is its object.
     if clause.is_infinitive and clause.child("dobj") is None:
         return "dobj"
-    # "the house we live in".
+    # In "the house we live in", the preposition has no object, so the noun is its object.
     bare = next((kid for kid in clause.children("prep") if not kid.kids), None)
     if bare is not None:
         return f"prep_{bare.lower}"
-    # "the song that I like" lacks an object, "the man who came" a subject.
+    # In "the song that I like", the object is missing. In "the man who came", the subject is missing.
     return "dobj" if clause.child(*SUBJECTS) is not None else "nsubj"
 
 
 def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link an adverbial clause: a condition, cause, concession, time, purpose or manner."""
+    """Link an adverbial clause as a condition, cause, concession, time, purpose or manner."""
     draft, clause = state.draft, edge.through
     marks = [kid for kid in clause.children("mark", "advmod") if kid.tag in {"IN", "WRB", "RB"}]
     mark = next((kid for kid in marks if kid.lower in _MARK_ROLES), None)
-    # "to see her" is a purpose, "hearing the news" a manner.
+    # Without a conjunction, "to see her" expresses a purpose and "hearing the news" a manner.
     if mark is None or (mark.lower == "for" and clause.is_infinitive):
         role = "purpose" if clause.is_infinitive else ("manner" if clause.tag == "VBG" else "time")
         draft.link(head, "mod" if clause.tag in {"VBD", "VBZ", "VBP"} else role, dep, "adverbial")
-    # "It rained, so he left": the main clause is the cause. "so that he can sleep" is a purpose.
+    # In "It rained, so he left", the main clause is the cause. "so that he can sleep" is a purpose.
     elif mark.lower == "so" and not any(kid.lower == "that" for kid in marks):
         draft.concept("cause-01", mark.i, "cause", ARG0=head, ARG1=dep)
     elif _MARK_ROLES[mark.lower] == "cause":
         draft.concept("cause-01", mark.i, "cause", ARG0=dep, ARG1=head)
-    # "before she came": (b / before :op1 (c / come-01 ...)).
+    # "before she came" becomes :time (b / before :op1 (c / come-01 ...)).
     elif mark.lower in {"before", "after", "until", "till"}:
         draft.link(head, "time", draft.concept(mark.lower, mark.i, "mark", op1=dep), "mark")
     else:
@@ -350,7 +353,7 @@ def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) ->
 
 
 def _head_concept(state: RuleState, edge: Dependency) -> str:
-    """Return the concept of the node that takes a dependent."""
+    """Return the concept of the node to which a dependent will be linked."""
     return state.draft.nodes[state.head(edge.governor, edge.form)].concept or ""
 
 
@@ -366,7 +369,7 @@ _GOVERNOR: dict[str, _Fact] = {
     "transitive": lambda state, edge: _is_transitive(state, edge),
     "content": lambda state, edge: state.words[edge.governor].child("ccomp") is not None,
 }
-"""Facts about the governor that conditions of ``role_rules.tsv`` may test."""
+"""Functions for the properties of the governor that a condition in ``role_rules.tsv`` may test."""
 _DEPENDENT: dict[str, _Fact] = {
     "lemma": lambda state, edge: state.words[edge.dependent].lemma,
     "lower": lambda state, edge: state.words[edge.dependent].lower,
@@ -378,11 +381,11 @@ _DEPENDENT: dict[str, _Fact] = {
     "vocative": lambda state, edge: is_vocative(state, edge),
     "quality": lambda state, edge: _judges(state, state.concept_of(edge.dependent)),
 }
-"""Facts about the dependent that conditions of ``role_rules.tsv`` may test."""
+"""Functions for the properties of the dependent that a condition in ``role_rules.tsv`` may test."""
 
 
 def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
-    """Return the condition that a cell of ``role_rules.tsv`` states: ``tag=NN*,@class``."""
+    """Convert one condition of ``role_rules.tsv``, such as ``tag=NN*,@class``, to a function."""
     name, _, choices = cell.partition("=")
     fact, values = facts[name], choices.split(",")
     listed = {*values, *(word for value in values if value[0] == "@" for word in word_class(value[1:]))}
@@ -399,7 +402,7 @@ def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
 
 @cache
 def _rules_of(form: str) -> list[tuple[list[_Condition], dict[str, float]]]:
-    """Return conditions and role weights of the rows for a relation, in table order."""
+    """Return the conditions and the role weights of each row for a relation, in table order."""
     rules: list[tuple[list[_Condition], dict[str, float]]] = []
     for relations, governor, dependent, roles in rows("role_rules"):
         if any(fnmatchcase(form, name) for name in relations.split(",")):
@@ -411,14 +414,14 @@ def _rules_of(form: str) -> list[tuple[list[_Condition], dict[str, float]]]:
 
 
 def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
-    """Return the weight of each role that a dependent may take.
+    """Return the weights of the roles that a dependent can have.
 
     Args:
-        state: The state.
-        edge: The dependency.
+        state: The state of the rules for this piece of text.
+        edge: The dependency between the dependent and its governor.
 
     Returns:
-        Weights by role; roles that are not listed are not possible.
+        Weights by role. Roles that are not listed are impossible.
     """
     for conditions, weights in _rules_of(edge.form):
         if all(holds(state, edge) for holds in conditions):
@@ -426,23 +429,23 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     form, kid, governor = edge.form, state.words[edge.dependent], state.words[edge.governor]
     concept = _head_concept(state, edge)
     scores = state.lexicon.role_scores(concept, class_of(governor), form, kid.lemma)
-    # "He is in London": the place is ARG2.
+    # In "He is in London", the place is ARG2 of be-located-at-91, so ARG2 gets additional weight.
     if concept == "be-located-at-91" and (form.startswith("prep_") or form in {"acomp", "attr"}):
         scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
     if form in {"nsubj", "dobj"} and is_frame(concept):
         scores = _fitting(state, concept, form, scores)
-    # "He gave her a book": beside an indirect object, the object is the theme.
+    # In "He gave her a book", there is an indirect object, so the direct object is probably the theme (ARG1).
     if form == "dobj" and governor.child("dative") is not None:
         scores["ARG1"] = 5 * scores.get("ARG1", 0.1)
     # Interjections, determiners and appositions are never arguments of a frame.
     if form in {"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"}:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
-    # The general counts of "of" contain groups ("a bunch of flowers"). A head that was never seen with "of"
-    # is rarely a group.
+    # The general counts of "of" include groups such as "a bunch of flowers".
+    # A head that was never seen with "of" is rarely such a group, so consist-of is removed.
     if form == "prep_of" and ("F", concept, "prep_of") not in state.lexicon.roles:
         scores.pop("consist-of", None)
     if form in {"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"}:
-        # "on Monday" and "on the table" differ by the noun only.
+        # Only the noun distinguishes the time "on Monday" from the place "on the table".
         timely = kid.lemma in TIME_NOUNS or state.concept_of(kid.i) == "then"
         scores["time"] = scores.get("time", 0.0) + 0.4 if timely else scores.get("time", 0.0) * 0.2
     if form == "advmod" and state.rule_of(kid.i) == "adverb":
@@ -451,14 +454,14 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 
 
 def _judges(state: RuleState, concept: str) -> bool:
-    """Return whether a concept is a frame whose first role is what it judges: ``quick-02``, ``good-02``."""
+    """Return whether the first role of a concept's frame is what it judges: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
-    # Such a frame has no ARG0; its lowest role is ARG1.
+    # Such a frame has no ARG0, so its lowest role is ARG1.
     return entry is not None and min(entry.functions, default="") == "1"
 
 
 def _is_transitive(state: RuleState, edge: Dependency) -> bool:
-    """Return whether a verb has a plain subject and object, and its frame an agent and a patient."""
+    """Return whether a verb has a subject and one simple object, and its frame has ARG0 and ARG1."""
     verb, concept = state.words[edge.governor], _head_concept(state, edge)
     entry = state.lexicon.frames.get(concept)
     objects = verb.children("dobj")
@@ -466,14 +469,14 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
         return False
     plain = verb.child("nsubj") is not None and verb.child("dative", "ccomp", "xcomp", "oprd") is None
     seen = state.lexicon.roles.get(("F", concept, "dobj"), {})
-    # Some frames have another role for their object. Times ("wait a day") and pronouns are no plain objects,
-    # either.
+    # Some frames usually have another role than ARG1 for their object, so their verbs are excluded.
+    # Times ("wait a day") and pronouns are not simple objects either.
     usual = seen.get("ARG1", 0) >= sum(seen.values()) / 2
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
 
 
 def _fitting(state: RuleState, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
-    """Remove roles that subjects and objects do not take, unless they were seen with the frame."""
+    """Remove the roles that subjects or objects do not usually have, except those seen with the frame."""
     entry = state.lexicon.frames.get(concept)
     shown = entry.seen.get(form, {}) if entry is not None else {}
     seen = {*state.lexicon.roles.get(("F", concept, form), {}), *(f"ARG{role}" for role in shown)}
@@ -484,16 +487,16 @@ def _fitting(state: RuleState, concept: str, form: str, scores: dict[str, float]
 
 
 def is_vocative(state: RuleState, edge: Dependency) -> bool:
-    """Return whether a dependent is somebody who is spoken to.
+    """Return whether a dependent is a vocative, that is, somebody who is spoken to.
 
-    In *Where are you, sir?* and *Tom, come here.* these are *sir* and *Tom*.
+    In *Where are you, sir?* and *Tom, come here.*, the vocatives are *sir* and *Tom*.
 
     Args:
-        state: The state.
-        edge: The dependency.
+        state: The state of the rules for this piece of text.
+        edge: The dependency between the dependent and its governor.
 
     Returns:
-        Whether it is a name or a form of address between punctuation marks.
+        Whether the word is a name or a form of address between punctuation marks.
     """
     word = state.words[edge.dependent]
     name = word.tag[:3] == "NNP" and state.concept_of(word.i) == "person"
@@ -505,20 +508,20 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
 
 
 _DEFAULTS = word_map("default-role")
-"""Role by dependency relation, for lack of counts."""
+"""Default role for each dependency relation, if there are no counts."""
 
 
 def best_role(state: RuleState, concept: str, scores: dict[str, float], used: set[str]) -> str | None:
-    """Return the role with the highest weight that a concept can take and that is free.
+    """Return the free role with the highest weight that a concept can have.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
         concept: Concept of the head.
         scores: Weights by role.
-        used: Roles that the head has already.
+        used: Roles that the head already has.
 
     Returns:
-        The role, or ``None``.
+        The role; ``None`` if no role is possible.
     """
     best, weight = None, 0.0
     for role, score in scores.items():
@@ -528,13 +531,13 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
-    """Return whether a concept can have a role that is chosen by weight."""
-    # These roles are written by other rules only.
+    """Return whether a role may be chosen by weight for a concept."""
+    # Roles that only other rules write are not chosen by weight.
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
         return False
-    # A frame has no domain or possessor; its arguments are numbered.
+    # A frame has no domain and no possessor, because its arguments have numbered roles.
     if role not in CORE_ROLES:
         return not (is_frame(concept) and role in {"domain", "consist-of", "poss", "quant", "name", "unit"})
     entry = state.lexicon.frames.get(concept)
@@ -542,7 +545,7 @@ def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
 
 
 def _lowest_role(state: RuleState, concept: str, default: str) -> str:
-    """Return the given role if a frame has it, else the frame's first role."""
+    """Return the given role if the frame has it, and otherwise the lowest role of the frame."""
     entry = state.lexicon.frames.get(concept)
     if entry is None or not entry.functions or default[3:] in entry.functions:
         return default
@@ -550,16 +553,16 @@ def _lowest_role(state: RuleState, concept: str, default: str) -> str:
 
 
 def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str]) -> str:
-    """Return the role of a dependent without counts, by its preposition or relation.
+    """Return a role for a dependent by its preposition or its relation, if there are no counts.
 
     Args:
-        state: The state.
+        state: The state of the rules for this piece of text.
         concept: Concept of the head.
-        edge: The dependency.
-        used: Roles that the head has already.
+        edge: The dependency between the dependent and its governor.
+        used: Roles that the head already has.
 
     Returns:
-        The role.
+        The role; ``mod`` if nothing better is known.
     """
     if edge.preposition is not None:
         return word_map("preposition-role").get(edge.preposition.lower, "mod")
@@ -569,7 +572,7 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
     if not is_frame(concept):
         return "mod"
     role = _lowest_role(state, concept, role)
-    # The frame has this role already, so take the next one.
+    # If the frame already has an argument with this role, the next free role is used.
     if role in used:
         entry = state.lexicon.frames.get(concept)
         free = [f"ARG{n}" for n in sorted(entry.functions)] if entry else ["ARG1", "ARG2"]
@@ -578,7 +581,7 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
 
 
 def _used_roles(state: RuleState, head: int) -> set[str]:
-    """Return the numbered roles that a node has."""
+    """Return the numbered roles that a node already has."""
     return {arc.role for arc in state.draft.arcs if arc.head == head and arc.role in CORE_ROLES}
 
 
@@ -586,19 +589,19 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
     """Return the role of a subject that a verb shares with another clause.
 
     Args:
-        state: The state.
-        verb: The verb without a subject of its own.
+        state: The state of the rules for this piece of text.
+        verb: The verb, which has no subject of its own.
         form: Relation of the subject: ``nsubj``, ``nsubjpass`` or ``cop_subj``.
         lemma: Lemma of the subject.
 
     Returns:
-        The role; ``None`` if it is taken or the verb is not a frame.
+        The role; ``None`` if the verb already has it, or if the verb's concept is not a frame.
     """
     node = state.core[verb.i]
     concept = state.draft.nodes[node].concept or ""
     if not is_frame(concept):
         return None
-    # "She wants to go": she is the agent of "go" by the counts of "go", as if she were its own subject.
+    # In "She wants to go", the role of "she" in go-02 is chosen as if she were the subject of "go".
     scores = state.lexicon.role_scores(concept, class_of(verb), form, lemma)
     role = best_role(state, concept, {k: v for k, v in scores.items() if k in CORE_ROLES}, set())
     role = role or _lowest_role(state, concept, "ARG0" if form == "nsubj" else "ARG1")

@@ -1,8 +1,9 @@
-"""The state that the rules share while they write one draft.
+"""The state that all rules share while they write one draft.
 
-It holds the words, the tables, and the node of each word. A word may have two nodes. In *She must sleep*,
-governors of *sleep* link to ``obligate-01`` (its outer node), but *she* is an argument of ``sleep-01`` (its
-core node). Several words may share a node: *is* in *She is tall* has the node of *tall*.
+The state contains the words, the tables, and the node of each word. A word may have two nodes. In *She must
+sleep*, the word that governs *sleep* is linked to ``obligate-01``, the outer node of *sleep*. But *she* is an
+argument of ``sleep-01``, its core node. Conversely, several words may share a node: in *She is tall*, *is*
+has the node of *tall*.
 """
 
 from __future__ import annotations
@@ -26,21 +27,22 @@ QUOTES = frozenset({'"', "\u201c", "\u201d", "''", "``"})
 
 @dataclass(slots=True)
 class RuleState:
-    """A draft, and what the rules have decided about its words. Words are identified by index.
+    """A graph under construction, and what the rules have decided about its words, by word index.
 
     Attributes:
-        draft: The draft.
-        words: The words of the piece.
-        lexicon: The lexicon.
-        core: By word, the node that takes the word's arguments.
-        outer: By word, the node that its governor links to. It differs from the core if something is above
-            the word: a modal, a conjunction, ``person`` over ``paint-01``.
-        proxies: By word without a node, the word whose node represents it: a copula's predicate.
-        done: Words that need no further rule.
-        persons: By agent noun, the ``person`` node over its verb: *painter*.
-        forms: By word, a relation that a rule has assigned in place of the parsed one.
-        attached: Words whose node has its role already.
-        amounts: By measured noun, the node of the amount: *a lot of money*.
+        draft: The graph that the rules write.
+        words: The words of the piece of text.
+        lexicon: The lexical tables of the parser.
+        core: For each word with a node, the node that takes the word's arguments.
+        outer: For each word with a node, the node to which its governor is linked. It differs from the core
+            node if another node is above the word: a modal, a conjunction, or ``person`` over ``paint-01``.
+        proxies: For each word without a node, the word whose node represents it. The predicate represents a
+            copula.
+        done: Words that later rules must skip.
+        persons: For each agent noun such as *painter*, the ``person`` node over the node of the verb.
+        forms: For each word whose parsed relation a rule has replaced, the new relation.
+        attached: Words whose node already has its role, so that no further role is written.
+        amounts: For each measured noun, the node of the amount: *a lot* in *a lot of money*.
     """
 
     draft: GraphDraft
@@ -56,14 +58,14 @@ class RuleState:
     amounts: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, concept: str, word: int, rule: str, last: int | None = None, **arguments: int | str) -> int:
-        """Add a concept as the node of a word.
+        """Add a concept, and make it the node of a word.
 
         Args:
             concept: The concept.
             word: Index of the word.
-            rule: Name of the rule that adds it.
-            last: Index of its last word, if it represents several.
-            **arguments: Arguments of the concept, as in `GraphDraft.concept`.
+            rule: Name of the rule that adds the concept.
+            last: Index of the last word, if the concept represents several words.
+            **arguments: Arguments of the concept, as for `GraphDraft.concept`.
 
         Returns:
             The index of the node.
@@ -71,7 +73,7 @@ class RuleState:
         return self.set_node(word, self.draft.concept(concept, word, rule, 0, last, **arguments))
 
     def set_node(self, word: int, node: int) -> int:
-        """Make an existing node the node of a word.
+        """Make a node both the core node and the outer node of a word.
 
         Args:
             word: Index of the word.
@@ -84,7 +86,7 @@ class RuleState:
         return node
 
     def erase(self, word: int) -> None:
-        """Delete the node of a word.
+        """Delete the node of a word. The word then has neither a core node nor an outer node.
 
         Args:
             word: Index of the word.
@@ -93,7 +95,7 @@ class RuleState:
         self.outer.pop(word)
 
     def cover(self, run: Sequence[Word], node: int) -> Word:
-        """Make a node represent all words of a run, and mark them as done.
+        """Let a node represent several adjacent words, and mark the words as done.
 
         Args:
             run: The words.
@@ -108,11 +110,11 @@ class RuleState:
         return head
 
     def defer(self, run: Iterable[Word], head: Word) -> None:
-        """Let one word represent all words of a run, and mark them as done.
+        """Let one word represent several other words, and mark all of them as done.
 
         Args:
             run: The words.
-            head: The word with the node.
+            head: The word that has the node.
         """
         for word in run:
             self.done.add(word.i)
@@ -120,28 +122,28 @@ class RuleState:
                 self.proxies[word.i] = head.i
 
     def redirect(self, old: int, new: int) -> None:
-        """Replace a node by another, in all arcs and for all words.
+        """Replace a node by another one, in all arcs and for all words.
 
         Args:
             old: Index of the node to delete.
             new: Index of the node that takes its place.
         """
         self.draft.redirect(old, new)
-        # Several words may share the deleted node.
+        # Several words may share the deleted node, so all of them are updated.
         for nodes in (self.core, self.outer):
             for word, node in nodes.items():
                 if node == old:
                     nodes[word] = new
 
     def above(self, concept: str, anchor: int | None, under: int, role: str, rule: str) -> int:
-        """Add a node over everything that represents a word so far.
+        """Add a node above the outer node of a word.
 
         Args:
             concept: Concept of the new node.
-            anchor: Index of the word that it represents, or ``None``.
-            under: Index of the word to put it over.
-            role: Role from the new node to the old one.
-            rule: Name of the rule that adds it.
+            anchor: Index of the word that the new node represents, or ``None``.
+            under: Index of the word above whose outer node the new node is put.
+            role: Role from the new node to the former outer node.
+            rule: Name of the rule that adds the node.
 
         Returns:
             The index of the new node.
@@ -158,8 +160,8 @@ class RuleState:
             node: Index of the node.
             role: The role.
             value: The constant.
-            word: Index of the word that it represents, or ``None``.
-            rule: Name of the rule that adds it.
+            word: Index of the word that the constant represents, or ``None``.
+            rule: Name of the rule that adds the constant.
 
         Returns:
             The index of the constant.
@@ -169,16 +171,17 @@ class RuleState:
         return constant
 
     def head(self, word: int, form: str) -> int:
-        """Return the node that takes a dependent.
+        """Return the node to which a dependent of a word is linked.
 
         Args:
             word: Index of the governing word.
-            form: Relation of the dependent.
+            form: Name of the relation of the dependent, such as ``amod`` or ``prep_of``.
 
         Returns:
-            The core node, or the ``person`` of an agent noun.
+            The core node of the governing word. For most dependents of an agent noun (*painter*) it is the
+            ``person`` node.
         """
-        # "a good teacher of French": the person is good, but French is what is taught.
+        # In "a good teacher of French", the person is good, but French is an argument of teach-01.
         if word in self.persons and form not in {"prep_of", "compound", "nmod"}:
             return self.persons[word]
         return self.core[word]
@@ -190,9 +193,10 @@ class RuleState:
             word: Index of the word.
 
         Returns:
-            The end of its chain of proxies; the word itself if it has none.
+            Index of the word at the end of the chain of representing words; the given word if no other word
+            represents it.
         """
-        # A chain is short, unless rules have closed a cycle by mistake.
+        # Chains are short. The limit ends the loop if rules have closed a cycle by mistake.
         for _ in range(20):
             if word not in self.proxies:
                 break
@@ -203,21 +207,21 @@ class RuleState:
         """Return the node that takes the arguments of a word.
 
         Args:
-            word: The word, or one that is represented by another.
+            word: The word; it may be represented by another word.
 
         Returns:
-            The index of the node, or ``None``.
+            The index of the node, or ``None`` if no node represents the word.
         """
         return self.core.get(self.proxy(word.i))
 
     def outer_of(self, word: Word) -> int | None:
-        """Return the node that the governor of a word links to.
+        """Return the node to which the governor of a word is linked.
 
         Args:
-            word: The word, or one that is represented by another.
+            word: The word; it may be represented by another word.
 
         Returns:
-            The index of the node, or ``None``.
+            The index of the node, or ``None`` if no node represents the word.
         """
         return self.outer.get(self.proxy(word.i))
 
@@ -228,31 +232,31 @@ class RuleState:
             word: Index of the word.
 
         Returns:
-            The concept of its core node; empty if it has none.
+            The concept of the word's core node; empty if the word has no node or the node is a constant.
         """
         node = self.core.get(word)
         return "" if node is None else self.draft.nodes[node].concept or ""
 
     def rule_of(self, word: int) -> str:
-        """Return the name of the rule that made the node of a word.
+        """Return the name of the rule that created the node of a word.
 
         Args:
             word: Index of a word with a node.
 
         Returns:
-            The name.
+            The name of the rule.
         """
         return self.draft.nodes[self.core[word]].rule
 
 
 def head_of(run: Sequence[Word]) -> Word:
-    """Return the head word of a run.
+    """Return the head word of a phrase.
 
     Args:
-        run: The words.
+        run: The words of the phrase.
 
     Returns:
-        The first word that depends on no other word of the run; else the last word.
+        The first word that does not depend on another word of the phrase; the last word if there is none.
     """
     inside = {word.i for word in run}
     return next((word for word in run if word.head not in inside or word.head == word.i), run[-1])
@@ -262,16 +266,16 @@ def quoted_words(words: Sequence[Word]) -> set[int]:
     """Return the words inside double quotation marks.
 
     Args:
-        words: The words of the piece.
+        words: The words of the piece of text.
 
     Returns:
-        Their indices; a quotation without an end extends to the end of the piece.
+        The indices of these words. If a quotation is not closed, it extends to the end of the piece.
     """
     spoken: set[int] = set()
     inside = False
     for word in words:
         if word.text in QUOTES:
-            # Straight quotes do not say whether they open or close, so they alternate.
+            # A straight quotation mark may open or close a quotation, so straight marks alternate.
             inside = word.text in {"\u201c", "``"} or (word.text not in {"\u201d", "''"} and not inside)
         elif inside:
             spoken.add(word.i)

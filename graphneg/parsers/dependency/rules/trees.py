@@ -1,8 +1,9 @@
-"""Correct frequent errors of spaCy's dependency parser before the rules read its trees.
+"""Correct frequent errors of spaCy's dependency parser before other rules use its trees.
 
-spaCy's models are trained on newswire and web text, and misparse some constructions that are frequent in
-dialogues and captions. In *there is a dog running*, for example, *running* should be the verb and *dog* its
-subject. Each correction changes heads, relations and tags of words in place. The result is always a tree.
+spaCy's models are trained on news and web text. They often misparse constructions that are frequent in
+dialogues and captions. In *there is a dog running*, for example, *running* should be the root and *dog* its
+subject. Each correction changes the heads, relations and tags of words in place. The result is always a tree
+again.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from graphneg.parsers.dependency.text import Word
 _COLOURS = word_class("colour")
 _DETERMINERS = frozenset({"no", "a", "an", "some"})
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj", "expl")
-"""Dependency relations of subjects, clauses and expletives included."""
+"""Dependency relations of subjects, including clauses and expletives."""
 _LONGEST_ASIDE = 9
-"""Maximum length in words of *he said* within a quotation."""
+"""Maximum length in words of an insertion such as *he said* within a quotation."""
 _TAGS = frozenset({"right", "huh", "eh", "okay", "ok", "yeah"})
-"""Words that can be a question tag on their own: *…, right?*"""
+"""Words that can form a question tag without an auxiliary: *…, right?*"""
 _TURNS = word_class("turn")
-"""Verbs that *left* as a direction follows."""
+"""Verbs after which *left* is a direction: *Turn left*."""
 
 
 def correct_trees(words: Sequence[Word]) -> None:
-    """Correct heads, relations and tags of words in place.
+    """Correct the heads, relations and tags of the words of a piece, in place.
 
-    Only the first correction that applies to a word is made.
+    If several corrections apply to a word, only the first one is made.
 
     Args:
-        words: The words of a piece.
+        words: The words of the piece of text.
     """
     for word in words:
         for concerns, correct in _CORRECTIONS:
@@ -42,7 +43,7 @@ def correct_trees(words: Sequence[Word]) -> None:
 
 
 def _hang(word: Word, head: Word, dep: str) -> None:
-    """Make a word depend on another; on itself it becomes a root."""
+    """Make a word depend on a head; if the head is the word itself, it becomes a root."""
     if word.head != word.i:
         word.parent.kids.remove(word.i)
     word.head, word.dep = head.i, dep
@@ -51,7 +52,7 @@ def _hang(word: Word, head: Word, dep: str) -> None:
 
 
 def _replace(over: Word, word: Word) -> None:
-    """Attach a word where another one is attached."""
+    """Attach a word to the head of another word, with the relation of that word."""
     if over.head == over.i:
         _hang(word, word, "ROOT")
     else:
@@ -59,14 +60,15 @@ def _replace(over: Word, word: Word) -> None:
 
 
 def reattach(word: Word, head: Word, dep: str) -> None:
-    """Make a word depend on another one.
+    """Make a word depend on another word.
 
-    If the new head is below the word, it first takes the word's place, so that no cycle arises.
+    If the new head is a descendant of the word, it is first attached in the word's place, so that no cycle
+    arises.
 
     Args:
         word: The word to attach.
-        head: Its new head.
-        dep: The relation.
+        head: The new head of the word.
+        dep: The new relation of the word.
     """
     if is_below(head, word):
         _replace(word, head)
@@ -74,13 +76,13 @@ def reattach(word: Word, head: Word, dep: str) -> None:
 
 
 def promote(word: Word, over: Word) -> None:
-    """Put a word in the place of another, which then depends on it, together with its dependents.
+    """Put a word in the place of an ancestor, which then depends on the word, with all its dependents.
 
-    If the word is above the other one, nothing changes.
+    Nothing changes if the word is itself an ancestor of the other word.
 
     Args:
         word: The word to move up.
-        over: The word whose place it takes.
+        over: The word whose place the moved word takes.
     """
     if not is_below(over, word):
         _replace(over, word)
@@ -89,26 +91,26 @@ def promote(word: Word, over: Word) -> None:
 
 
 def make_root(word: Word, former: Word, dep: str) -> None:
-    """Make a word the root; the former root depends on it.
+    """Make a word the root of the sentence, on which the former root then depends.
 
     Args:
         word: The new root.
         former: The former root.
-        dep: Relation of the former root.
+        dep: Relation of the former root to the new root.
     """
     _hang(word, word, "ROOT")
     _hang(former, word, dep)
 
 
 def is_below(word: Word, above: Word) -> bool:
-    """Return whether one word is an ancestor of another.
+    """Return whether a word is a descendant of another word.
 
     Args:
-        word: The lower word.
+        word: The possible descendant.
         above: The possible ancestor.
 
     Returns:
-        Whether the chain of heads from the word leads to it.
+        Whether the chain of heads that starts at the word leads to the ancestor.
     """
     while word.head != word.i:
         word = word.parent
@@ -118,17 +120,17 @@ def is_below(word: Word, above: Word) -> bool:
 
 
 def _retag(word: Word, tag: str, pos: str, lemma: str | None = None) -> None:
-    """Change the tag and part of speech of a word, and its lemma accordingly."""
+    """Change the tag and the part of speech of a word, and update its lemma."""
     word.tag, word.pos, word.lemma = tag, pos, lemma_of(word.lower, tag) if lemma is None else lemma
 
 
 def _correct_existence(be: Word) -> None:
-    """Make the participle the head of an existential sentence: *there is a dog running*."""
+    """Make the participle the root of an existential sentence, as in *there is a dog running*."""
     there = next((kid for kid in be.children("expl") if kid.tag == "EX"), None)
     noun = be.child("attr")
     if there is None or noun is None:
         return
-    # "there is no panda climbing": the participle was taken for the head noun.
+    # In "there is no panda climbing", spaCy may read "panda climbing" as a compound noun.
     if _is_doing(noun):
         _split_compound(be, noun)
     elif noun.tag[:2] == "NN":
@@ -139,17 +141,18 @@ def _correct_existence(be: Word) -> None:
 
 
 def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
-    """Yield the verbs whose subject the noun may be, most reliable first."""
-    # "there is a dog running", "a dog being washed": a participle of the noun.
+    """Yield the verbs of which the noun may be the subject, most reliable first."""
+    # In "there is a dog running" and "a dog being washed", the participle depends on the noun.
     for kid in noun.children("acl"):
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
-        # spaCy may attach the participle to "is" instead. Behind a comma it starts another clause.
+        # spaCy may attach the participle to "is" instead.
+        # A participle after a comma starts another clause and is not moved.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
-    # "there is no man in a hat dancing": a participle that was attached to a noun within the phrase.
+    # In "there is no man in a hat dancing", spaCy may attach the participle to "hat" instead of "man".
     if any(kid.lower == "no" for kid in noun.children()):
         for word in noun.subtree():
             above = word.parent
@@ -159,9 +162,9 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
 
 
 def _make_subject(be: Word, noun: Word, verb: Word) -> None:
-    """Make the verb the head of the sentence, the noun its subject, and *no* its negation."""
+    """Make the verb the root of the sentence, the noun its subject, and *no* its negation."""
     no = next((kid for kid in noun.children() if kid.lower == "no"), None)
-    # The verb may be below another noun ("in a hat dancing"); free it before it moves up.
+    # The verb may depend on another noun, as in "in a hat dancing". It is detached before it moves up.
     if verb.head not in {noun.i, be.i}:
         reattach(verb, noun, "acl")
     promote(verb, be)
@@ -169,27 +172,27 @@ def _make_subject(be: Word, noun: Word, verb: Word) -> None:
         reattach(noun, verb, "nsubj")
     noun.dep = "nsubj" if verb.tag == "VBG" else "nsubjpass"
     be.dep = "aux"
-    # "There is no man running": nobody runs, so the verb is negated.
+    # "There is no man running" means that no man runs, so "no" negates the verb.
     if no is not None:
         reattach(no, verb, "neg")
 
 
 def _is_doing(word: Word) -> bool:
-    """Return whether a word is a participle that was tagged as a noun: *dancing*, but not *building*."""
+    """Return whether a word is a participle, even if tagged as a noun: *dancing*, but not *building*."""
     if word.tag != "NN" or not word.lower.endswith("ing"):
         return word.tag == "VBG"
-    # "building" is also listed as a noun, so it is left alone.
+    # A word such as "building" that is also listed as a noun is not changed.
     known = readings(word.lower)
     return "VERB" in known and "NOUN" not in known
 
 
 def _split_compound(be: Word, doing: Word) -> None:
-    """Separate a noun from a participle that was read as a compound: *no panda climbing*."""
+    """Separate a noun from a participle that spaCy read as a compound with it: *no panda climbing*."""
     noun = doing.tree[doing.i - 1]
     beside = noun.head == doing.i or (noun.head == be.i and noun.dep == "attr")
     if not beside or noun.tag[:2] != "NN":
         return
-    # The determiner shows that the noun is the head: "no panda climbing", "a dog running".
+    # A determiner before the noun shows that the noun is the head of the phrase: "no panda climbing".
     if any(kid.lower in _DETERMINERS and kid.i < noun.i for kid in doing.children() + noun.children()):
         for kid in doing.children():
             if kid.i < noun.i:
@@ -199,13 +202,13 @@ def _split_compound(be: Word, doing: Word) -> None:
 
 
 def _free_doing(noun: Word) -> None:
-    """Attach a participle to the noun, not to the place before it: *there is a girl in a pub singing*."""
+    """Attach a participle to the noun and not to a place before it: *there is a girl in a pub singing*."""
     for preposition in noun.children("prep"):
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
-            # The place needs a determiner ("in a pub") or must be a colour of clothes ("in white"). Otherwise
-            # it may be a compound: "in choir singing".
+            # The place must have a determiner ("in a pub") or be a colour of clothes ("in white").
+            # Without either, it may form a compound with the participle ("in choir singing").
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_doing(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
@@ -216,7 +219,7 @@ def _free_doing(noun: Word) -> None:
 
 
 def _correct_quotation(said: Word) -> None:
-    """Apply the corrections of direct speech."""
+    """Correct the tree of a sentence with direct speech and a verb of saying."""
     _correct_inversion(said)
     _correct_aside(said)
     content = next((kid for kid in said.children("ccomp") if kid.i < said.i), None)
@@ -227,15 +230,15 @@ def _correct_quotation(said: Word) -> None:
 
 
 def _correct_inversion(said: Word) -> None:
-    """Make what looks like an object the subject, as in *"…" asked the prince*."""
+    """Make the noun after the verb the subject, as in *"…" asked the prince*."""
     kids, before = said.children(), said.previous
     early = next((kid for kid in kids if kid.dep in _SUBJECTS and kid.i < said.i), None)
     other = next((kid for kid in kids if kid.dep == "nsubj" and kid.i > said.i), None)
     late = next((kid for kid in kids if kid.dep == "dobj" and kid.i > said.i), None)
-    # Two subjects: the one before the verb is what was said.
+    # If there are two subjects, the one before the verb is the quotation.
     if early is not None and other is not None:
         early.dep = "dobj"
-    # '"Draw," asked the prince': the quotation was read as the subject and the speaker as the object.
+    # In '"Draw," asked the prince', spaCy may read the quotation as the subject, the speaker as the object.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
@@ -245,12 +248,12 @@ def _correct_inversion(said: Word) -> None:
 
 
 def _is_quoted(words: Sequence[Word]) -> bool:
-    """Return whether there is a quotation mark among the words."""
+    """Return whether a quotation mark is among the words."""
     return any(word.text in QUOTES for word in words)
 
 
 def _join_resumed(said: Word, content: Word) -> None:
-    """Join the second part of a quotation to the first, as in *"…", he said, "and …"*."""
+    """Join the second part of a quotation to the first part, as in *"…", he said, "and …"*."""
     for kid in said.children("conj", "parataxis", "ccomp"):
         between = said.tree[said.i + 1 : min([kid.i, *kid.kids]) + 1]
         if kid.i > said.i and kid.tag[:2] in {"VB", "MD"} and _is_quoted(between):
@@ -261,10 +264,10 @@ def _join_resumed(said: Word, content: Word) -> None:
 
 
 def _take_rest(said: Word) -> None:
-    """Make a conjunct in quotation marks the content of *said*, as in *"Yes," he said, "but I can."*."""
+    """Make a quoted conjunct of *said* its content, as in *"Yes," he said, "but I can."*."""
     for kid in said.children("conj"):
         quoted = _is_quoted(said.tree[said.i + 1 : kid.i])
-        # "He said and did much": a conjunct without a quotation mark before it stays a conjunct.
+        # In "He said and did much", no quotation mark precedes the conjunct, so it remains a conjunct.
         if kid.child(*_SUBJECTS) is not None and quoted and kid.tag[:2] in {"VB", "MD"}:
             kid.dep = "ccomp"
             for conjunction in said.children("cc"):
@@ -288,20 +291,21 @@ def _correct_aside(said: Word) -> None:
     closing = first > 0 and words[first - 1].text in QUOTES
     after = range(max(said.i, subject.i) + 1, min(said.i + _LONGEST_ASIDE, len(words)))
     opening = any(words[k].text in QUOTES and words[k - 1].text in {",", ".", ":"} for k in after)
-    # A quotation closes before "he said" and opens again shortly after it.
+    # The pattern is a quotation that closes before "he said" and opens again shortly after it.
     if closing and opening:
         before = [kid for kid in said.children("npadvmod", "nsubj", "advmod", "intj", "cc") if kid.i < first]
         make_root(said, root, "ccomp")
         for kid in before:
-            # "This man" was attached to "said" as an adverbial noun phrase, and is the subject of "is".
+            # spaCy may attach "This man" to "said" as an adverbial noun phrase.
+            # A noun phrase of this kind ("This man") becomes the subject of the quoted verb "is".
             free = root.child(*_SUBJECTS) is None
             reattach(kid, root, "nsubj" if kid.dep == "npadvmod" and free else kid.dep)
 
 
 def _correct_there(word: Word) -> None:
-    """Make a capitalised *There* an expletive or an adverb, not a name."""
+    """Make a capitalised *There* an expletive or an adverb instead of a name."""
     after = word.following or word
-    # "Class There is a mistake": the first case. "Over There": the second.
+    # "There" is an expletive in "Class There is a mistake", and an adverb in "Over There".
     if after.lemma == "be" and after.tag[:2] == "VB" and word.head != word.i and not word.kids:
         _retag(word, "EX", "PRON", "there")
         reattach(word, after, "expl")
@@ -310,26 +314,27 @@ def _correct_there(word: Word) -> None:
 
 
 def _correct_like(word: Word) -> None:
-    """Make *like* a verb if it has a subject: *I like it*."""
+    """Make *like* a verb if it has a subject, as in *I like it*."""
     if word.child(*_SUBJECTS) is not None:
         word.tag, word.pos = "VBP", "VERB"
 
 
 def _correct_seeming(seem: Word) -> None:
-    """Make the subject of *seem* that of its complement: *She seemed tired*."""
+    """Make the subject of *seem* the subject of its complement, as in *She seemed tired*."""
     subject = seem.child("nsubj")
     state = next((kid for kid in seem.children("oprd", "acomp") if kid.tag[:2] in {"JJ", "VB"}), None)
-    # The state of being tired is what seems to be, so it becomes a clause below "seem".
+    # It is the state of being tired that seems to be the case, so the complement becomes a clause of "seem".
     if subject is not None and state is not None:
         reattach(subject, state, "nsubj" if state.tag[:2] == "JJ" else "nsubjpass")
         state.dep = "ccomp"
 
 
 def _correct_title(word: Word) -> None:
-    """Make a capitalised common noun no name: *my Ambassador*, *a Minister*."""
+    """Turn a capitalised common noun from a name into a noun, as in *my Ambassador* or *a Minister*."""
     before = word.tree[word.i - 1]
     after = word.following or before
-    # "a Minister" is no name, but "my Uncle Tom" stays one.
+    # In "a Minister", the noun is not part of a name.
+    # In "my Uncle Tom", a name follows, so "Uncle" is part of the name.
     alone = before.lower in word_class("title-determiner") and after.tag not in {"NNP", "NNPS", "CD"}
     if alone and word.text[1:].islower() and "NOUN" in readings(word.lower):
         _retag(word, "NNS" if word.tag == "NNPS" else "NN", "NOUN")
@@ -340,12 +345,12 @@ def _correct_for(word: Word) -> None:
     if any(kid.tag[:2] in {"NN", "PR", "DT", "VB", "CD"} for kid in word.children("pobj", "pcomp")):
         return
     subject = next((later for later in word.tree[word.i + 1 :] if later.dep in _SUBJECTS), None)
-    # A verb or a full stop between "for" and the subject means that the subject is in another clause.
+    # If a verb or a full stop is between "for" and the subject, the subject belongs to another clause.
     between = word.tree[word.i + 1 : subject.i] if subject is not None else ()
     if subject is None or any(later.tag[:2] == "VB" or later.tag in {".", ":"} for later in between):
         return
     verb = subject.parent
-    # "for him to go" has an infinitive and keeps its preposition.
+    # In "for him to go", the verb is an infinitive, so "for" remains a preposition.
     if verb.tag[:2] == "VB" and verb.i >= subject.i and not any(kid.tag == "TO" for kid in verb.children()):
         if verb.dep == "conj":
             verb.dep = "advcl"
@@ -353,14 +358,14 @@ def _correct_for(word: Word) -> None:
 
 
 def _correct_direction(left: Word) -> None:
-    """Make *left* a direction, not a form of *leave*: *Turn left*."""
+    """Make *left* an adverb of direction instead of a form of *leave*, as in *Turn left*."""
     turn = left.tree[left.i - 1]
     verb = lemma_of(turn.lower, "VBD")
     named = turn.child("det", "poss", "amod", "compound") is not None
-    # "the left turn" has an adjective and a noun.
+    # "the left turn" is excluded: there "left" is an adjective, and "turn" is a noun with a determiner.
     if left.dep == "amod" or not left.i or verb not in _TURNS or turn.tag[:2] not in {"VB", "NN"} or named:
         return
-    # A sentence-initial "Turn" may be tagged as a noun.
+    # Taggers may read "Turn" at the start of a sentence as a noun.
     if turn.tag[:2] == "NN":
         _retag(turn, "VB", "VERB", verb)
     if turn.head == left.i:
@@ -374,17 +379,18 @@ def _correct_direction(left: Word) -> None:
 
 
 def _correct_joined_verb(word: Word) -> None:
-    """Make a bare word that is joined to an infinitive a verb: *can sing or dance*."""
+    """Make a word a verb if it is joined to an infinitive, as in *can sing or dance*."""
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
-    # "can be quick or slow": an adjective stays one. The first verb needs an auxiliary: "can sing or dance".
+    # An adjective remains one ("can be quick or slow").
+    # The first verb must have an auxiliary, as in "can sing".
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
         _retag(word, "VB", "VERB")
 
 
 def _correct_tag(mark: Word) -> None:
-    """Remove a question tag (*…, isn't it?*) from the clause, whose verb becomes the root again."""
+    """Detach a question tag such as *…, isn't it?*, so that the verb of the clause is the root again."""
     words, end = mark.tree, mark.i
     start = end - 1
     while start > 0 and words[start].text != "," and end - start < 5:
@@ -392,21 +398,21 @@ def _correct_tag(mark: Word) -> None:
     tag = words[start + 1 : end]
     if words[start].text != "," or not 1 <= len(tag) <= 3:
         return
-    # "…, right?" or an auxiliary with a pronoun: "…, isn't it?", "…, can you?"
+    # A question tag is "…, right?", or an auxiliary with a pronoun as in "…, isn't it?" and "…, can you?"
     if tag[0].lower not in _TAGS and not (tag[0].lower in word_class("auxiliary") and tag[-1].tag == "PRP"):
         return
     for word in tag:
         clause = next((kid for kid in word.children("ccomp", "parataxis") if kid.i < start), None)
         if word.head == word.i and clause is not None:
             _make_main(clause, word)
-    # The relation `tag` tells the rules of questions that the sentence has one.
+    # The relation `tag` tells the rules for questions that the sentence has a question tag.
     if all(word.head != word.i for word in tag):
         for word in tag:
             word.tag, word.dep = "_SP", "tag"
 
 
 def _correct_colours(word: Word) -> None:
-    """Attach both colours to the noun: *black and white dog*."""
+    """Attach both colours to the noun, as in *black and white dog*."""
     first = word.parent
     if first.lower in _COLOURS and first.dep == "amod":
         for kid in first.children("cc", "conj"):
@@ -414,19 +420,19 @@ def _correct_colours(word: Word) -> None:
 
 
 def _correct_result(so: Word) -> None:
-    """Make the clause before *so* the main clause: *I was tired, so I left*."""
+    """Make the clause before *so* the main clause, as in *I was tired, so I left*."""
     result = so.parent
     if result.head != result.i or so.i > result.i or result.tag[:2] not in {"VB", "MD"}:
         return
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
-    # Inside a quotation, "so" opens what somebody says.
+    # Inside a quotation, "so" may start the words of the speaker, so those sentences are not changed.
     if before is not None and not _is_quoted(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
 
 
 def _make_main(clause: Word, root: Word) -> None:
-    """Make a clause below the root the root, with what precedes it, and the punctuation."""
+    """Make a clause below the root the new root, with the punctuation and all that precedes it."""
     for kid in root.children():
         if kid is not clause and (kid.i < clause.i or kid.dep == "punct"):
             reattach(kid, clause, kid.dep)
@@ -447,4 +453,4 @@ _CORRECTIONS: tuple[tuple[Callable[[Word], bool], Callable[[Word], None]], ...] 
     (lambda word: word.lower == "for" and word.tag == "IN" and word.dep == "prep", _correct_for),
     (lambda word: word.text == "?", _correct_tag),
 )
-"""Conditions on a word with the correction to apply, in order of priority."""
+"""Pairs of a condition on a word and the correction to make, in order of priority."""
