@@ -385,8 +385,7 @@ class CoherenceScorer:
     def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The special tokens that the tokenizer adds before and after a text."""
         whole: list[int] = self.tokenizer("a")["input_ids"]  # pyright: ignore[reportAssignmentType]
-        bare: list[int] = self.tokenizer("a", add_special_tokens=False)["input_ids"]  # pyright:
-            ignore[reportAssignmentType]
+        bare: list[int] = self.tokenizer("a", add_special_tokens=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
         # Find the tokens of the text within the tokens of the whole input. The other tokens are special ones.
         at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
         return tuple(whole[:at]), tuple(whole[at + len(bare) :])

@@ -1,9 +1,10 @@
 """Find follow-up questions, which ask about something that the other speaker said before.
 
-Sato et al. (2024) found that models contradict themselves most when they must answer such questions. They
-propose a score, FQness, of whether a question refers to a certain earlier turn. It compares two probabilities
-of the question under a language model. If the question refers to the turn, it stays probable when the turns
-in between are removed, and becomes improbable when that turn is removed.
+Sato et al. (2024) found that models contradict themselves most when they must answer such questions. The
+score FQness, which follows an idea of the paper, measures whether a question refers to a certain earlier
+turn. It compares two probabilities of the question under a language model. If the question refers to the
+turn, it stays probable when the turns in between are removed, and becomes improbable when that turn is
+removed.
 
 Example:
     In the dialogue "A: I sail every weekend." "B: It's cold today." "A: Yes." "B: Where do you sail?", the
