@@ -328,7 +328,7 @@ class NegativeCache:
         """Return a stream that makes the negatives of a source from a store."""
         graph, given = self._opened(source.kind), {"seed": _SEED, **self._chosen, **options}
         if source.kind == "generator":
-            # This generator takes its replacements from the shift graph, which must be built first.
+            # This generator needs the shift graph, which `shift` builds unless it exists already.
             if source.name == "counterfactual":
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)
