@@ -328,7 +328,8 @@ class NegativeCache:
         """Return a stream that makes the negatives of a source from a store."""
         graph, given = self._opened(source.kind), {"seed": _SEED, **self._chosen, **options}
         if source.kind == "generator":
-            # This generator needs the shift graph, which `shift` builds unless it exists already.
+            # This generator, and the transform below, read the shift graph: the keywords that replies move
+            # to.
             if source.name == "counterfactual":
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)

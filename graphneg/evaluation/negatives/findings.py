@@ -1,8 +1,8 @@
 """Convert the statistics of a set of negatives to findings: plain sentences with a level of severity.
 
 Example:
-    Negatives have 14.2 words on average and right responses 8.8, with an area under the ROC curve of 0.81.
-    The finding is: "they are 1.6 times as long as right responses (14.2 words against 8.8): a ranker can tell
+    Negatives have 14.2 words on average, and correct responses 8.8. The area under the ROC curve is 0.81. The
+    finding is: "they are 1.6 times as long as right responses (14.2 words against 8.8): a ranker can tell
     them by length (AUC 0.81)".
 """
 
