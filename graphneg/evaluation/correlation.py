@@ -245,8 +245,7 @@ class Coefficient:
         value: The coefficient, from -1 to 1.
         low: Lower end of the 95% bootstrap interval.
         high: Upper end of the 95% bootstrap interval.
-        p: Two-sided p-value of the hypothesis that there is no correlation; 1 if all scores or all ratings
-            are equal.
+        p: Two-sided p-value of the test of no correlation; 1 if all scores or all ratings are equal.
     """
 
     value: float

@@ -301,7 +301,7 @@ class FileResponses(Generator):
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """Return the responses to each context that the file has.
+        """Return the responses that the file has for each context.
 
         Args:
             contexts: The contexts.
@@ -417,7 +417,7 @@ class ContextLine(msgspec.Struct):
 
     @property
     def followup(self) -> FollowUp:
-        """The context as a `FollowUp`."""
+        """The content of the line as a `FollowUp`: the context, the referent, and the score."""
         turns = tuple(Turn(turn.speaker, turn.text) for turn in self.turns)
         place = (self.id, self.corpus, self.split, self.dialogue, self.turn)
         context = Context(*place, turns, self.speaker, tuple(self.positives))

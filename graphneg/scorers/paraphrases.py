@@ -95,7 +95,7 @@ def sides(sentence: str) -> Sides | None:
         >>> sides("It is not far.") is None
         True
     """
-    # The pattern of denials needs "not" or "n't" after the whole auxiliary, which "can't" and "cannot" lack.
+    # Write "can not" for "can't" and "cannot", because the pattern looks for the whole auxiliary "can".
     sentence = _CANNOT.sub("can not", sentence)
     denial = _DENIAL.search(sentence)
     # The pattern takes the word after "not" as the verb. In "I am not sure" and "I do not even know", that

@@ -34,7 +34,7 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
 
-# BERT's labels: 0 if the second text follows the first, 1 if it does not.
+# The labels of next-sentence prediction in BERT: 0 if the second text follows the first, 1 if it does not.
 _NEXT, _OTHER = 0, 1
 # Tokens that are not to be predicted have this label, which torch's cross-entropy ignores by default.
 _NOT_MASKED = -100

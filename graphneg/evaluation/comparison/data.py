@@ -34,7 +34,7 @@ SPLIT, SPLIT_SEED = 0.7, 7
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Training and test contexts with right and wrong responses.
+    """Training and test contexts with correct and wrong responses.
 
     Attributes:
         train: The contexts to train on.
@@ -231,7 +231,7 @@ class LeakageFilter:
     Attributes:
         forbidden: Texts that a bank may not contain, normalised with `match_key`.
         known: Ids of the training contexts, which are in the store already.
-        left_out: Number of removed texts and dialogues, keyed by their kind.
+        left_out: Number of removed texts and dialogues, keyed by their kind, such as ``turns``.
     """
 
     forbidden: Collection[str]

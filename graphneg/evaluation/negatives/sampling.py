@@ -291,7 +291,7 @@ class TextPool:
     A group has the wrong texts of a line of the report, or the right texts with the same target.
 
     Attributes:
-        line: The number of the line.
+        line: The number of the line, by which the temporary database refers to the group.
         records: Number of records.
         words: Histogram of the number of words per text.
         shared: Histogram of the number of content words per text that also occur in the context.
@@ -308,7 +308,7 @@ class TextPool:
         Args:
             sample: Maximum number of texts in the sample.
             seed: Seed for sampling.
-            line: The number of the line.
+            line: The number of the line, by which the temporary database refers to the group.
         """
         self.line = line
         self.records = 0

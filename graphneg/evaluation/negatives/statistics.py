@@ -344,7 +344,7 @@ def cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
     areas: dict[str, float | None] = {}
     for cue, (ours, theirs) in pairs.items():
         above = histogram_auc(ours, theirs) if min(ours.total, theirs.total) >= FEWEST else None
-        # A cue with an area of 0.3 is as strong as one with 0.7: it is lower for negatives, not higher.
+        # An area of 0.3 shows a cue that is as strong as one of 0.7, but lower for negatives, not higher.
         areas[cue] = None if above is None else round(max(above, 1 - above), 4)
     words = words_cue_auc(wrong.texts, right.texts)
     return {**areas, "words": None if words is None else round(words, 4)}

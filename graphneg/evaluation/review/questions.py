@@ -209,7 +209,7 @@ def _fault_of(question: Question) -> str:
     keys = Counter(answer.key for answer in question.answers if answer.key)
     if len(question.answers) < 2:
         return "it needs two answers or more"
-    # In the browser, answers can be chosen with the digits 1 to 9.
+    # In the browser, answers are also chosen with the digits 1 to 9, so there may be at most nine.
     if len(question.answers) > 9:
         return "it has more than nine answers"
     if "" in values or max(values.values()) > 1:
