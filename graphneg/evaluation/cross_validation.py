@@ -207,7 +207,7 @@ def cross_validate(
         # If only graph-made responses are used, that detector is the final one for all folds.
         if source != "made":
             # Name the folder of the detector after the generator. Replace characters that a file system may
-            # refuse, and add a hash: the names of two generators may become equal by the replacement.
+            # refuse. Add a hash, because two names may become equal by the replacement.
             name = (
                 f"{re.sub(r'[^A-Za-z0-9-]+', '-', fold.generator)[:40]}.{fingerprint([fold.generator])[:6]}"
             )

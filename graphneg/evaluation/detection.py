@@ -117,8 +117,8 @@ def detection(
     if len(scores) != len(labelled):
         raise InputError(f"{len(scores)} scores for {len(labelled)} responses: give one for each, in order")
     check_classes(labelled)
-    # Use one random generator for all samples. Were it seeded again for each response generator, the samples
-    # would not be independent.
+    # Use one random generator for all samples. If it were seeded again for each response generator, their
+    # samples would not be independent.
     random = np.random.default_rng(seed)
     detected: list[Detected] = []
     wholes: list[list[float]] = []

@@ -250,7 +250,7 @@ def _of_turn(
                 most, earlier, sentence = shared, where, part.text
     # Choose the turn that will be added to the responses. If the contradiction was added to a later turn than
     # that of the statement, take the original of that turn. If it replaces the statement in the same turn,
-    # take the speaker's next turn or, if there is none, the speaker's last turn before.
+    # take the speaker's next turn or, if there is none, the speaker's last turn before it.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:

@@ -127,8 +127,7 @@ def held_out(meanings: Sequence[Meaning], amount: int, seed: int = 0) -> tuple[l
     keys = {one.id: text_key(one.text.casefold()) for one in meanings}
     order = sorted(set(keys.values()), key=lambda key: number(seed, "held-out", key))
     out = set(order[: min(amount, len(order) // _HELD_OUT_SHARE)])
-    # In a dict, later entries replace earlier ones. Iterate in reverse, so that the first pair of a text
-    # stays.
+    # In a dict, later entries replace earlier ones. Iterate in reverse, to keep the first pair of each text.
     measured = {key: one for one in reversed(meanings) if (key := keys[one.id]) in out}
     return [one for one in meanings if keys[one.id] not in out], [
         measured[key] for key in order if key in out

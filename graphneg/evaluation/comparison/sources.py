@@ -328,8 +328,7 @@ class NegativeCache:
         """Return a stream that makes the negatives of a source from a store."""
         graph, given = self._opened(source.kind), {"seed": _SEED, **self._chosen, **options}
         if source.kind == "generator":
-            # This generator, and the transform below, read the shift graph: the keywords that replies move
-            # to.
+            # This generator reads the shift graph, which has the keywords that replies move to.
             if source.name == "counterfactual":
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)

@@ -313,8 +313,7 @@ class Sampled:
             like_right=pool.like_right.spread(),
             to_context=self.histograms["to_context"].spread(),
             to_right=self.histograms["to_right"].spread(),
-            # Perplexity is exp(loss). Since exp() is monotonic, its quartiles are those of the loss under
-            # exp().
+            # Perplexity is exp(loss). Since exp() is monotonic, its quartiles are exp() of those of the loss.
             perplexity=None if loss is None else Distribution(*map(exp, astuple(loss))),
             judged_right=right / len(self._judged) if self._judged else None,
             questions=pool.questions / pool.texts,
