@@ -202,7 +202,7 @@ def _is_number(value: Any) -> bool:
 
 
 def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
-    """Remove the ratings of other qualities than the named ones.
+    """Remove the ratings of all qualities except for the named ones.
 
     Args:
         rated: The rated items.

@@ -166,6 +166,6 @@ def _estimates(figures: Iterable[float], drawn: NDArray[Any]) -> list[Estimate]:
     import numpy as np
 
     values = np.array(figures, dtype=float)
-    # If no sample has values (there are no samples, or each has one class only), the interval is the value.
+    # There may be no samples, or each may have one class only. The interval then has the value as both ends.
     low, high = (values, values) if np.isnan(drawn).all() else percentile_interval(drawn)
     return [Estimate(*map(float, three)) for three in zip(values, low, high, strict=True)]

@@ -259,7 +259,7 @@ class PolyEncoder(EncoderRanker):
             One score per pair, from 0 (does not fit) to 1 (fits).
 
         Raises:
-            ValueError: There are more contexts than responses, or fewer.
+            ValueError: The number of contexts differs from the number of responses.
         """
         if len(contexts) != len(responses):
             raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")

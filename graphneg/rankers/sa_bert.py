@@ -69,7 +69,7 @@ class SpeakerInputs:
     """
 
     def __init__(self, tokenizer: Any, max_tokens: int) -> None:
-        """Initialize the conversion.
+        """Initialize the converter.
 
         Args:
             tokenizer: A tokenizer whose vocabulary has the two markers.

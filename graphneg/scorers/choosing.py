@@ -3,7 +3,7 @@
 Each record of a wrong response gets up to three scores:
 
 - ``clash``: the share of its content words that occur in the context, see `graphneg.records.scores`.
-- ``fit``: how usual its combinations of nouns and predicates are, see the same module.
+- ``fit``: how usual its combinations of nouns and predicates are, see that module, too.
 - ``answers``: how well the response answers the context, according to a judge. The judge is optional. It can
   be any `graphneg.rankers.base.Ranker`, such as a cross-encoder from sentence-transformers.
 

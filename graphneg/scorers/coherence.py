@@ -112,7 +112,7 @@ class Cutter:
         return windows
 
     def all(self, lengths: Sequence[int]) -> list[range]:
-        """Return all windows that have no room for a turn more on either side.
+        """Return all windows that have no room for another turn on either side.
 
         Args:
             lengths: Number of tokens of each turn, including its separator. No number may exceed ``room``.
@@ -524,7 +524,7 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
 
 
 def original_turns(item: Negative) -> Turns:
-    """Return the dialogue of a negative before it was edited.
+    """Return the dialogue of a negative as it was before the edit.
 
     Args:
         item: The negative.

@@ -258,7 +258,7 @@ def _of_turn(
 
 
 def _speaks_of_oneself(sentence: str) -> bool:
-    """Return whether a sentence is a short statement in which the speaker says "I", "we" or the like."""
+    """Return whether a sentence is a short statement with "I", "we" or a similar word."""
     asks = sentence.endswith("?") or _ASKING.match(sentence) is not None
     # "I have a dog." is such a statement. "Do I?" is a question, "Oh my!" is too short, and "The sky is
     # blue." does not refer to the speaker.

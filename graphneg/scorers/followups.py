@@ -110,9 +110,9 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
         / P(question | context without the referent)
 
     The probabilities are those of the whole question; they are not normalised by its length. The context is
-    written with one line per turn, which begins with the speaker. If there is no turn between the referent
-    and the question, the numerator has the whole context. If the question is longer than the model can read,
-    only its first tokens count.
+    written with one line per turn; each line begins with the name of the speaker. If there is no turn between
+    the referent and the question, the numerator has the whole context. If the question is longer than the
+    model can read, only its first tokens count.
 
     Args:
         model: The language model.

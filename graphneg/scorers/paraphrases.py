@@ -266,8 +266,8 @@ def _like(
         queries: Vectors of the queries, of shape (queries, dimensions).
         texts: The texts to search.
         embedder: The embedder that computes the vectors of the texts.
-        further: Vectors of the same shape as ``queries``, or None. A text is left out if it is clearly more
-            similar to the vector in this array than to that of the query.
+        further: A second vector for each query, in an array of the same shape, or None. A text is left out if
+            it is clearly more similar to the second vector than to the query.
 
     Yields:
         For each query a list of texts, the most similar first.

@@ -126,5 +126,5 @@ def train_detector(
 
 
 def _together(item: Pair) -> tuple[str, ...]:
-    """Return a key that a response shares only with its counterpart, if it was made by editing a graph."""
+    """Return a key. A response that was made by editing a graph shares it with its counterpart only."""
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

@@ -80,7 +80,7 @@ class DecoderReport(TrainingReport):
 def meanings_of(
     store: Store, selection: Selection | None = None, *, gold_only: bool = False
 ) -> Iterator[Meaning]:
-    """Read the texts of a store with their graphs.
+    """Read the texts in a store together with their graphs.
 
     Args:
         store: The store.

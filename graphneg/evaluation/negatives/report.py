@@ -357,7 +357,7 @@ def check_page(out: Path, overwrite: bool) -> None:
 
     Args:
         out: The output file.
-        overwrite: Allow that the file exists.
+        overwrite: Accept an existing file, which will be replaced.
     """
     check_output(out, (".html",), "; --json prints the figures")
     check_new(out, overwrite)
