@@ -1,9 +1,9 @@
 """Correlate the scores of a metric with human ratings of dialogues and responses.
 
-The module reads the rating files of DSTC9, FED and DSTC10. Scores come from a scorer or from a file that any
-program can write. `correlate` returns Pearson, Spearman and Kendall correlations for each rated quality, with
-95% bootstrap intervals. `compare` tests whether one scorer agrees better with people than another on the same
-items.
+The module reads the rating files of DSTC9, FED and DSTC10. Scores come from a scorer of this package, or from
+a file of another program. For each rated quality, `correlate` returns the Pearson, Spearman and Kendall
+correlations with 95% bootstrap intervals. `compare` tests whether one scorer agrees better with people than
+another scorer does on the same items.
 
 Example:
     Three responses have the mean ratings 1.0, 2.0 and 3.0 for the quality "Specific". A scorer gives them
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 Level = Literal["turn", "dialogue"]
 LEVELS: tuple[Level, ...] = ("turn", "dialogue")
-"""The two kinds of rated items: a response in its context, and a whole dialogue."""
+"""The two kinds of rated items: a response after its context (``turn``), and a whole dialogue."""
 
 _ANNOTATIONS = "_anno.json"
 _CONTEXTS = "_ctx.txt"
 _RESPONSES = "_res.txt"
-# Values of a quality that was not rated.
+# Values that the rating files have in place of a missing rating.
 _UNRATED = (None, "N/A", "", [])
 
 
@@ -44,11 +44,11 @@ class Rated:
     """A response or a whole dialogue with its mean human ratings.
 
     Attributes:
-        id: The place of the item: file and position in the file, counted from 1.
-        turns: The context of the response, or the turns of the dialogue. A speaker is empty if the file does
-            not name one.
+        id: The file of the item and its position in the file, counted from 1: ``FILE:NUMBER``.
+        turns: The context of the response, or the turns of the dialogue. If the file does not name the
+            speaker of a turn, the speaker is an empty string.
         response: The rated response, or None if the whole dialogue was rated.
-        ratings: The mean rating by quality.
+        ratings: The mean rating of each quality, keyed by the name of the quality.
     """
 
     id: str
@@ -76,12 +76,12 @@ def read_ratings(paths: Sequence[str | Path]) -> list[Rated]:
       the form ``User: ...`` and ``System: ...``) and one number for each quality. ``N/A`` means that the
       quality was not rated.
     - FED (Mehri and Eskenazi 2020): a JSON list of objects with ``context``, ``annotations`` (a list of
-      numbers for each quality) and, for a rated turn, ``response``.
-    - DSTC10 (Zhao et al. 2020): ``NAME_anno.json`` beside ``NAME_ctx.txt`` and ``NAME_res.txt``, which have
-      one context and one response per line. Pass the path of ``NAME_anno.json``.
+      numbers for each quality) and, if a response was rated, ``response``.
+    - DSTC10 (Zhao et al. 2020): three files in the same folder. ``NAME_anno.json`` has the ratings,
+      ``NAME_ctx.txt`` one context per line, and ``NAME_res.txt`` one response per line. Pass the path of
+      ``NAME_anno.json``.
 
-    A file that cannot be read or has none of these formats raises `InputError` with the file and the
-    position.
+    Raises `InputError` with the file and position if a file cannot be read or has another format.
 
     Args:
         paths: The rating files.
@@ -102,11 +102,11 @@ def turn_texts(paths: Sequence[Path]) -> list[str]:
     """Return the texts of all turns in files of ratings or of negatives.
 
     Args:
-        paths: Rating files (``.json``) and files of negatives (``.jsonl``, ``.parquet``). The turns of a
-            negative are those of its original dialogue, before the edit.
+        paths: Rating files (``.json``) and files of negatives (``.jsonl``, ``.parquet``). Of a negative, the
+            turns of the dialogue before the edit are taken.
 
     Returns:
-        The texts in order, repetitions included.
+        The texts in the order of the files, including repetitions.
     """
     from graphneg.scorers.coherence import original_turns
 
@@ -125,7 +125,8 @@ def _read(path: Path) -> Iterator[Rated]:
     if not isinstance(value, list) or not value:
         raise InputError(f"{path}: expected a JSON list of rated dialogues, found {type(value).__name__}")
     places = [(f"{path}:{number}", item) for number, item in enumerate(value, 1)]
-    # A list of objects with "context" is FED or DSTC9, whatever the file is called.
+    # Objects with "context" show that a file has the format of FED or DSTC9, even if its name is that of a
+    # DSTC10 file.
     contexts = any(isinstance(item, dict) and "context" in item for item in value)
     if path.name.endswith(_ANNOTATIONS) and not contexts:
         return _aligned(path, places)
@@ -133,19 +134,19 @@ def _read(path: Path) -> Iterator[Rated]:
 
 
 def _object(value: Any, place: str) -> Rated:
-    """Parse one object of a DSTC9 or FED file; ``place`` is ``FILE:NUMBER``, counted from 1."""
+    """Parse one object of a DSTC9 or FED file; ``place`` is its file and number for error messages."""
     if not isinstance(value, dict) or not isinstance(value.get("context"), str):
         raise InputError(f'{place}: expected an object with a "context" of lines')
     turns = tuple(_turn(line.strip(), "") for line in value["context"].splitlines() if line.strip())
     if not turns:
         raise InputError(f'{place}: the "context" has no turns')
-    # FED rates turns and whole dialogues; only a rated turn has a response.
+    # FED has ratings of responses and of whole dialogues. Only the former have a "response".
     response = value.get("response")
     if response is not None and not isinstance(response, str):
         raise InputError(f'{place}: "response" is no text')
     ratings = value.get("annotations")
     if ratings is None:
-        # DSTC9 writes the qualities beside the other fields of the object.
+        # DSTC9 has no "annotations": each quality is a field of the object, with a number as its value.
         ratings = {name: item for name, item in value.items() if _is_number(item)}
     elif not isinstance(ratings, dict):
         raise InputError(f'{place}: "annotations" is no object of ratings by quality')
@@ -155,12 +156,12 @@ def _object(value: Any, place: str) -> Rated:
 
 
 def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rated]:
-    """Yield the responses of a DSTC10 triple of files."""
+    """Yield the rated responses of the three files of DSTC10."""
     base = path.name.removesuffix(_ANNOTATIONS)
     contexts, responses = (
         read_text(path.with_name(base + end)).splitlines() for end in (_CONTEXTS, _RESPONSES)
     )
-    # The three files are aligned by line.
+    # Rating number N belongs to line N of the two text files, so the numbers must be equal.
     if not len(contexts) == len(responses) == len(annotations):
         raise InputError(
             f"{path}: {len(annotations)} ratings, {len(contexts)} contexts and {len(responses)} responses; "
@@ -175,13 +176,13 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
 def _turn(line: str, speaker: str) -> Turn:
     """Split a line into speaker and text; ``speaker`` is the default if the line names none."""
     named, colon, text = line.partition(":")
-    # In "Note: it rains", the part before the colon is no speaker. Only the speakers of the two corpora
-    # count.
+    # A colon may be part of the text, as in "Note: it rains". The files name only the speakers "User" and
+    # "System".
     return Turn(named, text.strip()) if colon and named in ("User", "System") else Turn(speaker, line)
 
 
 def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:
-    """Return the mean rating of each quality, ignoring annotators who gave none."""
+    """Return the mean rating of each quality over the annotators who rated it."""
     means: dict[str, float] = {}
     for name, value in ratings.items():
         if value in _UNRATED:
@@ -189,7 +190,7 @@ def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:
         numbers = [item for item in (value if isinstance(value, list) else [value]) if item not in _UNRATED]
         if not numbers or not all(map(_is_number, numbers)):
             raise InputError(f'{place}: "{name}": expected numbers, found {value!r:.60}')
-        # Annotators without an answer are left out; they do not count as 0.
+        # Missing ratings were removed above, so that they do not count as 0.
         means[name] = sum(numbers) / len(numbers)
     if not means:
         raise InputError(f"{place}: no quality is rated")
@@ -201,14 +202,15 @@ def _is_number(value: Any) -> bool:
 
 
 def only(rated: Sequence[Rated], names: Sequence[str]) -> list[Rated]:
-    """Restrict rated items to some qualities.
+    """Remove the ratings of all qualities except for the named ones.
 
     Args:
         rated: The rated items.
         names: The qualities to keep. If empty, all qualities are kept.
 
     Returns:
-        The same items in the same order. An item without any of the qualities has no ratings.
+        Copies of the items in the same order. An item that is not rated for any of the qualities has no
+        ratings.
 
     Raises:
         InputError: No item is rated for one of the qualities.
@@ -243,7 +245,7 @@ class Coefficient:
         value: The coefficient, from -1 to 1.
         low: Lower end of the 95% bootstrap interval.
         high: Upper end of the 95% bootstrap interval.
-        p: Two-sided p-value of the test for no correlation; 1 if the scores or ratings are constant.
+        p: Two-sided p-value of the test of no correlation; 1 if all scores or all ratings are equal.
     """
 
     value: float
@@ -254,7 +256,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """The correlations of one scorer with one quality.
+    """The correlations between the scores of one scorer and the ratings of one quality.
 
     Attributes:
         quality: The rated quality.
@@ -275,7 +277,7 @@ class Correlation:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference between two scorers in Spearman's correlation with one quality.
+    """The difference between two scorers in their Spearman correlation with the ratings of one quality.
 
     Attributes:
         quality: The rated quality.
@@ -284,7 +286,8 @@ class Difference:
         value: Spearman's correlation of the first scorer minus that of the second.
         low: Lower end of the 95% bootstrap interval.
         high: Upper end of the 95% bootstrap interval.
-        p: Twice the share of resamples without a difference in the observed direction, at most 1.
+        p: Two-sided p-value of the bootstrap: twice the share of bootstrap samples in which the difference is
+            zero or has the opposite sign, at most 1.
     """
 
     quality: str
@@ -297,20 +300,21 @@ class Difference:
 
 
 def counts(rated: Iterable[Rated]) -> dict[str, list[float]]:
-    """Return the lengths of rated items as two baseline scorers.
+    """Return the lengths of rated items as the scores of two baselines.
 
-    A scorer that correlates with human ratings no better than these baselines may have learned nothing but
+    If a scorer correlates with human ratings no better than these baselines, it may have learned nothing but
     length.
 
     Args:
         rated: The rated items.
 
     Returns:
-        Two lists of scores, one score per item. ``word count`` is the number of words of the response, or of
-        the whole dialogue if that was rated. ``turn count`` is the number of turns, the response included.
+        Two lists with one score per item, keyed by the name of the baseline. ``word count`` is the number of
+        words of the response, or of the whole dialogue if that was rated. ``turn count`` is the number of
+        turns, including the response.
     """
     items = list(rated)
-    # A rated dialogue has no response, so all of its words count.
+    # If the whole dialogue was rated, count the words of all turns.
     words = [item.said if item.response is None else (item.response,) for item in items]
     return {
         "word count": [float(sum(word_count(turn.text) for turn in turns)) for turns in words],
@@ -323,25 +327,25 @@ def correlate(
 ) -> list[Correlation]:
     """Correlate scores with each rated quality, separately for responses and whole dialogues.
 
-    Items without a rating of a quality are left out of its correlation. Intervals are percentiles over
-    bootstrap samples of the items. Scores that do not fit the ratings, or fewer than three items rated for
-    every quality, raise `InputError`.
+    An item that is not rated for a quality is ignored in the correlation with that quality. Intervals are
+    percentiles over bootstrap samples of the items. Raises `InputError` if the number of scores differs from
+    the number of items, or if no quality is rated for at least three items of the same level.
 
     Args:
-        scores: One score per rated item, in order.
+        scores: One score per rated item, in the same order.
         rated: The rated items.
         resamples: Number of bootstrap samples.
-        seed: Seed of the bootstrap.
+        seed: Seed for drawing the bootstrap samples.
 
     Returns:
-        One row for each quality and level with at least three rated items.
+        One result for each quality and level with at least three rated items.
     """
     from scipy import stats
 
     tests: Any = ((_pearson, stats.pearsonr), (_spearman, stats.spearmanr), (_kendall, stats.kendalltau))
     found: list[Correlation] = []
     for quality, level, people, [own] in _resampled([scores], rated, resamples, seed):
-        # scipy warns of constant input and returns NaN, so the test is skipped there.
+        # For constant scores or ratings, scipy would warn and return NaN. Skip its test then.
         varied = not (_constant(own[0]) or _constant(people[0]))
         coefficients: list[Coefficient] = []
         for statistic, test in tests:
@@ -360,29 +364,31 @@ def compare(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Difference]:
-    """Compare two scorers with a paired bootstrap on the same items.
+    """Compare the correlations of two scorers with human ratings, by a paired bootstrap over the items.
 
-    Scores that do not fit the ratings, or fewer than three items rated for every quality, raise `InputError`.
+    Raises `InputError` if the number of scores differs from the number of items, or if no quality is rated
+    for at least three items of the same level.
 
     Args:
-        first: Scores of the first scorer, one per rated item, in order.
+        first: Scores of the first scorer, one per rated item, in the same order.
         second: Scores of the second scorer, in the same order.
         rated: The rated items.
         resamples: Number of bootstrap samples.
-        seed: Seed of the bootstrap.
+        seed: Seed for drawing the bootstrap samples.
 
     Returns:
-        One row for each quality and level with at least three rated items. A positive value means that the
-        first scorer has the higher Spearman correlation.
+        One difference for each quality and level with at least three rated items. A positive value means that
+        the first scorer has the higher Spearman correlation.
     """
     import numpy as np
 
     differences: list[Difference] = []
     for quality, level, people, [own, other] in _resampled([first, second], rated, resamples, seed):
-        # Spearman's correlation is Pearson's correlation of the ranks.
+        # Spearman's correlation is Pearson's correlation of the ranks, so rank the ratings only once.
         truth = _ranks(people)
         value, *gaps = (_pearson(_ranks(own), truth) - _pearson(_ranks(other), truth)).tolist()
-        # Count the resamples that contradict the observed direction; doubling makes the test two-sided.
+        # Take the share of bootstrap samples that contradict the observed direction. Doubling it makes the
+        # test two-sided.
         against = float(np.mean([(gap <= 0) if value > 0 else (gap >= 0) for gap in gaps])) if gaps else 1.0
         p = min(1.0, 2 * against)
         differences.append(Difference(quality, level, people.shape[1], value, *interval(gaps), p))
@@ -395,12 +401,12 @@ def _resampled(
     """Yield the ratings and scores of each quality and level with at least three rated items.
 
     Yields:
-        The quality, the level, the ratings and the scores of each scorer. Arrays have the shape (1 +
-        resamples, items). Row 0 has all items; each later row is one bootstrap sample.
+        The quality, the level, an array of ratings, and an array of scores for each scorer. The arrays have
+        the shape (1 + resamples, items). Row 0 has each item once; each later row is one bootstrap sample.
 
     Raises:
-        InputError: The number of scores differs from the number of items, or no quality has three rated
-            items.
+        InputError: The number of scores differs from the number of items, or no quality is rated for at least
+            three items of the same level.
     """
     import numpy as np
 
@@ -411,9 +417,10 @@ def _resampled(
     for name in qualities(rated):
         for level in LEVELS:
             at = [i for i, item in enumerate(rated) if item.level == level and name in item.ratings]
-            # Two items always have a correlation of 1 or -1, if any.
+            # A correlation of two items says nothing: it is always 1 or -1, or undefined.
             if len(at) >= 3:
-                # One array operation then computes the coefficient and all of its bootstrap samples.
+                # Put all items and all bootstrap samples into one array. Then one array operation computes
+                # the coefficient for each of them.
                 rows = np.vstack([np.arange(len(at)), resampled_items(len(at), resamples, seed)])
                 people = np.array([rated[i].ratings[name] for i in at], dtype=float)[rows]
                 columns = [np.array(column, dtype=float)[at][rows] for column in scores]
@@ -465,13 +472,13 @@ def read_scores(path: str | Path, expected: int) -> list[float]:
 
     Args:
         path: The file of scores.
-        expected: The number of scores that the file must contain.
+        expected: The number of scores that the file must have, which is the number of rated items.
 
     Returns:
         The scores in the order of the file.
 
     Raises:
-        InputError: A line has no number, or the number of scores differs from ``expected``.
+        InputError: A line does not have a number, or the number of scores differs from ``expected``.
     """
     path = Path(path)
     scores: list[float] = []

@@ -1,13 +1,14 @@
 """Cross-validate a contradiction detector by leaving out one response generator at a time.
 
-A detector should find contradictions of response generators that it has not seen in training. For each
-generator, `cross_validate` trains a detector on the responses of the other generators, on graph-made
-responses, or on both. It then tests the detector on the responses of the generator that was left out.
-Training and test share no context.
+A response generator is a model or program that writes responses. A detector should also find contradictions
+in the responses of generators that it has not seen in training. For each generator, `cross_validate` trains a
+detector on labelled responses of the other generators, on responses that were made by editing graphs
+(graph-made responses), or on both. It then tests the detector on the responses of the generator that was left
+out. No context occurs both in training and in testing.
 
 Example:
-    Labelled responses of the generators "blender", "dialogpt" and "plato" give three folds. The first fold
-    trains on the responses of "dialogpt" and "plato" and tests on those of "blender".
+    Labelled responses of the generators "blender", "dialogpt" and "plato" give three folds. In the first
+    fold, a detector is trained on the responses of "dialogpt" and "plato", and tested on those of "blender".
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ class Fold:
 
     Attributes:
         generator: The generator that is left out of training.
-        train: Responses of the other generators to train on.
-        test: The responses of ``generator``.
-        left_out: Number of responses of other generators that were excluded because they share a context, its
-            earlier utterance or their own text with a test response.
+        train: The responses of the other generators that are used for training.
+        test: The responses of ``generator``, which are used for testing.
+        left_out: Number of responses of other generators that are not used for training, because a test
+            response has the same context, or their earlier utterance or response occurs in the test data.
     """
 
     generator: str
@@ -57,10 +58,11 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
         labelled: Labelled responses of several generators.
 
     Returns:
-        The folds, sorted by the name of the generator. Training and test of a fold share no context.
+        The folds, sorted by the name of the generator. No context occurs both in training and in testing.
 
     Raises:
-        InputError: There are fewer than two generators, or a fold has only one class to train on.
+        InputError: There are fewer than two generators, or the training responses of a fold have only one
+            class.
     """
     generators = sorted({response.generator for response in labelled})
     if len(generators) < 2:
@@ -72,7 +74,7 @@ def leave_one_out(labelled: Sequence[Labelled]) -> list[Fold]:
         test = tuple(response for response in labelled if response.generator == name)
         others = [response for response in labelled if response.generator != name]
         texts, contexts = tested_texts(test), {context_key(response.context) for response in test}
-        # The same context or response in training would leak the answer, so such responses are dropped.
+        # A detector could memorise a test context or test response that occurs in training, so remove those.
         train = tuple(
             response
             for response in others
@@ -91,15 +93,13 @@ def tested_texts(test: Iterable[Labelled]) -> frozenset[str]:
         test: The responses that a detector is tested on.
 
     Returns:
-        The earlier utterances and the responses, normalised with `match_key`.
+        The texts of the earlier utterances and of the responses, normalised with `match_key`.
     """
     return frozenset(match_key(text) for response in test for text in (response.said, response.response))
 
 
 TrainingSource = Literal["labelled", "made", "both"]
-"""The training data: human-labelled responses, graph-made responses, or graph-made ones followed by labelled
-ones.
-"""
+"""The training data: labelled responses, graph-made responses, or first graph-made and then labelled ones."""
 SOURCES: tuple[TrainingSource, ...] = ("labelled", "made", "both")
 _DONE = "trained.json"
 
@@ -114,10 +114,10 @@ class DetectorSettings:
         epochs: Number of epochs on labelled responses.
         made_epochs: Number of epochs on graph-made responses.
         max_tokens: Maximum length of the input in tokens.
-        frozen: Parts of the encoder that are not trained, as in `ContradictionDetector.new`.
-        dropout: Dropout rate, as in `ContradictionDetector.new`.
-        device: The torch device, or None to choose one.
-        offline: Do not download models.
+        frozen: Prefixes of the names of parameters that are not trained, such as ``embeddings``.
+        dropout: Dropout rate, or None for the rate of the encoder.
+        device: The torch device, or None to choose one automatically.
+        offline: Use local files only, and do not download models.
         arguments: Keyword arguments of ``transformers.TrainingArguments``.
     """
 
@@ -136,11 +136,12 @@ class CrossValidation:
     """The result of a cross-validation.
 
     Attributes:
-        source: The training data that was used.
+        source: The kind of training data that was used.
         folds: The folds, sorted by generator.
-        tested: The test responses of all folds.
-        scores: The score of each test response, by a detector that was not trained on its generator.
-        detection: Detection measures by generator, and their means.
+        tested: The test responses of all folds, in the order of the folds.
+        scores: The score of each test response, in the same order. It comes from a detector that was not
+            trained on responses of the same generator.
+        detection: The detection measures of each generator, and their means.
     """
 
     source: TrainingSource
@@ -164,20 +165,21 @@ def cross_validate(
 ) -> CrossValidation:
     """Train and test a detector once for each response generator.
 
-    No graph-made response that shares a text with ``labelled`` is used for training. Finished detectors are
-    kept in ``folder``. A call with the same arguments continues where an earlier call stopped.
+    A graph-made response is not used for training if its text or its earlier utterance occurs in
+    ``labelled``. Trained detectors are kept in ``folder``. If a run was interrupted, a call with the same
+    arguments continues it.
 
     Args:
         labelled: Labelled responses of at least two generators.
-        encoder: The name or folder of the pretrained encoder.
-        folder: The folder for trained detectors.
-        source: What to train on: ``labelled`` (responses of the other generators), ``made`` (graph-made
-            responses), or ``both`` (graph-made responses first).
+        encoder: Path or Hugging Face hub id of the pretrained encoder.
+        folder: The output folder for trained detectors.
+        source: The training data: ``labelled`` (labelled responses of the other generators), ``made``
+            (graph-made responses), or ``both`` (first graph-made responses, then labelled ones).
         made: Graph-made responses. Required unless ``source`` is ``labelled``.
-        settings: Training settings.
-        seed: Seed for training and for the bootstrap.
+        settings: The settings for training, or None for the defaults.
+        seed: Seed for training and for drawing bootstrap samples.
         resamples: Number of bootstrap samples for the intervals.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the training steps.
 
     Returns:
         The scores of all test responses and the detection measures.
@@ -189,23 +191,23 @@ def cross_validate(
         raise InputError(f"source {source!r}: choose one of {', '.join(SOURCES)}")
     if source != "labelled" and not made:
         raise InputError(f"source {source!r} needs graph-made responses")
-    # Check before training, which can take hours.
+    # Training can take hours. Check now that the measures can be computed afterwards.
     check_classes(labelled)
     folds = leave_one_out(labelled)
     settings = settings or DetectorSettings()
     trained = partial(_trained, Path(folder), settings, seed, progress)
     start: str | Path = encoder
     if source != "labelled":
-        # Graph-made responses do not depend on the fold: one detector, trained on none of the tested texts,
-        # serves as the start of all folds.
+        # Graph-made responses are the same for all folds. So one detector is trained on them, without any
+        # text of the labelled responses, and serves as the starting point of all folds.
         start = trained("made", start, pairs_of(made), settings.made_epochs, tested_texts(labelled))
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
-        # A detector that sees graph-made responses only is the same for all folds.
+        # If only graph-made responses are used, that detector is the final one for all folds.
         if source != "made":
-            # Replace characters that a file system may refuse. The hash keeps two generators apart whose
-            # names become equal.
+            # Name the folder of the detector after the generator. Replace characters that a file system may
+            # refuse. Add a hash, because two names may become equal by the replacement.
             name = (
                 f"{re.sub(r'[^A-Za-z0-9-]+', '-', fold.generator)[:40]}.{fingerprint([fold.generator])[:6]}"
             )
@@ -228,11 +230,12 @@ def _trained(
     epochs: int,
     held_out: Collection[str] = (),
 ) -> Path:
-    """Train a detector from ``start``, unless the folder already has it, and return its path."""
+    """Train a detector that starts from ``start``, unless ``folder`` has it already; return its path."""
     out = folder / name
     facts = [
         str(start),
-        # The start may be a detector that was trained here: train again if it changed.
+        # The starting point may be a detector that was trained before. If it was trained again since then,
+        # its fingerprint differs, and this detector is trained again, too.
         noted_fingerprint(Path(start) / _DONE),
         epochs,
         seed,
@@ -240,11 +243,12 @@ def _trained(
         sorted(held_out),
     ]
     examples = [[*pair.context, pair.response, pair.label, pair.weight] for pair in pairs]
-    # The note holds a fingerprint of everything that the training depends on, its data included.
+    # When training is finished, a file with a fingerprint of everything that it depends on is written. If the
+    # file exists and has the same fingerprint, the detector in the folder can be used as it is.
     done = RunNote(out / _DONE, fingerprint([*facts, examples]))
     if done.state == "same":
         return out
-    # While training runs, no note may claim that it is finished.
+    # Remove the file of an earlier training, so that an interrupted training is not taken for a finished one.
     done.remove()
     detector = ContradictionDetector.new(
         start,

@@ -1,14 +1,14 @@
-"""Evaluate a decoder, which writes the text of an AMR graph.
+"""Evaluate a decoder, which generates text from AMR graphs.
 
-Texts are compared with human references by BLEU and chrF (package ``sacrebleu``). They are also parsed back
-into AMR and compared with the input graphs by Smatch, which shows whether the meaning was kept. The parser
-makes errors, too. Therefore the references are parsed back as well: their Smatch is about the highest value
-that a decoder can reach.
+The generated texts are compared with human reference texts by BLEU and chrF (package ``sacrebleu``). They are
+also parsed, and the parses are compared with the input graphs by Smatch, which shows whether the meaning was
+kept. The parser makes errors, too. Therefore the reference texts are parsed as well: their Smatch is about
+the highest value that a decoder can reach.
 
 Example:
-    For the graph ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))`` a decoder writes "The boy wants
-    to go." The reference is "The boy wants to leave." BLEU and chrF compare the two texts. Smatch compares
-    the graph with a parse of "The boy wants to go."
+    For the graph ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))``, a decoder generates "The boy
+    wants to go." The reference is "The boy wants to leave." BLEU and chrF compare the two texts. Smatch
+    compares the graph with a parse of "The boy wants to go."
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from graphneg.progress import NoProgress, Progress
 
 # Number of bootstrap samples for the intervals of Smatch.
 RESAMPLES = 1000
-# Graphs per call of the decoder, which is also the step of the progress bar.
+# Number of graphs that are decoded in one call. After each call, the progress display is updated.
 _BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
 class TextScores:
-    """Scores of the texts for a set of graphs.
+    """The scores of the texts that were generated from a set of graphs.
 
-    A graph without a text counts as one with an empty text.
+    If the decoder refused a graph, its text counts as empty.
 
     Attributes:
         pairs: Number of graphs.
         bleu: Corpus BLEU, 0 to 100.
         chrf: Corpus chrF, 0 to 100.
-        smatch: Smatch of the parsed texts against the graphs.
-        reasons: Number of graphs without a text, by reason code.
+        smatch: Smatch between the graphs and the parses of the texts.
+        reasons: Number of graphs that the decoder refused, keyed by the code of the reason.
     """
 
     pairs: int
@@ -59,12 +59,12 @@ class TextScores:
 
 @dataclass(frozen=True, slots=True)
 class DecoderScores:
-    """Scores of a decoder and, as an upper bound, of the references.
+    """The scores of a decoder and, as an upper bound, of the reference texts.
 
     Attributes:
-        decoder: Scores of the texts that the decoder wrote.
+        decoder: Scores of the texts that the decoder generated.
         references: Scores of the reference texts.
-        parser: The name of the parser that parsed both back.
+        parser: The name of the parser that parsed the texts.
     """
 
     decoder: TextScores
@@ -72,7 +72,7 @@ class DecoderScores:
     parser: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the scores as plain values for JSON."""
+        """Return the scores as a dict that can be written as JSON."""
         return asdict(self)
 
 
@@ -98,7 +98,7 @@ def read_pairs(path: str | Path) -> list[tuple[AmrGraph, str]]:
         Pairs of a graph and its text, in the order of the file.
 
     Raises:
-        InputError: A graph is malformed or has no text.
+        InputError: A graph is malformed, or it has no text in its metadata.
     """
     pairs: list[tuple[AmrGraph, str]] = []
     for line, id, block in file_blocks(path):
@@ -120,18 +120,18 @@ def evaluate_decoder(
     *,
     progress: Progress | None = None,
 ) -> DecoderScores:
-    """Decode each graph and score the texts.
+    """Generate a text from each graph, and score the texts.
 
-    Missing packages raise `InputError` as in `check_packages`.
+    Raises `InputError` if a package is missing; see `check_packages`.
 
     Args:
         decoder: The decoder to evaluate.
         pairs: Graphs with their reference texts.
-        trip: Parses texts back and compares the parses with the graphs.
-        progress: Receives progress updates.
+        trip: The round trip, which parses texts and compares the parses with the graphs.
+        progress: Progress display; advanced by the number of graphs decoded.
 
     Returns:
-        The scores of the decoder's texts and of the references.
+        The scores of the generated texts and of the reference texts.
     """
     bar = progress or NoProgress()
     check_packages()
@@ -143,7 +143,8 @@ def evaluate_decoder(
         bar.advance(len(some))
     bar.finish()
     graphs, references = [graph for graph, _ in pairs], [(text,) for _, text in pairs]
-    # Score the references as if a decoder had written them. Their Smatch shows the errors of the parser.
+    # Score the references as if a decoder had generated them. Their Smatch shows how many errors the parser
+    # makes.
     own = [Decoded(text) for _, text in pairs]
     return DecoderScores(
         score_texts(written, graphs, references, trip),
@@ -158,34 +159,35 @@ def score_texts(
     references: Sequence[Sequence[str]],
     trip: RoundTrip,
 ) -> TextScores:
-    """Score texts of graphs against references and by parsing them back.
+    """Score generated texts: compare them with reference texts, and their parses with the graphs.
 
-    Missing packages raise `InputError` as in `check_packages`.
+    Raises `InputError` if a package is missing; see `check_packages`.
 
     Args:
-        written: The decoded texts, one per graph.
-        graphs: The graphs that the texts express.
+        written: The generated texts, one per graph. A text is None if the decoder refused the graph.
+        graphs: The graphs that the texts were generated from.
         references: One or more reference texts per graph.
-        trip: Parses texts back and compares the parses with the graphs.
+        trip: The round trip, which parses texts and compares the parses with the graphs.
 
     Returns:
-        BLEU, chrF, Smatch, and the counts of missing texts.
+        BLEU, chrF, Smatch, and the number of refused graphs.
     """
     check_packages()
     import sacrebleu
 
-    # Leaving these graphs out would reward a decoder for refusing difficult ones.
+    # Score a refused graph as an empty text. Otherwise, a decoder could improve its scores by refusing
+    # difficult graphs.
     texts = [one.text or "" for one in written]
-    # sacrebleu wants one list per reference rank: all first references, all second references, and so on,
-    # with None for a missing one.
+    # sacrebleu expects a list with the first references of all graphs, a list with the second references, and
+    # so on. None stands for a missing reference.
     streams = list(zip_longest(*references))
     tallies = trip.tallies([(graph, one.text) for graph, one in zip(graphs, written, strict=True)])
     return TextScores(
         len(graphs),
-        # force=True silences the warning about texts that end in a blank and a full stop.
+        # sacrebleu warns that texts may be tokenized if many end in " ." With force=True, it does not.
         sacrebleu.corpus_bleu(texts, streams, force=True).score,
         sacrebleu.corpus_chrf(texts, streams).score,
         measured(tallies, RESAMPLES, 0),
-        # A reason is "code: details"; only the code is counted.
+        # A reason has the form "code: details". Count the codes only.
         dict(Counter((one.reason or "").partition(":")[0] for one in written if one.text is None)),
     )

@@ -1,7 +1,8 @@
 """Measure how well a detector finds contradictory responses.
 
-The input is a list of labelled responses and one score per response. The output is a row of measures for each
-response generator and a row of means, all with bootstrap intervals.
+The input is a list of labelled responses and one score per response. The output has the measures for the
+responses of each generator (a model or program that writes responses) and the means over the generators, all
+with bootstrap intervals.
 
 Example:
     The labels 1, 1, 0, 0 and the scores 0.9, 0.4, 0.3, 0.1 give, at the threshold 0.5, an accuracy of 0.75, a
@@ -27,16 +28,16 @@ MEASURES = ("accuracy", "balanced_accuracy", "f1", "auc")
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """Detection measures on the responses of one generator.
+    """The detection measures on the responses of one generator.
 
     Attributes:
-        generator: The response generator, or ``mean``.
+        generator: The name of the generator, or ``mean`` for the means over all generators.
         responses: Number of responses.
-        contradictory: Number of contradictory responses.
+        contradictory: Number of responses that are labelled as contradictory.
         accuracy: Share of responses that are classified correctly.
-        balanced_accuracy: Mean of the accuracies on the two classes.
-        f1: F1 of the contradictory class.
-        auc: Area under the ROC curve; a tie counts as half.
+        balanced_accuracy: Mean of the accuracies on contradictory and on other responses.
+        f1: F1 score of the contradictory class.
+        auc: Area under the ROC curve. Equal scores of a contradictory and another response count as half.
     """
 
     generator: str
@@ -50,25 +51,25 @@ class Detected:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Detection measures by generator, and their means.
+    """The detection measures of each generator, and their means.
 
     Attributes:
-        generators: One row per response generator.
-        mean: Unweighted means over the generators; its counts are sums.
+        generators: The measures of each generator.
+        mean: The unweighted means over the generators. Its numbers of responses are sums.
     """
 
     generators: Sequence[Detected]
     mean: Detected
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """Return one plain dict per generator and one for the mean, for JSON."""
+        """Return one dict per generator, and a last one for the means, which can be written as JSON."""
         names = [field.name for field in fields(Detected)]
         rows = [{name: getattr(figures, name) for name in names} for figures in (*self.generators, self.mean)]
         return [{**row, **{name: row[name]._asdict() for name in MEASURES}} for row in rows]
 
 
 def check_classes(labelled: Iterable[Labelled]) -> None:
-    """Check that each generator has contradictory and consistent responses.
+    """Check that each generator has both contradictory and consistent responses.
 
     Args:
         labelled: Labelled responses.
@@ -92,17 +93,18 @@ def detection(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Detection:
-    """Compute detection measures from scores.
+    """Compute detection measures from the scores of labelled responses.
 
-    Intervals are percentiles over bootstrap samples of a generator's responses. For the mean, each bootstrap
-    sample resamples the responses of all generators. A generator with only one class raises `InputError`.
+    Intervals are percentiles over bootstrap samples. The responses of each generator are resampled
+    separately. The intervals of the means come from averaging the measures of all generators in each sample.
+    Raises `InputError` if all responses of a generator have the same label.
 
     Args:
         labelled: Labelled responses.
-        scores: One score per response, in order; higher means more contradictory.
-        threshold: Scores at or above this threshold count as contradictory.
+        scores: One score per response, in the same order. A higher score means more contradictory.
+        threshold: Responses with a score at or above this threshold count as contradictory.
         resamples: Number of bootstrap samples.
-        seed: Seed of the bootstrap.
+        seed: Seed for drawing the bootstrap samples.
 
     Returns:
         The measures of each generator, and their means.
@@ -115,7 +117,8 @@ def detection(
     if len(scores) != len(labelled):
         raise InputError(f"{len(scores)} scores for {len(labelled)} responses: give one for each, in order")
     check_classes(labelled)
-    # One generator for all response generators, so that their samples are independent.
+    # Use one random generator for all samples. If it were seeded again for each response generator, their
+    # samples would not be independent.
     random = np.random.default_rng(seed)
     detected: list[Detected] = []
     wholes: list[list[float]] = []
@@ -125,7 +128,8 @@ def detection(
         labels = np.array([labelled[index].label for index in at])
         own = np.array([scores[index] for index in at], dtype=float)
         draws = resampled_items(len(at), resamples, random)
-        # A sample may have one class only. Its measures are NaN, which the percentiles ignore.
+        # In a bootstrap sample, one of the two classes may be missing. Its measures are then NaN, and are
+        # ignored when the percentiles are computed.
         rows = [_figures(labels[draw], own[draw], threshold) for draw in draws]
         wholes.append(_figures(labels, own, threshold))
         drawn.append(np.array(rows).reshape(resamples, len(MEASURES)))
@@ -134,14 +138,14 @@ def detection(
         "mean",
         sum(figures.responses for figures in detected),
         sum(figures.contradictory for figures in detected),
-        # Unweighted: a generator with many responses must not dominate.
+        # The mean is not weighted, so that a generator with many responses does not dominate.
         *_estimates(np.mean(wholes, axis=0), np.mean(drawn, axis=0)),
     )
     return Detection(detected, mean)
 
 
 def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> list[float]:
-    """Return the measures of responses, or NaN for all of them if only one class is present."""
+    """Return the measures in the order of `MEASURES`, or NaN for each if only one class is present."""
     import numpy as np
 
     held, dropped = labels == 1, labels == 0
@@ -158,10 +162,10 @@ def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> li
 
 
 def _estimates(figures: Iterable[float], drawn: NDArray[Any]) -> list[Estimate]:
-    """Return each measure with its interval; ``drawn`` is (resamples, measures)."""
+    """Return each measure with its interval; ``drawn`` has the shape (resamples, measures)."""
     import numpy as np
 
     values = np.array(figures, dtype=float)
-    # Without resamples, or if each sample has one class only, there are no draws to take an interval from.
+    # There may be no samples, or each may have one class only. The interval then has the value as both ends.
     low, high = (values, values) if np.isnan(drawn).all() else percentile_interval(drawn)
     return [Estimate(*map(float, three)) for three in zip(values, low, high, strict=True)]

@@ -1,12 +1,13 @@
-"""Measure how well a ranker separates right responses from wrong ones, by kind of negative.
+"""Measure how well a ranker separates correct responses from negatives, for each kind of negative.
 
-The input is a list of contexts with right and wrong responses, and the scores of a ranker. The output is one
-row of measures (accuracy, AUC, recall at 1 and others) for each kind of negative: for each generator or
-recipe, each transform, and each error category.
+The input is a list of contexts with correct and wrong responses, and the scores that a ranker gives them. The
+output has one set of measures (accuracy, AUC, recall at 1 and others) for each kind of negative: for each
+generator or recipe, for each transform, and for each error category.
 
 Example:
-    A context has the right responses R1 (score 0.9) and R2 (0.4) and the wrong response W (0.6). R1 is ranked
-    first and R2 second, so recall at 1 is 0.5 and the mean reciprocal rank is 0.75.
+    A context has the correct responses R1 (score 0.9) and R2 (0.4) and the wrong response W (0.6). Each
+    correct response is ranked among the wrong ones: R1 has the rank 1, and R2 the rank 2. So recall at 1 is
+    0.5 and the mean reciprocal rank is 0.75.
 """
 
 from __future__ import annotations
@@ -38,33 +39,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORM = DAILYDIALOG_PP
-"""The loader that reads contexts with right and wrong responses."""
-# Contexts per call of the ranker, which is also the step of the progress bar.
+"""The name of the loader for files of contexts with correct and wrong responses (DailyDialog++)."""
+# Number of contexts that are scored in one call. After each call, the progress display is updated.
 _STEP = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Measures for one kind of negative.
+    """The measures for one kind of negative.
 
-    A tie between a right and a wrong response counts as an error in every measure except `auc`, where it
-    counts as half.
+    If a correct and a wrong response have equal scores, this counts as an error in every measure except
+    `auc`, where it counts as half an error.
 
     Attributes:
-        kind: The name of a generator, recipe, kind of response, transform or category.
-        contexts: Number of contexts with right responses and with negatives of this kind.
-        positives: Number of right responses.
-        negatives: Number of wrong responses of this kind. A negative with several transforms or categories
-            counts for each.
-        accuracy: Share of responses on the correct side of the threshold.
-        balanced_accuracy: Mean of the accuracies on right and on wrong responses.
-        auc: Area under the ROC curve, over all pairs of a right and a wrong response, of the same or of
-            different contexts.
-        recall_at_1: Share of right responses that score higher than every negative of their context.
-        mrr: Mean reciprocal rank of right responses among the negatives of their context.
-        matched_accuracy: Share of negatives that score lower than the right response of their context that is
-            closest in length. It shows what remains if length gives nothing away.
-        by: What `kind` names: ``source``, ``transform`` or ``category``.
+        kind: The kind of negative: the name of a source (a generator, a recipe, or a kind of response that
+            the file names), of a transform or of an error category.
+        contexts: Number of contexts that have both correct responses and negatives of this kind.
+        positives: Number of correct responses in these contexts.
+        negatives: Number of negatives of this kind. A negative with several transforms or categories counts
+            for each of them.
+        accuracy: Share of responses whose score is on the correct side of the threshold.
+        balanced_accuracy: Mean of the accuracies on correct and on wrong responses.
+        auc: Area under the ROC curve. It compares each correct response with each negative, including those
+            of other contexts.
+        recall_at_1: Share of correct responses that score higher than all negatives of their context.
+        mrr: Mean reciprocal rank of a correct response among the negatives of its context.
+        matched_accuracy: Share of negatives that score lower than the correct response whose length is
+            closest to theirs. It shows how well the ranker does when length is no clue.
+        by: What `kind` is the name of: ``source``, ``transform`` or ``category``.
     """
 
     kind: str
@@ -85,18 +87,19 @@ def rank(
 ) -> list[Ranked]:
     """Compute the ranking measures for each kind of negative.
 
-    Contexts without a right response, or without a negative of a kind, are left out for that kind.
+    The measures for a kind use only the contexts that have both correct responses and negatives of this kind.
 
     Args:
-        contexts: Contexts with right and wrong responses.
-        scores: For each context, one score per response, in the order of ``responses``.
-        threshold: Scores above it count as right, scores below it as wrong.
+        contexts: Contexts with correct and wrong responses.
+        scores: For each context, one score per response, in the order of ``Choices.responses``.
+        threshold: A response with a score above the threshold is predicted to be correct, one with a score
+            below it to be wrong.
 
     Returns:
-        One row per kind: sources first, then transforms, then categories.
+        The measures for each kind: sources first, then transforms, then categories.
 
     Raises:
-        InputError: The number of scores differs from the number of responses, or no context has both right
+        InputError: The number of scores differs from the number of responses, or no context has both correct
             and wrong responses.
     """
     for context, own in zip(contexts, scores, strict=True):
@@ -104,7 +107,7 @@ def rank(
             raise InputError(f"{context.id}: {len(own)} scores for {len(context.responses)} responses")
     parts = {key for context in contexts for key in context.parts}
     kinds = [(SOURCE, kind) for kind in kinds_of(contexts)]
-    # Transforms come before categories.
+    # Sort transforms before categories, and each of them by name.
     kinds += sorted(parts, key=lambda part: (part[0] != TRANSFORM, part[1]))
     ranked = [_ranked(kind, by, contexts, scores, threshold) for by, kind in kinds]
     if not any(ranked):
@@ -113,13 +116,13 @@ def rank(
 
 
 def kinds_of(contexts: Iterable[Choices]) -> list[str]:
-    """Return the kinds of wrong responses in the contexts.
+    """Return the names of the sources of wrong responses in the contexts.
 
     Args:
-        contexts: Contexts with right and wrong responses.
+        contexts: Contexts with correct and wrong responses.
 
     Returns:
-        Each kind once, in order of first appearance.
+        The names without duplicates, in order of first appearance.
     """
     return list(dict.fromkeys(kind for context in contexts for kind in context.negatives))
 
@@ -127,17 +130,17 @@ def kinds_of(contexts: Iterable[Choices]) -> list[str]:
 def scores_of_kind(
     context: Choices, scores: Sequence[float], kind: str, by: str = SOURCE
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Split a context's scores into those of right responses and those of one kind of negative.
+    """Return the scores of a context's correct responses, and those of its negatives of one kind.
 
     Args:
-        context: A context with right and wrong responses.
-        scores: One score per response of the context.
+        context: A context with correct and wrong responses.
+        scores: One score per response of the context, in the order of ``Choices.responses``.
         kind: The kind of negative.
-        by: What ``kind`` names: ``source``, ``transform`` or ``category``.
+        by: What ``kind`` is the name of: ``source``, ``transform`` or ``category``.
 
     Returns:
-        The scores of the right responses, and the scores of the negatives. Both arrays are empty if one of
-        the two would be.
+        An array with the scores of the correct responses, and one with the scores of the negatives. If the
+        context lacks one of the two, both arrays are empty.
     """
     import numpy as np
 
@@ -150,10 +153,11 @@ def scores_of_kind(
 
 def _places(context: Choices, kind: str, by: str) -> Sequence[int]:
     """Return the indices of one kind of wrong response in the context's ``responses``."""
-    # Transforms and categories are stored with their indices; sources follow from the order of ``responses``.
+    # The indices for transforms and categories are stored. Those for sources follow from the order of
+    # ``responses``.
     if by != SOURCE:
         return context.parts.get((by, kind), ())
-    # ``responses`` lists the right responses first, then the wrong ones source by source.
+    # ``responses`` begins with the correct responses. The wrong responses follow, grouped by source.
     start = len(context.positives)
     for other, texts in context.negatives.items():
         if other == kind:
@@ -165,27 +169,26 @@ def _places(context: Choices, kind: str, by: str) -> Sequence[int]:
 def _ranked(
     kind: str, by: str, contexts: Sequence[Choices], scores: Sequence[Sequence[float]], threshold: float
 ) -> Ranked | None:
-    """Compute the measures for one kind of negative, or None if no context has any."""
+    """Compute the measures for one kind of negative; return None if no context can be used for it."""
     import numpy as np
 
     parts: list[tuple[NDArray[Any], ...]] = []
     for context, own in zip(contexts, scores, strict=True):
         right, wrong = scores_of_kind(context, own, kind, by)
         if len(right):
-            # Rank of each right response among the negatives, from 1. Negatives with an equal score rank
-            # before it.
+            # The rank of a correct response is 1 plus the number of negatives with a higher or equal score.
             places = (wrong >= right[:, None]).sum(axis=1) + 1
             lengths = (
                 np.array([len(text.split()) for text in texts])
                 for texts in (context.positives, [context.responses[at] for at in _places(context, kind, by)])
             )
-            # For each negative, the right response whose number of words is closest.
+            # For each negative, find the correct response whose number of words is closest to its own.
             nearest = np.abs(np.subtract.outer(*lengths)).argmin(axis=0)
             parts.append((right, wrong, places, right[nearest] > wrong))
     if not parts:
         return None
     right, wrong, places, matched = (np.concatenate(column) for column in zip(*parts, strict=True))
-    # A score equal to the threshold is an error for both classes.
+    # A score that equals the threshold is an error, whether the response is correct or wrong.
     held, refused = (right > threshold), (wrong < threshold)
     return Ranked(
         kind=kind,
@@ -207,9 +210,10 @@ class Tested:
     """The contexts that rankers are tested on.
 
     Attributes:
-        choices: The contexts with their right and wrong responses.
-        right_only: Number of contexts that were left out because they have no wrong response.
-        unusable: Number of responses that `graphneg.datasets.groups.usable` left out.
+        choices: The contexts with their correct and wrong responses.
+        right_only: Number of contexts that were skipped because they have no wrong response.
+        unusable: Number of responses that `graphneg.datasets.groups.usable` removed: empty responses, and
+            negatives that equal a correct response to the same context.
     """
 
     choices: list[Choices]
@@ -218,14 +222,14 @@ class Tested:
 
 
 def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[Choices]:
-    """Return the contexts that `read_tested` reads.
+    """Read test contexts as `read_tested` does, and return the contexts only.
 
     Args:
-        paths: Files of contexts or of negatives.
-        limit: Maximum number of contexts.
+        paths: Files in the DailyDialog++ format, or files of negatives.
+        limit: Maximum number of contexts, or None for all.
 
     Returns:
-        The contexts with right and wrong responses.
+        The contexts with correct and wrong responses.
     """
     return read_tested(paths, limit).choices
 
@@ -233,22 +237,23 @@ def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[
 def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Tested:
     """Read test contexts from files in the DailyDialog++ format and from files of negatives.
 
-    Contexts in the DailyDialog++ format (Sai et al. 2020) come first, then those of files of negatives and
-    positives (``.jsonl``, ``.parquet``), in order of first appearance. The kind of a wrong response is its
-    ``source`` as the loader names it, or its recipe or generator. In files of negatives, the original of an
-    edited response counts as right, and contexts without a wrong response are left out. A file that cannot be
-    read raises `InputError`.
+    The result begins with the contexts in the DailyDialog++ format (Sai et al. 2020). Those from files of
+    negatives (``.jsonl``, ``.parquet``) follow, in order of first appearance. In the DailyDialog++ format,
+    the file names the source of a wrong response; in a file of negatives, the source is the recipe or
+    generator. The original of an edited response in a file of negatives counts as a correct response.
+    Contexts in such a file are skipped if they have no wrong response. Raises `InputError` if a file cannot
+    be read.
 
     Args:
         paths: Files in either format.
-        limit: Maximum number of contexts, over all files.
+        limit: Maximum number of contexts over all files, or None for all.
 
     Returns:
-        The contexts, and counts of what was left out.
+        The contexts, and the numbers of skipped contexts and responses.
 
     Raises:
-        InputError: A context in the DailyDialog++ format lacks right or wrong responses, or the files hold no
-            context.
+        InputError: A context in the DailyDialog++ format lacks correct or wrong responses, or the files have
+            no context.
     """
     ours = [path for path in paths if holds_negatives(path)]
     choices: list[Choices] = []
@@ -266,13 +271,14 @@ def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Tested
 
 
 def holds_negatives(path: str | Path) -> bool:
-    """Return whether a file contains negatives or positives, judged by its suffix or its first line.
+    """Return whether a file is a file of negatives, judging by its suffix or its first line.
 
     Args:
         path: The file.
 
     Returns:
-        False for a file in the DailyDialog++ format, or one whose first line is no JSON.
+        True for a file of negatives. False for a file in the DailyDialog++ format, or if the first line is
+        not valid JSON.
     """
     if Path(path).suffix == ".parquet":
         return True
@@ -280,25 +286,25 @@ def holds_negatives(path: str | Path) -> bool:
         first_line = next((line for _, line in numbered_lines(file, path) if line.strip()), b"")
     try:
         first: Any = parse_json(first_line, str(path))
-    # Leave a broken file to the loader, which reports the line.
+    # The first line is not valid JSON. The loader will report the error with the line number.
     except InputError:
         return False
-    # A line of DailyDialog++ has "positive_responses"; a negative has "response".
+    # A negative has the field "response"; a line in the DailyDialog++ format has "positive_responses".
     return isinstance(first, dict) and "response" in first and "positive_responses" not in first
 
 
 def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Iterator[tuple[str, Choices]]:
-    """Yield the contexts of files in the DailyDialog++ format with their places.
+    """Read the contexts in files of the DailyDialog++ format, and yield each with its file and line.
 
-    Contexts without right or without wrong responses are included. A file that cannot be read raises
-    `InputError`.
+    Contexts are included even if they lack correct or wrong responses. Raises `InputError` if a file cannot
+    be read.
 
     Args:
         paths: Files in the DailyDialog++ format.
-        limit: Maximum number of records to read.
+        limit: Maximum number of records to read, or None for all.
 
     Yields:
-        The place of a context (file and line), and the context.
+        The file and line of a context, as ``FILE:LINE``, and the context.
 
     Raises:
         InputError: A line does not have the format.
@@ -318,13 +324,13 @@ def placed_choices(paths: Sequence[str | Path], limit: int | None = None) -> Ite
 
 
 def response_texts(paths: Sequence[str | Path]) -> list[str]:
-    """Return all right and wrong responses of files that `read_tested` reads.
+    """Return the texts of all correct and wrong responses in files of test contexts.
 
     Args:
-        paths: Files of contexts or of negatives.
+        paths: Files in the DailyDialog++ format, or files of negatives.
 
     Returns:
-        The texts of the responses, repetitions included.
+        The texts of the responses, including repetitions.
     """
     ours = [path for path in paths if holds_negatives(path)]
     given = placed_choices([path for path in paths if path not in ours])
@@ -333,15 +339,15 @@ def response_texts(paths: Sequence[str | Path]) -> list[str]:
 
 
 def scored(ranker: Ranker, choices: Sequence[Choices], progress: Progress | None = None) -> list[list[float]]:
-    """Score all responses of contexts with a ranker.
+    """Score all correct and wrong responses of contexts with a ranker.
 
     Args:
         ranker: The ranker.
-        choices: The contexts.
-        progress: Receives progress updates.
+        choices: The contexts with their responses.
+        progress: Progress display; advanced by the number of contexts scored.
 
     Returns:
-        For each context, one score per response, in the order of ``responses``.
+        For each context, one score per response, in the order of ``Choices.responses``.
     """
     bar = progress or NoProgress()
     bar.start("scoring", len(choices), "contexts")
@@ -349,12 +355,12 @@ def scored(ranker: Ranker, choices: Sequence[Choices], progress: Progress | None
     for start in range(0, len(choices), _STEP):
         some = choices[start : start + _STEP]
         pairs = [
-            # A negative of an edited dialogue is scored in its edited context.
+            # If an edit changed the context as well, score the negative after the edited context.
             (context.edited.get(at, context.turns), text)
             for context in some
             for at, text in enumerate(context.responses)
         ]
-        # One call for the pairs of several contexts, so that batches are full.
+        # Score the pairs of several contexts in one call, so that the ranker can fill its batches.
         flat = iter(ranker.score([turns for turns, _ in pairs], [text for _, text in pairs]))
         scores += [[next(flat) for _ in context.responses] for context in some]
         bar.advance(len(some))

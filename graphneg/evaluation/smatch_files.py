@@ -1,14 +1,14 @@
 """Compare a file of predicted AMR graphs with a gold file by Smatch.
 
 Graphs are paired by their ids if both files have the same ids, otherwise by their order. The result has
-Smatch and its sub-scores with bootstrap intervals, and a list of the graphs that cannot be read.
+Smatch and its sub-scores with bootstrap intervals, and a list of the graphs that cannot be parsed.
 
 Example:
     gold.txt:      ``# ::id 1`` and ``(w / want-01 :ARG0 (b / boy))``
     predicted.txt: ``# ::id 1`` and ``(w / want-01 :ARG1 (b / boy))``
 
-    Each graph has four triples: its top, two concepts and a role. They share all but the role, so Smatch is
-    0.75.
+    Each graph has four triples: one for its root, two for its concepts and one for its role. All triples but
+    that of the role are equal, so Smatch is 0.75.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from graphneg.workers import Workers
 
 RESAMPLES = 1000
 """Default number of bootstrap samples for the intervals."""
-# Graph pairs per task of a worker process.
+# Number of graph pairs that a worker process matches in one task.
 _CHUNK = 8
 _MATCHER = "graphneg.amr.smatch:matcher"
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A graph that cannot be read.
+    """The error report for a graph that cannot be parsed.
 
     Attributes:
-        place: The place of the error, as ``FILE:LINE``.
-        id: The id of the graph, if it has one.
-        reason: Why the graph cannot be read.
+        place: The file and line of the error, as ``FILE:LINE``.
+        id: The id of the graph, or None if it has none.
+        reason: Why the graph cannot be parsed.
     """
 
     place: str
@@ -49,13 +49,13 @@ class Unreadable:
 
 
 class FileGraph(NamedTuple):
-    """A graph of a file.
+    """A graph in a PENMAN file.
 
     Attributes:
-        place: The place of the graph, as ``FILE:LINE``.
-        id: The id of the graph, if it has one.
-        penman: The graph on one line, or None if it cannot be read.
-        reason: Why the graph cannot be read, if it cannot.
+        place: The file and line of the graph, as ``FILE:LINE``. If it cannot be parsed, those of the error.
+        id: The id of the graph, or None if it has none.
+        penman: The graph in PENMAN notation on one line, or None if it cannot be parsed.
+        reason: Why the graph cannot be parsed; empty if it can.
     """
 
     place: str
@@ -64,31 +64,31 @@ class FileGraph(NamedTuple):
     reason: str = ""
 
     def unreadable(self, reason: str = "") -> Unreadable:
-        """Return the report on a graph that cannot be read.
+        """Return an error report for this graph.
 
         Args:
-            reason: Why it cannot be read. Defaults to the reason found when the file was read.
+            reason: Why the graph cannot be parsed. Defaults to the attribute ``reason``.
 
         Returns:
-            The place, the id and the reason.
+            The report with the place, the id and the reason.
         """
         return Unreadable(self.place, self.id, reason or self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The result of comparing two files.
+    """The result of comparing a file of predicted graphs with a file of gold graphs.
 
-    A predicted graph that cannot be read counts as a graph without triples. A pair whose gold graph cannot be
-    read is left out.
+    If a predicted graph cannot be parsed, it counts as a graph without triples. If a gold graph cannot be
+    parsed, its pair is not compared.
 
     Attributes:
         pairs: Number of pairs that were compared.
         paired_by: How graphs were paired: ``id`` or ``order``.
-        seed: Seed of the matcher's restarts and of the bootstrap.
+        seed: Seed for the random restarts of the matcher and for drawing bootstrap samples.
         resamples: Number of bootstrap samples.
-        measures: Scores by measure, in the order of ``MEASURES``.
-        unreadable: The graphs that cannot be read.
+        measures: The scores, keyed by the name of the measure, in the order of ``MEASURES``.
+        unreadable: An error report for each graph that cannot be parsed.
     """
 
     pairs: int
@@ -99,7 +99,7 @@ class Evaluation:
     unreadable: Sequence[Unreadable]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
+        """Return the result as a dict that can be written as JSON."""
         measures = {
             name: {
                 "pairs": scores.pairs,
@@ -114,13 +114,13 @@ class Evaluation:
 def read_graphs(path: str | Path) -> list[FileGraph]:
     """Read the graphs of a PENMAN file, including those that are malformed.
 
-    A file that cannot be read, is not UTF-8 or contains no graph raises `InputError`.
+    Raises `InputError` if the file cannot be read, is not UTF-8 or contains no graph.
 
     Args:
         path: The PENMAN file.
 
     Returns:
-        The graphs in the order of the file. A malformed graph has a reason instead of a text.
+        The graphs in the order of the file. A malformed graph has a ``reason``, and its ``penman`` is None.
     """
     graphs: list[FileGraph] = []
     for line, id, block in file_blocks(path):
@@ -139,21 +139,20 @@ def paired(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[FileGrap
         predicted: The file of predicted graphs.
 
     Returns:
-        Pairs of a gold and a predicted graph, and how they were paired. ``id``: all graphs have unique ids,
-        and both files have the same ids. ``order``: ids are missing or have nothing in common, and the files
-        have the same number of graphs.
+        Pairs of a gold and a predicted graph, and how they were paired: ``id`` if all graphs have unique ids
+        and both files have the same ids; ``order`` if ids are missing or repeated, or no id is in both files.
 
     Raises:
-        InputError: The files have some ids in common but not all, or graphs must be paired by order and the
-            files have different numbers of graphs.
+        InputError: All graphs have unique ids, but only some of the ids are in both files. Or graphs must be
+            paired by order, but the files have different numbers of graphs.
     """
     left, right = read_graphs(gold), read_graphs(predicted)
     left_ids, right_ids = ({graph.id: graph for graph in graphs if graph.id} for graphs in (left, right))
-    # True if each graph has an id of its own.
+    # True if all graphs in both files have ids, and no id is repeated within a file.
     every = (len(left_ids), len(right_ids)) == (len(left), len(right))
     if every and left_ids.keys() & right_ids.keys():
-        # Files that share some ids belong together, so a missing id is an error and no reason to pair by
-        # order.
+        # The files have ids in common, so they describe the same sentences. A missing id is then an error,
+        # not a reason to pair the graphs by their order.
         for ids, others, has, lacks in (
             (left_ids, right_ids, gold, predicted),
             (right_ids, left_ids, predicted, gold),
@@ -183,38 +182,39 @@ def evaluate_smatch(
 ) -> Evaluation:
     """Compare two PENMAN files by Smatch and its sub-scores.
 
-    The same seed gives the same scores and intervals for any number of processes. Files that cannot be read
-    or do not fit each other, and a missing package ``smatch``, raise `InputError`.
+    The same seed gives the same scores and intervals for any number of processes. Raises `InputError` if a
+    file cannot be read, the graphs cannot be paired, or the package ``smatch`` is not installed.
 
     Args:
         gold: The file of gold graphs.
         predicted: The file of predicted graphs.
-        seed: Seed of the matcher's restarts and of the bootstrap.
+        seed: Seed for the random restarts of the matcher and for drawing bootstrap samples.
         resamples: Number of bootstrap samples for the intervals.
-        processes: Number of worker processes. Defaults to one per core.
-        progress: Receives progress updates.
+        processes: Maximum number of worker processes, or None for the number of CPU cores.
+        progress: Progress display; advanced by the number of pairs matched.
 
     Returns:
-        The scores by measure, and the graphs that cannot be read.
+        The scores of each measure, and error reports for the graphs that cannot be parsed.
     """
     bar = progress or NoProgress()
     graphs, paired_by = paired(gold, predicted)
     unreadable = [graph.unreadable() for pair in graphs for graph in pair if graph.penman is None]
     pairs = [
-        # A predicted graph that cannot be read is None, and is compared as a graph without triples.
+        # If a predicted graph cannot be parsed, its PENMAN text is None. The matcher then compares the gold
+        # graph with a graph without triples.
         GraphPair(i, ours.penman, theirs.penman)
         for i, (theirs, ours) in enumerate(graphs)
         if theirs.penman is not None
     ]
     chunks = (pairs[start : start + _CHUNK] for start in range(0, len(pairs), _CHUNK))
-    # There is no use for more processes than chunks.
+    # More processes than tasks would be idle.
     count = max(1, min(processes or os.cpu_count() or 1, len(pairs) // _CHUNK))
     bar.start("matching", len(pairs), "pairs")
     tallies: list[Mapping[str, Tally]] = []
     with Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (seed,), count) as workers:
         for chunk in workers.map(chunks):
             for compared in chunk:
-                # The matcher parses the graphs again, and may fail where the first parse did not.
+                # The smatch package parses the graphs again, and may refuse a graph that was parsed before.
                 for side, reason in compared.unread.items():
                     unreadable.append(graphs[compared.number][side == "predicted"].unreadable(reason))
                 if compared.tallies is not None:

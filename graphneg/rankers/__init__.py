@@ -1,4 +1,4 @@
-"""Rank responses by how well they fit a context."""
+"""Rank responses by how well they fit a context, with cross-encoders, speaker-aware BERT or poly-encoders."""
 
 from __future__ import annotations
 

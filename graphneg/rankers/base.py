@@ -1,7 +1,7 @@
-"""Define the interfaces of rankers, and create or load rankers by kind.
+"""Define the interfaces of rankers, and create or load rankers by the name of their kind.
 
 A ranker scores pairs of a context and a response. There are three kinds: ``cross-encoder``, ``sa-bert``
-(speaker-aware BERT) and ``poly-encoder``. The folder of a trained ranker names its kind in ``config.json``.
+(speaker-aware BERT) and ``poly-encoder``. A trained ranker is a folder, whose ``config.json`` names the kind.
 
 Example:
     For the context ["Do you like tea?"] and the candidates "It rains." and "Yes, green tea.",
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CROSS_ENCODER = "cross-encoder"
 SA_BERT = "sa-bert"
 POLY_ENCODER = "poly-encoder"
-# Import paths: a kind is imported when it is used, because its module needs torch.
+# The classes are given as import paths and imported only when they are used, because importing torch is slow.
 _KINDS = {
     CROSS_ENCODER: "graphneg.rankers.cross_encoder:CrossEncoder",
     SA_BERT: "graphneg.rankers.sa_bert:SpeakerAwareBert",
@@ -36,14 +36,14 @@ _KINDS = {
 class Ranker(Protocol):
     """A model that scores how well responses fit contexts.
 
-    A context is the texts of its turns, oldest first.
+    A context is given as a list of the texts of its turns, oldest first.
     """
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         """Score pairs of a context and a response.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
@@ -52,14 +52,14 @@ class Ranker(Protocol):
         ...
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-        """Rank candidates by their scores.
+        """Rank candidate responses by their scores.
 
         Args:
-            context: The context.
-            candidates: The candidates.
+            context: The turns of the context, oldest first.
+            candidates: The candidate responses.
 
         Returns:
-            The indices of the candidates, best first. Equal scores keep their order.
+            The indices of the candidates, best first. Candidates with equal scores keep their order.
         """
         ...
 
@@ -68,29 +68,29 @@ class Trainable(Protocol):
     """A model that `graphneg.training.rankers.train_ranker` can train.
 
     Attributes:
-        model: A torch module. It is called with the output of `encode` as keyword arguments and returns an
-            object with ``logits`` of shape (pairs, 1), which are positive for responses that fit.
+        model: A torch module that takes the output of `encode` as keyword arguments. It returns an object
+            whose ``logits`` have the shape (pairs, 1) and are positive for responses that fit.
     """
 
     model: Any
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> Mapping[str, Tensor]:
-        """Convert pairs to the input of the model.
+        """Convert pairs to input tensors of the model.
 
         Args:
             contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
-            The tensors by name.
+            The tensors, keyed by the parameter names of the model's ``forward`` method.
         """
         ...
 
     def save(self, folder: str | Path) -> None:
-        """Save everything that is needed to load the ranker.
+        """Save everything that is needed to load the ranker again.
 
         Args:
-            folder: The folder to write.
+            folder: The output folder.
         """
         ...
 
@@ -99,8 +99,8 @@ class EncoderRanker(ABC):
     """Base class of rankers with a transformers encoder.
 
     Attributes:
-        kind: The kind that ``config.json`` names.
-        model: The torch module.
+        kind: The name of the kind, which ``config.json`` has as well.
+        model: The torch module of the network.
     """
 
     kind: ClassVar[str]
@@ -118,14 +118,15 @@ class EncoderRanker(ABC):
     ) -> Self:
         """Load a trained ranker.
 
-        A missing package or model, or a model of another kind, raises `ModelError`.
+        Raises `ModelError` if a package or the model is missing, or if the model is of another kind.
 
         Args:
-            model: Path or hub id of the ranker.
-            max_tokens: Maximum length of the input in tokens. Defaults to the length in training.
+            model: Path or Hugging Face hub id of the ranker.
+            max_tokens: Maximum length of the input in tokens, or None for the value that was used in
+                training.
             batch: Number of pairs per forward pass.
-            device: The torch device, or None to choose one.
-            offline: Do not download the model.
+            device: The torch device, or None to choose one automatically.
+            offline: Use local files only, and do not download the model.
 
         Returns:
             The ranker.
@@ -139,7 +140,7 @@ class EncoderRanker(ABC):
     @classmethod
     @abstractmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
-        """Load the ranker of a folder on the CPU."""
+        """Load the ranker in a folder. Its parameters are placed on the CPU."""
 
     @abstractmethod
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
@@ -154,32 +155,32 @@ class EncoderRanker(ABC):
         """
 
     def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
-        """Rank candidates by their scores; see `Ranker.rank`.
+        """Rank candidate responses by their scores; see `Ranker.rank`.
 
         Args:
-            context: The context.
-            candidates: The candidates.
+            context: The turns of the context, oldest first.
+            candidates: The candidate responses.
 
         Returns:
-            The indices of the candidates, best first. Equal scores keep their order.
+            The indices of the candidates, best first. Candidates with equal scores keep their order.
         """
         return by_score(self.score([context] * len(candidates), candidates))
 
 
 def by_score(scores: Sequence[float]) -> list[int]:
-    """Return the indices of scores from highest to lowest.
+    """Return the indices that sort scores in descending order.
 
     Args:
         scores: The scores.
 
     Returns:
-        The indices. Equal scores keep their order.
+        The indices. Those of equal scores keep their order.
 
     Example:
         >>> by_score([0.1, 0.9, 0.9])
         [1, 2, 0]
     """
-    # sorted() is stable, so equal scores keep their order.
+    # sorted() is stable, so the indices of equal scores keep their order.
     return sorted(range(len(scores)), key=lambda index: -scores[index])
 
 
@@ -190,7 +191,7 @@ def kind_of(config: Mapping[str, Any]) -> str:
         config: The content of ``config.json``.
 
     Returns:
-        The kind under ``graphneg``, or ``cross-encoder`` if there is none.
+        The kind in the ``graphneg`` section, or ``cross-encoder`` if the section is missing.
 
     Example:
         >>> kind_of({"graphneg": {"kind": "sa-bert"}}), kind_of({"model_type": "bert"})
@@ -208,18 +209,20 @@ def ranker_kinds() -> list[str]:
 def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> Ranker:
     """Load a trained ranker of any kind.
 
-    A folder that names no kind is loaded as a cross-encoder, as sentence-transformers trains them.
+    If ``config.json`` names no kind, the model is loaded as a cross-encoder: cross-encoders that were trained
+    by sentence-transformers do not name one.
 
     Args:
-        model: Path or hub id of the ranker.
-        offline: Do not download the model.
-        **options: Options of the kind's ``from_pretrained``: ``max_tokens``, ``batch``, ``device``.
+        model: Path or Hugging Face hub id of the ranker.
+        offline: Use local files only, and do not download the model.
+        **options: Further arguments of `EncoderRanker.from_pretrained`: ``max_tokens``, ``batch`` or
+            ``device``.
 
     Returns:
         The ranker.
 
     Raises:
-        ModelError: The model is for another task.
+        ModelError: The model is for another task than ranking.
     """
     folder = locate(model, offline=offline)
     kind = kind_of(read_config(folder))
@@ -229,16 +232,16 @@ def load_ranker(model: str | Path, *, offline: bool = False, **options: Any) -> 
 
 
 def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
-    """Create a ranker to train from an encoder.
+    """Create an untrained ranker from a pretrained encoder.
 
-    A missing or unsuitable encoder raises `ModelError`. A name in ``frozen`` that fits no parameter raises
-    `InputError`.
+    Raises `ModelError` if the encoder is missing or unsuitable, and `InputError` if a prefix in ``frozen``
+    matches no parameter.
 
     Args:
-        kind: The kind of ranker.
-        model: Path or hub id of the encoder.
-        **options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of new
-            parameters, and those of the kind, such as ``codes`` of a poly-encoder.
+        kind: The kind of ranker, one of `ranker_kinds`.
+        model: Path or Hugging Face hub id of the encoder.
+        **options: Arguments of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as ``seed``, or, for
+            a poly-encoder, of `graphneg.rankers.poly_encoder.PolyEncoder.new`, such as ``codes``.
 
     Returns:
         An object that is both a `Ranker` and a `Trainable`.

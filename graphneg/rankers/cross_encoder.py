@@ -1,7 +1,7 @@
 """Rank responses with a cross-encoder, which reads context and response together.
 
 A cross-encoder is an encoder with a classification head. It is usually more accurate than a poly-encoder, but
-it must read every pair anew.
+slower: no part of its computation can be reused for another pair with the same context or response.
 
 Example:
     For the context ["Hi!", "Do you like tea?"] and the response "Yes.", the BERT tokenizer gives ``[CLS] yes
@@ -26,27 +26,28 @@ if TYPE_CHECKING:
 _TASK = "ForSequenceClassification"
 
 First = Literal["response", "context"]
-"""The text of a pair that the model reads first."""
+"""Which text of a pair comes first in the input of the model."""
 
 
 class CrossEncoder(EncoderRanker):
-    """A sequence classifier over pairs of response and context.
+    """A sequence classifier over pairs of a context and a response.
 
-    ``transformers`` and sentence-transformers' ``CrossEncoder`` can load its folder. Models that are trained
-    here read the response first: it is then always in the same position, which speeds up learning. Models
-    from elsewhere are assumed to read the context first, unless their ``config.json`` says otherwise.
+    A saved cross-encoder can also be loaded by ``transformers`` and by the ``CrossEncoder`` of
+    sentence-transformers. Models that graphneg trains read the response before the context: the response then
+    always starts at the same position, which speeds up learning. Models without graphneg's section in
+    ``config.json`` are assumed to read the context first.
 
-    Turns are joined by blanks into running text, because separators between them make pretrained encoders of
-    sentences considerably worse. An input of more than ``max_tokens`` tokens is truncated at the beginning of
-    the context, since the last turns matter most for a response. A response that leaves no room for a context
-    is truncated at its end.
+    The turns of a context are joined by blanks into running text, because pretrained sentence encoders are
+    considerably worse with separators between turns. If the input has more than ``max_tokens`` tokens, the
+    beginning of the context is truncated, since the last turns matter most for a response. A response that
+    leaves no room for a context is truncated at its end.
 
     Attributes:
-        model: The encoder with its head.
+        model: The encoder with its classification head.
         tokenizer: The tokenizer.
         max_tokens: Maximum length of the input in tokens.
         batch: Number of pairs per forward pass.
-        first: The text that the model reads first.
+        first: Whether the response or the context comes first in the input.
     """
 
     kind: ClassVar[str] = CROSS_ENCODER
@@ -64,11 +65,13 @@ class CrossEncoder(EncoderRanker):
         """Initialize a ranker with a loaded model.
 
         Args:
-            model: The encoder with its head.
-            tokenizer: The tokenizer.
-            max_tokens: Maximum length of the input in tokens; lowered to what the model can read.
+            model: The encoder with its classification head.
+            tokenizer: The tokenizer. Its truncation side is set to the left.
+            max_tokens: Maximum length of the input in tokens. It is lowered to the limit of the model if it
+                exceeds that limit.
             batch: Number of pairs per forward pass.
-            first: The text that the model reads first, or None for the default of the class.
+            first: Whether the response or the context comes first in the input, or None for the default of
+                the class.
         """
         self.model = model
         self.first = first or self.reads_first
@@ -89,20 +92,20 @@ class CrossEncoder(EncoderRanker):
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """Create a ranker to train from an encoder and a new head of one class.
+        """Create an untrained ranker from a pretrained encoder and a new head with one output.
 
-        A missing or unsuitable encoder raises `ModelError`. A name in ``frozen`` that fits no parameter
-        raises `InputError`.
+        Raises `ModelError` if the encoder is missing or unsuitable, and `InputError` if a prefix in
+        ``frozen`` matches no parameter.
 
         Args:
-            model: Path or hub id of the encoder.
-            seed: Seed of the head's parameters.
+            model: Path or Hugging Face hub id of the encoder.
+            seed: Seed for the random parameters of the head.
             max_tokens: Maximum length of the input in tokens.
-            frozen: Prefixes of parameters that are not trained, such as ``embeddings``. On a CPU, this and a
-                dropout of 0 make training three times as fast.
-            dropout: Dropout rate, or None for that of the encoder.
-            device: The torch device, or None to choose one.
-            offline: Do not download the encoder.
+            frozen: Prefixes of the names of parameters that are not trained, such as ``embeddings``. On a
+                CPU, training with frozen embeddings and a dropout of 0 is three times as fast.
+            dropout: Dropout rate, or None for the rate of the encoder.
+            device: The torch device, or None to choose one automatically.
+            offline: Use local files only, and do not download the encoder.
 
         Returns:
             The untrained ranker.
@@ -114,19 +117,21 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
-        """Load the ranker of a folder on the CPU.
+        """Load the ranker in a folder. Its parameters are placed on the CPU.
 
         Args:
             folder: The folder.
             config: The content of its ``config.json``.
-            max_tokens: Maximum length of the input in tokens, or None for the length in training.
+            max_tokens: Maximum length of the input in tokens, or None for the value that was used in
+                training.
             batch: Number of pairs per forward pass.
 
         Returns:
             The ranker.
 
         Raises:
-            ModelError: The folder has no classifier with one or two classes, or another kind of ranker.
+            ModelError: The model is not a classifier with one or two classes, or it is a ranker of another
+                kind.
         """
         tasks = [str(task) for task in config.get("architectures") or ()]
         if not any(task.endswith(_TASK) for task in tasks):
@@ -147,18 +152,19 @@ class CrossEncoder(EncoderRanker):
         """Tokenize pairs of a context and a response.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
-            Tensors of shape (pairs, tokens), padded to the longest pair.
+            Tensors of shape (pairs, tokens), keyed by the names that the model expects. Shorter pairs are
+            padded to the length of the longest.
         """
         texts = [" ".join(turns) for turns in contexts]
         answers = [self._shortened(response) for response in responses]
         pairs = (answers, texts) if self.first == "response" else (texts, answers)
         return self.tokenizer(
             *pairs,
-            # Only the context is truncated, on the left.
+            # Truncate only the context (the tokenizer does it on the left): the response is short enough now.
             truncation="only_second" if self.first == "response" else "only_first",
             max_length=self.max_tokens,
             padding=True,
@@ -166,7 +172,9 @@ class CrossEncoder(EncoderRanker):
         )
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """Score pairs; see `Ranker.score`. Pairs of similar length share a batch.
+        """Score pairs of a context and a response; see `Ranker.score`.
+
+        Pairs of similar length are batched together, so that little padding is needed.
 
         Args:
             contexts: The contexts, each a list of turns, oldest first.
@@ -182,7 +190,7 @@ class CrossEncoder(EncoderRanker):
             rows = self.encode([context for context, _ in pairs], [response for _, response in pairs])
             with torch.inference_mode():
                 logits = self.model(**rows.to(self.model.device)).logits.float()
-            # A head of two classes has the class "fits" second.
+            # If the head has two classes, the second one is "fits".
             fits = logits.sigmoid()[:, 0] if logits.shape[1] == 1 else logits.softmax(dim=1)[:, 1]
             return fits.tolist()
 
@@ -191,10 +199,10 @@ class CrossEncoder(EncoderRanker):
         return longest_first(pairs, lambda pair: sum(map(len, pair[0])) + len(pair[1]), self.batch, run)
 
     def save(self, folder: str | Path) -> None:
-        """Save model and tokenizer.
+        """Save the model and the tokenizer, so that `from_pretrained` can load them.
 
         Args:
-            folder: The folder to write, which `from_pretrained` can read.
+            folder: The output folder.
         """
         self.model.config.graphneg = {"kind": self.kind, "max_tokens": self.max_tokens, "first": self.first}
         self.model.save_pretrained(str(folder))
@@ -202,13 +210,13 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Adapt a new classifier to this kind of ranker, and freeze parameters."""
+        """Adapt a new classifier to this kind of ranker, and freeze the parameters named by ``frozen``."""
         freeze(network, frozen)
 
     def _shortened(self, response: str) -> str:
-        """Truncate a response that leaves no room for a token of the context."""
+        """Truncate a response if it would leave no room for at least one token of the context."""
         room = self.max_tokens - self.tokenizer.num_special_tokens_to_add(pair=True) - 1
-        # A token has at least one byte, so a short text needs no tokenization.
+        # Each token has at least one byte. So a text with no more bytes than `room` need not be tokenized.
         if len(response.encode("utf-8", "surrogatepass")) <= room:
             return response
         tokens: Any = self.tokenizer(response, add_special_tokens=False, return_offsets_mapping=True)

@@ -1,10 +1,12 @@
 """Implement the network of a poly-encoder: its encoders, its codes, and the attention between them.
 
-This module imports torch at its top, unlike the other modules of rankers. Import it inside functions only.
+Unlike the other modules of this package, this one imports torch at the top. Import it inside functions only,
+so that importing the package stays fast.
 
 Example:
-    With 16 codes and a hidden size of 384, a batch of 8 contexts gives vectors of shape (8, 16, 384), and 8
-    responses give vectors of shape (8, 384). ``crossed_logits`` of both has the shape (8, 8).
+    With 16 codes and a hidden size of 384, 8 contexts are encoded as vectors of shape (8, 16, 384), and 8
+    responses as vectors of shape (8, 384). ``crossed_logits`` scores each context with each response: its
+    result has the shape (8, 8).
 """
 
 from __future__ import annotations
@@ -24,9 +26,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 Pooling = Literal["first", "mean"]
-"""How token states become one vector: the first state, or their mean."""
+"""How the states of tokens are pooled into one vector: take the first state, or average all states."""
 _QUICK = 100.0
-"""Factor on the learning rate of the scale and the bias, which are single numbers."""
+"""Factor that the stored scale and bias are multiplied by.
+
+It speeds up their learning: the learning rate suits the weights of the encoder, and is too low for two single
+numbers that must change a lot.
+"""
 
 
 @dataclass
@@ -35,9 +41,10 @@ class PolyOutput(ModelOutput):
 
     Attributes:
         logits: Logits of the pairs, of shape (pairs, 1).
-        crossed: Logits of each pair's context with each pair's response, of shape (pairs, pairs).
-        same_context: Whether two pairs have the same context, of shape (pairs, pairs).
-        same_response: Whether two pairs have the same response, of shape (pairs, pairs).
+        crossed: Logits of every context with every response in the batch, of shape (pairs, pairs). Row i has
+            the context of pair i, column j has the response of pair j.
+        same_context: Boolean matrix of shape (pairs, pairs): whether pairs i and j have the same context.
+        same_response: Boolean matrix of shape (pairs, pairs): whether pairs i and j have the same response.
     """
 
     logits: Tensor | None = None
@@ -49,18 +56,18 @@ class PolyOutput(ModelOutput):
 class PolyNetwork(nn.Module):
     """The network of a poly-encoder (Humeau et al. 2020, section 4).
 
-    Learned code vectors attend over the token states of a context. The response's vector then attends over
-    the results. Without codes, a context has one vector that is pooled like a response's: a bi-encoder
-    (section 4.2). There are two departures from the paper: attention weights and scores are divided by the
-    square root of the hidden size, and a logit has a learned scale and bias, so that its sigmoid can serve as
-    a score.
+    Learned vectors, called codes, attend over the token states of a context: each code gives one vector of
+    the context. The vector of the response then attends over these vectors. Without codes, the network is a
+    bi-encoder (section 4.2): a context has a single vector, which is pooled in the same way as that of a
+    response. There are two departures from the paper. Dot products are divided by the square root of the
+    hidden size. Logits have a learned scale and bias, so that their sigmoid can serve as a score from 0 to 1.
 
     Attributes:
-        encoder: The encoder of contexts, or of both sides.
-        response_encoder: The encoder of responses, or None if it is shared.
-        pooling: How token states become one vector.
+        encoder: The encoder of contexts, which encodes responses as well if ``response_encoder`` is None.
+        response_encoder: The encoder of responses, or None if both sides share one encoder.
+        pooling: How the states of tokens are pooled into one vector.
         size: The hidden size.
-        codes: The codes, of shape (codes, size).
+        codes: The code vectors, of shape (codes, size).
         log_scale: Logarithm of the scale of logits, divided by `_QUICK`.
         bias: Bias of logits, divided by `_QUICK`.
     """
@@ -69,9 +76,9 @@ class PolyNetwork(nn.Module):
         """Initialize the network with random codes.
 
         Args:
-            encoders: One encoder for both sides, or one for contexts and one for responses.
+            encoders: One encoder for both sides, or two: the first for contexts, the second for responses.
             codes: Number of codes; 0 for a bi-encoder.
-            pooling: How token states become one vector.
+            pooling: How the states of tokens are pooled into one vector.
         """
         super().__init__()
         self.encoder = encoders[0]
@@ -84,27 +91,27 @@ class PolyNetwork(nn.Module):
 
     @property
     def config(self) -> Any:
-        """The configuration of the first encoder."""
+        """The configuration of the encoder of contexts."""
         return self.encoder.config
 
     @property
     def device(self) -> torch.device:
-        """The device of the parameters."""
+        """The torch device that the parameters are on."""
         return self.bias.device
 
     def forward(
         self, context_ids: Tensor, context_mask: Tensor, response_ids: Tensor, response_mask: Tensor
     ) -> PolyOutput:
-        """Compute the logits of pairs, within and across pairs.
+        """Compute the logits of the given pairs, and of every context with every response in the batch.
 
         Args:
-            context_ids: Token ids of contexts, of shape (pairs, tokens).
-            context_mask: Attention mask of the same shape.
-            response_ids: Token ids of responses, of shape (pairs, tokens).
-            response_mask: Attention mask of the same shape.
+            context_ids: Token ids of the contexts, of shape (pairs, tokens).
+            context_mask: Attention mask of ``context_ids``, of the same shape.
+            response_ids: Token ids of the responses, of shape (pairs, tokens).
+            response_mask: Attention mask of ``response_ids``, of the same shape.
 
         Returns:
-            The logits, and which pairs share contexts and responses.
+            The logits, and which pairs have the same context or the same response.
         """
         contexts = self.context_vectors(context_ids, context_mask)
         responses = self.response_vectors(response_ids, response_mask)
@@ -117,10 +124,11 @@ class PolyNetwork(nn.Module):
 
         Args:
             ids: Token ids, of shape (contexts, tokens).
-            mask: Attention mask of the same shape.
+            mask: Attention mask of ``ids``, of the same shape.
 
         Returns:
-            Vectors of shape (contexts, vectors, size): one vector per code, or one without codes.
+            Vectors of shape (contexts, vectors, size). A context has one vector per code, or a single vector
+            if the network has no codes.
         """
         states: Tensor = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
         if not len(self.codes):
@@ -134,7 +142,7 @@ class PolyNetwork(nn.Module):
 
         Args:
             ids: Token ids, of shape (responses, tokens).
-            mask: Attention mask of the same shape.
+            mask: Attention mask of ``ids``, of the same shape.
 
         Returns:
             Vectors of shape (responses, size).
@@ -144,11 +152,11 @@ class PolyNetwork(nn.Module):
         return _pooled(states, mask, self.pooling)
 
     def pair_logits(self, contexts: Tensor, responses: Tensor) -> Tensor:
-        """Compute the logits of pairs.
+        """Compute the logits of pairs from the vectors of their contexts and responses.
 
         Args:
-            contexts: Vectors of contexts, of shape (pairs, vectors, size).
-            responses: Vectors of responses, of shape (pairs, size).
+            contexts: Vectors of the contexts, of shape (pairs, vectors, size).
+            responses: Vectors of the responses, of shape (pairs, size).
 
         Returns:
             Logits of shape (pairs,).
@@ -156,7 +164,7 @@ class PolyNetwork(nn.Module):
         return self._logits(torch.einsum("nvs,ns->nv", contexts, responses))
 
     def crossed_logits(self, contexts: Tensor, responses: Tensor) -> Tensor:
-        """Compute the logits of each context with each response.
+        """Compute the logits of every context with every response.
 
         Args:
             contexts: Vectors of contexts, of shape (contexts, vectors, size).
@@ -168,23 +176,26 @@ class PolyNetwork(nn.Module):
         return self._logits(torch.einsum("nvs,rs->nrv", contexts, responses))
 
     def _logits(self, products: Tensor) -> Tensor:
-        """Compute logits from the products (..., vectors) of a context's vectors with a response."""
+        """Compute logits from dot products; the last dimension has the vectors of a context."""
         products = products.float() / sqrt(self.size)
-        # The dot product with the attended sum of vectors equals the attended sum of the dot products.
+        # The paper weights the context's vectors by attention, sums them, and takes the dot product with the
+        # response. The sum of the dot products with the same weights is equal and needs less memory.
         joined = (products.softmax(dim=-1) * products).sum(dim=-1)
         return (_QUICK * self.log_scale).exp() * joined + _QUICK * self.bias
 
 
 def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:
-    """Compute the loss of pairs, plus the loss of each right response among all responses of the batch.
+    """Add up the binary loss of the pairs and a ranking loss over all responses in the batch.
 
-    The second part is the loss of Humeau et al. (2020), section 4: the responses of the other pairs in the
-    batch are wrong, whether their own pairs are right or wrong. Other right responses of the same context are
-    masked. The first part makes 0.5 the threshold between right and wrong scores.
+    The binary loss classifies each pair as correct or wrong, so that 0.5 is the threshold between the two.
+    The ranking loss is that of Humeau et al. (2020), section 4: for each correct pair, the responses of all
+    other pairs in the batch serve as negatives, whether these pairs are correct or wrong. Responses that are
+    correct for the same context are masked, because they are not negatives of it.
 
     Args:
         outputs: The output of the network.
-        labels: Label and weight of each pair, in the first two columns.
+        labels: Tensor whose first two columns are the label (1 for a correct response) and the weight of each
+            pair.
         num_items_in_batch: Number of items in the optimization step, as the ``Trainer`` passes it.
 
     Returns:
@@ -192,12 +203,12 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
     """
     right = labels[:, 0] == 1
     loss = weighted_cross_entropy(outputs, labels, num_items_in_batch)
-    # Without a right pair there is nothing to rank among the responses.
+    # The ranking loss is defined for correct pairs only: without one, only the binary loss remains.
     if not right.any():
         return loss
     same_context = cast(Tensor, outputs.same_context).float()
     fits = same_context @ (right.float()[:, None] * cast(Tensor, outputs.same_response).float()) > 0
-    # A pair's own response stays on the diagonal.
+    # Keep the diagonal unmasked: it has the logits of the pairs themselves.
     others = fits & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
     crossed = cast(Tensor, outputs.crossed).masked_fill(others, -torch.inf)
     losses = -crossed.log_softmax(dim=1).diagonal() * labels[:, 1]
@@ -205,7 +216,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
 
 
 def _pooled(states: Tensor, mask: Tensor, pooling: Pooling) -> Tensor:
-    """Return the first state, or the mean of the states that ``mask`` selects."""
+    """Return the state of the first token, or the mean of the states of all tokens that are not padding."""
     if pooling == "first":
         return states[:, 0]
     shown = mask[:, :, None].to(states.dtype)

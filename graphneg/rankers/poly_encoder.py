@@ -1,11 +1,11 @@
 """Rank responses with a poly-encoder, which encodes contexts and responses separately.
 
-Responses can be encoded once and stored, see `graphneg.rankers.response_bank`. Scoring a stored response with
-a new context is then only a few dot products.
+Responses can therefore be encoded once and stored; see `graphneg.rankers.response_bank`. Scoring a stored
+response for a new context then takes only a few dot products.
 
 Example:
-    With 16 codes and a hidden size of 384, ``context_vectors([["Hi!"]])`` has the shape (1, 16, 384) and
-    ``response_vectors(["Hello."])`` the shape (1, 384).
+    With 16 codes and a hidden size of 384, the result of ``context_vectors([["Hi!"]])`` has the shape
+    (1, 16, 384), and that of ``response_vectors(["Hello."])`` has the shape (1, 384).
 """
 
 from __future__ import annotations
@@ -32,13 +32,17 @@ if TYPE_CHECKING:
     from graphneg.rankers.poly_attention import PolyNetwork, Pooling
 
 Towers = Literal["shared", "separate"]
-"""Whether contexts and responses share one encoder or have one each."""
+"""Whether contexts and responses share one encoder or have separate encoders."""
 Objective = Literal["pairs", "in-batch"]
-"""The training objective: each pair by itself, or in-batch negatives in addition."""
+"""The training objective.
+
+``pairs`` classifies each pair as correct or wrong. ``in-batch`` additionally uses the other responses in the
+batch as negatives.
+"""
 HEAD = "poly_encoder.safetensors"
-"""The file with the parameters that belong to no encoder."""
+"""Name of the file with the parameters outside the encoders: codes, scale and bias."""
 RESPONSES = "response"
-"""The folder of the encoder of responses, if there are two."""
+"""Name of the subfolder with the encoder of responses, which exists if the encoders are separate."""
 _POOLING = "1_Pooling"
 _MODULES = "sentence_transformers.models"
 
@@ -46,10 +50,12 @@ _MODULES = "sentence_transformers.models"
 class PolyEncoder(EncoderRanker):
     """A poly-encoder (Humeau et al. 2020, "Poly-encoders", section 4), or a bi-encoder without codes.
 
-    Turns are joined by blanks. A context longer than ``max_tokens`` is truncated at its beginning, a response
-    longer than ``response_tokens`` at its end. transformers' ``AutoModel`` and sentence-transformers'
-    ``SentenceTransformer`` can load the folder and give the same vectors of responses. With two encoders, the
-    folder has the encoder of contexts, and its subfolder ``response`` has that of responses.
+    The turns of a context are joined by blanks. A context longer than ``max_tokens`` is truncated at its
+    beginning, a response longer than ``response_tokens`` at its end.
+
+    A saved poly-encoder can also be loaded by ``AutoModel`` of transformers and by ``SentenceTransformer`` of
+    sentence-transformers, which encode responses to the same vectors. If the encoders are separate, the
+    folder itself holds the encoder of contexts, and its subfolder ``response`` the encoder of responses.
 
     Attributes:
         model: The network.
@@ -57,8 +63,8 @@ class PolyEncoder(EncoderRanker):
         max_tokens: Maximum length of a context in tokens.
         response_tokens: Maximum length of a response in tokens.
         batch: Number of texts per forward pass.
-        objective: The training objective. ``pairs``: each pair is right or wrong. ``in-batch``: in addition,
-            the responses of other pairs in the batch are wrong.
+        objective: The training objective. ``pairs`` classifies each pair as correct or wrong. ``in-batch``
+            additionally uses the responses of the other pairs in the batch as negatives.
     """
 
     kind: ClassVar[str] = POLY_ENCODER
@@ -78,8 +84,9 @@ class PolyEncoder(EncoderRanker):
         Args:
             model: The network.
             tokenizer: The tokenizer.
-            max_tokens: Maximum length of a context in tokens; lowered to what the model can read.
-            response_tokens: Maximum length of a response in tokens; lowered to what the model can read.
+            max_tokens: Maximum length of a context in tokens. It is lowered to the limit of the model if it
+                exceeds that limit.
+            response_tokens: Maximum length of a response in tokens. It is lowered in the same way.
             batch: Number of texts per forward pass.
             objective: The training objective.
         """
@@ -117,33 +124,34 @@ class PolyEncoder(EncoderRanker):
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """Create a ranker to train from an encoder and new codes.
+        """Create an untrained ranker from a pretrained encoder and random codes.
 
-        A missing encoder raises `ModelError`. A name in ``frozen`` that fits no parameter raises
-        `InputError`.
+        Raises `ModelError` if the encoder is missing, and `InputError` if a prefix in ``frozen`` matches no
+        parameter.
 
         Args:
-            model: Path or hub id of the encoder.
+            model: Path or Hugging Face hub id of the encoder.
             codes: Number of codes; 0 for a bi-encoder.
-            seed: Seed of the codes.
+            seed: Seed for the random codes.
             max_tokens: Maximum length of a context in tokens.
             response_tokens: Maximum length of a response in tokens.
-            pooling: How the vector of a response is made: ``first`` (state of the first token, as in the
-                paper) or ``mean``.
-            towers: ``shared`` (one encoder for both sides) or ``separate`` (one each, with equal parameters
-                at the start).
+            pooling: The vector of a response: ``first`` (the state of the first token, as in the paper) or
+                ``mean`` (the mean of the states of all tokens).
+            towers: ``shared`` (one encoder for contexts and responses) or ``separate`` (two encoders, which
+                start with equal parameters).
             objective: The training objective.
-            frozen: Prefixes of parameters that are not trained.
-            dropout: Dropout rate, or None for that of the encoder.
-            device: The torch device, or None to choose one.
-            offline: Do not download the encoder.
+            frozen: Prefixes of the names of parameters that are not trained.
+            dropout: Dropout rate, or None for the rate of the encoder.
+            device: The torch device, or None to choose one automatically.
+            offline: Use local files only, and do not download the encoder.
 
         Returns:
             The untrained ranker.
 
         Raises:
-            InputError: The number of codes is negative, or pooling, towers or objective is unknown.
-            ModelError: The model has a decoder.
+            InputError: The number of codes is negative, or ``pooling``, ``towers`` or ``objective`` has an
+                unknown value.
+            ModelError: The model has a decoder as well as an encoder.
         """
         if codes < 0:
             raise InputError(f"{codes} codes: give 1 or more, or 0 for a bi-encoder")
@@ -166,7 +174,7 @@ class PolyEncoder(EncoderRanker):
             tokenizer = tokenizer_of(folder)
         if encoders[0].config.is_encoder_decoder:
             raise ModelError(f"{folder}: an encoder with a decoder; a poly-encoder needs an encoder alone")
-        # Loading the encoders may draw random numbers: reset the seed, so that the codes depend on it alone.
+        # Loading the encoders may draw random numbers. Reset the seed, so that the codes depend only on it.
         set_seed(seed)
         network = PolyNetwork(encoders, codes, pooling)
         freeze(network, frozen)
@@ -177,19 +185,20 @@ class PolyEncoder(EncoderRanker):
 
     @classmethod
     def _read(cls, folder: Path, config: Mapping[str, Any], max_tokens: int | None, batch: int) -> Self:
-        """Load the ranker of a folder on the CPU.
+        """Load the ranker in a folder. Its parameters are placed on the CPU.
 
         Args:
             folder: The folder.
             config: The content of its ``config.json``.
-            max_tokens: Maximum length of a context in tokens, or None for the length in training.
+            max_tokens: Maximum length of a context in tokens, or None for the value that was used in
+                training.
             batch: Number of texts per forward pass.
 
         Returns:
             The ranker.
 
         Raises:
-            ModelError: The folder has no poly-encoder.
+            ModelError: The model is not a poly-encoder.
         """
         if kind_of(config) != POLY_ENCODER:
             raise ModelError(
@@ -217,9 +226,10 @@ class PolyEncoder(EncoderRanker):
 
     @property
     def loss(self) -> Callable[..., Tensor]:
-        """The loss function of the objective.
+        """The loss function of the training objective.
 
-        It takes the output of the network and labels of shape (pairs, 3), which begin with label and weight.
+        Its arguments are the output of the network, a tensor of shape (pairs, 3) whose first two columns are
+        the label and the weight of each pair, and the number of items in the optimization step.
         """
         from graphneg.rankers.poly_attention import in_batch_loss
 
@@ -229,37 +239,39 @@ class PolyEncoder(EncoderRanker):
         """Tokenize contexts and responses.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
-            Tensors of shape (pairs, tokens) by name, each side padded to its longest text.
+            Tensors of shape (pairs, tokens), keyed by the parameter names of `PolyNetwork.forward`. Contexts
+            are padded to the longest context, responses to the longest response.
         """
         return {**self._contexts(contexts), **self._responses(responses)}
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
-        """Score pairs; see `Ranker.score`.
+        """Score pairs of a context and a response; see `Ranker.score`.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
-            One score per pair, from 0 to 1.
+            One score per pair, from 0 (does not fit) to 1 (fits).
 
         Raises:
-            ValueError: The numbers of contexts and responses differ.
+            ValueError: The number of contexts differs from the number of responses.
         """
         if len(contexts) != len(responses):
             raise ValueError(f"{len(contexts)} contexts for {len(responses)} responses")
         import torch
 
         scores: list[float] = []
-        # A chunk of several batches: repeated contexts are encoded once, and batches can be formed by length.
+        # Work in chunks of 16 batches. Within a chunk, texts can be sorted by length into batches, and a
+        # context or response that occurs several times is encoded only once.
         size, device = self.batch * 16, self.model.device
         for start in range(0, len(responses), size):
             some, answers = contexts[start : start + size], responses[start : start + size]
-            # Encode each distinct context and response of a chunk once.
+            # Number the distinct contexts and responses of the chunk.
             turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, some)))}
             texts = {key: index for index, key in enumerate(dict.fromkeys(answers))}
             left = torch.from_numpy(self.context_vectors(list(turns)))
@@ -274,10 +286,11 @@ class PolyEncoder(EncoderRanker):
         """Encode contexts.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, each a list of turns, oldest first.
 
         Returns:
-            Vectors of shape (contexts, vectors, size): one vector per code, or one without codes.
+            Vectors of shape (contexts, vectors, size). A context has one vector per code, or a single vector
+            if the network has no codes.
         """
         return self._vectors(contexts, self._contexts, self.model.context_vectors)
 
@@ -293,14 +306,14 @@ class PolyEncoder(EncoderRanker):
         return self._vectors(responses, self._responses, self.model.response_vectors)
 
     def score_vectors(self, context: NDArray[float32], responses: NDArray[float32]) -> list[float]:
-        """Score responses for one context from their vectors.
+        """Score responses for one context, given the vectors of both.
 
         Args:
             context: Vectors of the context, of shape (vectors, size).
-            responses: Vectors of responses, of shape (responses, size).
+            responses: Vectors of the responses, of shape (responses, size).
 
         Returns:
-            One score per response, from 0 to 1.
+            One score per response, from 0 (does not fit) to 1 (fits).
         """
         import torch
 
@@ -309,7 +322,10 @@ class PolyEncoder(EncoderRanker):
             return self.model.crossed_logits(*sides)[0].sigmoid().tolist()
 
     def digest(self) -> str:
-        """Return a hash of everything that the vectors of responses depend on."""
+        """Return a hash of everything that determines the vectors of responses.
+
+        It covers the parameters of the encoder of responses, the pooling and ``response_tokens``.
+        """
         tower = self.model.response_encoder or self.model.encoder
         digest = hashlib.blake2b(f"{self.model.pooling} {self.response_tokens}".encode(), digest_size=8)
         for name, tensor in sorted(tower.state_dict().items()):
@@ -318,10 +334,10 @@ class PolyEncoder(EncoderRanker):
         return digest.hexdigest()
 
     def save(self, folder: str | Path) -> None:
-        """Save encoders, tokenizer, codes and scale.
+        """Save the encoders, tokenizer, codes, scale and bias, so that `from_pretrained` can load them.
 
         Args:
-            folder: The folder to write, which `from_pretrained` can read.
+            folder: The output folder.
         """
         from safetensors.torch import save_file
 
@@ -334,11 +350,11 @@ class PolyEncoder(EncoderRanker):
         save_file(head, str(out / HEAD), metadata={"format": "pt"})
 
     def _save_tower(self, encoder: Any, folder: Path, tokens: int) -> None:
-        """Save an encoder, with its pooling, in the format of sentence-transformers."""
+        """Save an encoder and its pooling in the format of sentence-transformers."""
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
-        # These module names are known to all versions of sentence-transformers.
+        # All versions of sentence-transformers know these class paths; newer versions have other ones, too.
         files: dict[str, Any] = {
             "modules.json": [
                 {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},
@@ -366,7 +382,7 @@ class PolyEncoder(EncoderRanker):
         return self._tokens("response", responses, self.response_tokens, "right")
 
     def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
-        """Tokenize texts, truncated on the given side."""
+        """Tokenize texts of one side, ``context`` or ``response``; ``cut`` is the end that is truncated."""
         self.tokenizer.truncation_side = cut
         result: Any = self.tokenizer(
             list(texts), truncation=True, max_length=most, padding=True, return_tensors="pt"
@@ -379,7 +395,7 @@ class PolyEncoder(EncoderRanker):
         tokens: Callable[[Sequence[Any]], dict[str, Tensor]],
         read: Callable[..., Tensor],
     ) -> NDArray[float32]:
-        """Encode items in batches of similar length."""
+        """Encode contexts or responses in batches of similar length."""
         import torch
 
         def run(batch: Sequence[Any]) -> Sequence[Tensor]:
@@ -394,5 +410,5 @@ class PolyEncoder(EncoderRanker):
 
 
 def _head(network: Any) -> dict[str, Tensor]:
-    """Return the parameters that belong to no encoder."""
+    """Return the parameters outside the encoders: codes, scale and bias."""
     return {"codes": network.codes, "log_scale": network.log_scale, "bias": network.bias}

@@ -1,17 +1,17 @@
 """Build and search a bank of responses with a poly-encoder and FAISS.
 
-Each response is encoded once. For a context, FAISS finds the responses with the nearest vectors, and the
-ranker scores them.
+A bank is a large set of responses that are encoded once. For a context, a FAISS index finds the responses
+whose vectors are nearest to the context, and the ranker scores only these.
 
-A bank is a folder with ``texts.jsonl`` (one JSON string per line), ``index.faiss`` (the index with all
-vectors) and ``manifest.json`` (what the bank was built from). The manifest is written last, so a folder
-without one is incomplete. During the build, vectors are appended to ``vectors.part``, so that an interrupted
-build can continue.
+A bank is stored in a folder with ``texts.jsonl`` (the responses, one JSON string per line), ``index.faiss``
+(the index with all vectors) and ``manifest.json`` (the model, the number of responses and the kind of index).
+The manifest is written last, so a folder without a manifest is incomplete. During the build, vectors are
+appended to ``vectors.part``, so that an interrupted build can continue.
 
 Example:
-    A bank of the responses "Yes, green tea." and "It rains." is searched for the context ["Do you like
-    tea?"]: ``bank.search([["Do you like tea?"]], k=1)`` returns one list with the best response and its
-    score.
+    In a bank of the two responses "Yes, green tea." and "It rains.",
+    ``bank.search([["Do you like tea?"]], k=1)`` returns one list. It holds the response with the higher
+    score, for instance ``RankedResponse("Yes, green tea.", 0.9)``.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ if TYPE_CHECKING:
     from graphneg.rankers.poly_encoder import PolyEncoder
 
 IndexKind = Literal["flat", "ivf", "hnsw"]
-"""The kinds of FAISS indexes: exact search, inverted lists, and a graph of neighbours."""
+"""The kind of FAISS index: exact search, inverted lists, or a graph of neighbours."""
 Retrieval = Literal["mean", "codes"]
-"""The query of the index: the mean of a context's vectors, or each of them."""
+"""The vectors that query the index: the mean of a context's vectors, or each vector in turn."""
 OwnTurns = Literal["left-out", "kept"]
-"""Whether turns of the context may be returned as responses."""
+"""Whether a response that equals a turn of the context is left out of the results or kept."""
 RETRIEVED = 100
-"""Default number of responses that the index retrieves for the ranker."""
+"""Default number of responses that the index retrieves, and that the ranker then scores."""
 _MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
 _BUILDING, _VECTORS = "building.json", "vectors.part"
 _FILES = (_MANIFEST, _BUILDING, _VECTORS, _INDEX, _TEXTS)
-# Responses between two writes of vectors to disk.
+# Number of responses that are encoded between two writes of vectors to disk.
 _CHUNK = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a bank was built from.
+    """The content of ``manifest.json``, which describes a bank.
 
     Attributes:
-        model: A hash of the model.
+        model: The hash of the model that encoded the responses, from `PolyEncoder.digest`.
         count: Number of responses.
-        size: Size of their vectors.
+        size: Number of dimensions of a response's vector.
         index: The kind of index.
     """
 
@@ -72,11 +72,11 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class RankedResponse:
-    """A response and its score.
+    """A response and its score for a context.
 
     Attributes:
-        text: The text.
-        score: The score of the ranker, from 0 to 1.
+        text: The text of the response.
+        score: The score that the ranker gives it, from 0 (does not fit) to 1 (fits).
     """
 
     text: str
@@ -84,19 +84,19 @@ class RankedResponse:
 
 
 class ResponseBank:
-    """An open bank of responses.
+    """A bank of responses that is loaded and can be searched.
 
     Attributes:
-        texts: The responses.
+        texts: The responses, in the order of their vectors in the index.
     """
 
     def __init__(self, ranker: PolyEncoder, texts: Sequence[str], index: Any) -> None:
         """Initialize a bank with a loaded index; use `open` instead.
 
         Args:
-            ranker: The ranker whose vectors the index has.
+            ranker: The ranker that encoded the responses.
             texts: The responses.
-            index: The FAISS index.
+            index: The FAISS index of their vectors.
         """
         self.texts = texts
         self._ranker = ranker
@@ -110,17 +110,18 @@ class ResponseBank:
     def open(cls, folder: str | Path, ranker: PolyEncoder) -> Self:
         """Open the bank in a folder.
 
-        If FAISS is missing, `ModelError` is raised.
+        Raises `ModelError` if FAISS is not installed.
 
         Args:
             folder: The folder.
-            ranker: The ranker that built the bank.
+            ranker: The ranker that the bank was built with.
 
         Returns:
             The bank.
 
         Raises:
-            InputError: The folder has no complete bank, the bank is damaged, or another model built it.
+            InputError: The folder has no complete bank, the bank is damaged, or it was built with another
+                model.
         """
         faiss = import_faiss("a bank of responses")
         path = Path(folder)
@@ -132,7 +133,7 @@ class ResponseBank:
             raise InputError(f"{path}: no bank of responses; graphneg bank makes one") from error
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"{path / _MANIFEST}: not what a bank holds; build it anew") from error
-        # Vectors of different models cannot be compared.
+        # The vectors of a context and a response can be compared only if the same model made them.
         if manifest.model != ranker.digest():
             raise InputError(f"{path}: another model made this bank; build it anew with this one")
         try:
@@ -141,7 +142,7 @@ class ResponseBank:
             index = faiss.read_index(str(path / _INDEX))
         except (OSError, ValueError, RuntimeError) as error:
             raise InputError(f"{path}: the bank can't be read; build it anew") from error
-        # The files may come from different builds.
+        # The counts differ if, for example, someone copied the files from different builds.
         if not len(texts) == index.ntotal == manifest.count:
             raise InputError(f"{path}: {len(texts)} texts and {index.ntotal} vectors; build it anew")
         return cls(ranker, texts, index)
@@ -160,17 +161,17 @@ class ResponseBank:
         Args:
             contexts: The contexts, each a list of turns, oldest first.
             k: Number of responses to return per context.
-            by: The query of the index. ``mean``: the mean of a context's vectors. ``codes``: each of its
-                vectors.
-            retrieved: Number of responses that the index retrieves per query for the ranker.
+            by: How the index is queried. ``mean``: once, with the mean of a context's vectors. ``codes``:
+                once with each vector of the context; the results are merged.
+            retrieved: Number of responses that the index retrieves per query. The ranker scores these only.
             own_turns: ``left-out`` removes responses that equal a turn of the context, ignoring case and
-                white space; ``kept`` keeps them.
+                white space. ``kept`` keeps them.
 
         Returns:
-            The responses to each context, best first.
+            For each context, the responses with the highest scores, best first.
 
         Raises:
-            InputError: ``by`` or ``own_turns`` is unknown.
+            InputError: ``by`` or ``own_turns`` has an unknown value.
         """
         for name, value, known in (("retrieval by", by, Retrieval), ("own turns", own_turns, OwnTurns)):
             if value not in get_args(known):
@@ -178,14 +179,15 @@ class ResponseBank:
         best: list[list[RankedResponse]] = []
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         for turns, context in zip(contexts, vectors, strict=True):
-            # A turn of the context is very similar to the context, but it is no answer to it.
+            # The vector of a turn is very similar to that of its context, so the index would return it,
+            # although it does not answer the context.
             never = set(map(match_key, turns)) if own_turns == "left-out" else set[str]()
             queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-            # Retrieve more than needed, because turns of the context are dropped. FAISS returns -1 if it
-            # finds fewer.
+            # Turns of the context are removed from the result below, so retrieve that many more. FAISS
+            # fills up with the index -1 if it finds fewer responses.
             _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
             nearest = {int(index) for index in indices.flat if index >= 0}
-            # Sorted by index, so that the order of the bank breaks ties.
+            # Sort by index, so that responses with equal scores are returned in the order of the bank.
             near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
             scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near)) if near else []
             best.append([RankedResponse(self.texts[near[at]], scores[at]) for at in by_score(scores)[:k]])
@@ -203,17 +205,18 @@ def build_bank(
 ) -> ResponseBank:
     """Build a bank of responses in a folder.
 
-    An interrupted build continues if the call is repeated, and gives the same files. A folder with other
-    content raises `InputError`. If FAISS is missing, `ModelError` is raised.
+    If a build was interrupted, the same call continues it; the finished files are the same as without the
+    interruption. Raises `InputError` if the folder has other content, and `ModelError` if FAISS is not
+    installed.
 
     Args:
         ranker: The ranker that encodes the responses.
-        responses: The responses. Texts that differ only in case and white space count once.
+        responses: The responses. Of texts that differ only in case and white space, the first is kept.
         folder: The folder of the bank.
-        index: The kind of index. ``flat`` is exact; ``ivf`` and ``hnsw`` miss a few neighbours and are faster
-            with millions of responses.
+        index: The kind of index. ``flat`` is exact. ``ivf`` and ``hnsw`` miss a few neighbours, but are
+            faster for millions of responses.
         overwrite: Replace an existing bank.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the number of responses encoded.
 
     Returns:
         The bank.
@@ -248,7 +251,8 @@ def unique(texts: Iterable[str]) -> list[str]:
         texts: The texts.
 
     Returns:
-        The first form of each text, on one line. Empty texts are dropped.
+        The first of each set of equal texts, with white space reduced to single blanks. Empty texts are
+        dropped.
 
     Example:
         >>> unique(["Oh, really?", " oh,  really?", "", "No."])
@@ -264,11 +268,11 @@ def unique(texts: Iterable[str]) -> list[str]:
 def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
     """Read responses from files.
 
-    A file that cannot be read raises `InputError`.
+    Raises `InputError` if a file cannot be read.
 
     Args:
-        paths: Files of negatives (``.jsonl``, ``.parquet``), whose right responses are read, or text files
-            with one response per line.
+        paths: Files of negatives (``.jsonl``, ``.parquet``), of which the correct responses are read, or text
+            files with one response per line.
 
     Yields:
         The responses.
@@ -287,12 +291,12 @@ def rank_candidates(
 
     Args:
         ranker: The ranker.
-        candidates: The candidates.
-        contexts: The contexts.
+        candidates: The candidate responses.
+        contexts: The contexts, each a list of turns, oldest first.
         k: Number of candidates to return per context.
 
     Returns:
-        The best candidates for each context, best first.
+        For each context, the ``k`` candidates with the highest scores, best first.
     """
     ranked: list[list[RankedResponse]] = []
     for turns in contexts:
@@ -302,7 +306,7 @@ def rank_candidates(
 
 
 def read_candidates(path: Path) -> list[str]:
-    """Read candidates from a text file with one response per line.
+    """Read candidate responses from a text file with one response per line.
 
     Args:
         path: The file.
@@ -311,7 +315,7 @@ def read_candidates(path: Path) -> list[str]:
         The candidates.
 
     Raises:
-        InputError: The file has no candidate.
+        InputError: The file is empty.
     """
     texts = _lines(read_text(path))
     if not texts:
@@ -320,17 +324,21 @@ def read_candidates(path: Path) -> list[str]:
 
 
 def contexts_of(text: str, name: str) -> list[list[str]]:
-    """Parse contexts from a text with one turn per line and empty lines between contexts.
+    r"""Parse contexts from a text with one turn per line and empty lines between contexts.
 
     Args:
         text: The text.
-        name: The name of the text for error messages.
+        name: The name of the text for error messages, such as its path.
 
     Returns:
-        The contexts.
+        The contexts, each a list of turns.
 
     Raises:
-        InputError: The text has no context.
+        InputError: The text is empty.
+
+    Example:
+        >>> contexts_of("Hi!\nDo you like tea?\n\nDo you ski?", "contexts.txt")
+        [['Hi!', 'Do you like tea?'], ['Do you ski?']]
     """
     contexts = [turns for block in re.split(r"\n\s*\n", text) if (turns := _lines(block))]
     if not contexts:
@@ -339,12 +347,12 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text that are not empty."""
+    """Return the non-empty lines of a text, stripped of outer white space."""
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
 def _check_folder(folder: Path, overwrite: bool) -> None:
-    """Check that a folder is missing, empty or contains a bank; other folders are never changed."""
+    """Check that a bank may be built in a folder: it is missing, empty, or has only files of a bank."""
     if folder.is_file():
         raise InputError(f"{folder}: a file is in the folder's place; name another")
     if not folder.is_dir():
@@ -357,7 +365,7 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
-    """Write the texts and start a build, or keep an interrupted build of the same bank."""
+    """Write the texts and start a build, or keep the files of an interrupted build of the same bank."""
     building = RunNote(folder / _BUILDING, fingerprint([asdict(manifest), texts]))
     if building.state == "same":
         return
@@ -374,12 +382,13 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
 
 
 def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Progress) -> None:
-    """Append the vectors of all texts that are not in the file yet."""
-    # Vectors are stored as 4-byte floats.
+    """Encode the texts that have no vector in the file yet, and append their vectors."""
+    # The size of a vector in bytes: each of its numbers is a 4-byte float.
     row = 4 * ranker.model.size
     progress.start("embedding", len(texts), "responses")
     with path.open("ab") as file:
-        # Keep complete chunks only: batches then contain the same texts as in an uninterrupted build.
+        # Keep complete chunks only. Batches then contain the same texts as in an uninterrupted build, and
+        # the vectors, which vary slightly with the other texts in the batch, are exactly the same.
         done = min(file.tell() // row, len(texts)) // _CHUNK * _CHUNK
         file.truncate(done * row)
         progress.advance(done)
@@ -387,7 +396,7 @@ def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Prog
             some = texts[start : start + _CHUNK]
             file.write(ranker.response_vectors(some).astype("<f4").tobytes())
             file.flush()
-            # A chunk must survive a power cut, since it is not computed again.
+            # Force the chunk to disk, since a continued build relies on it even after a power failure.
             os.fsync(file.fileno())
             progress.advance(len(some))
     progress.finish()
@@ -398,24 +407,24 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     import numpy
 
     vectors = numpy.memmap(path, dtype="<f4", mode="r", shape=(manifest.count, manifest.size))
-    # FAISS wants at least 39 training vectors per cell.
+    # The number of cells of an "ivf" index. FAISS warns if a cell has fewer than 39 training vectors.
     cells = max(1, min(4 * int(manifest.count**0.5), manifest.count // 39))
     form = {"flat": "Flat", "ivf": f"IVF{cells},Flat", "hnsw": "HNSW32,Flat"}[manifest.index]
     made = faiss.index_factory(manifest.size, form, faiss.METRIC_INNER_PRODUCT)
     threads = faiss.omp_get_max_threads()
-    # Several threads would build a different index each time.
+    # Use one thread: with several, the index would depend on their timing.
     faiss.omp_set_num_threads(1)
     try:
         if not made.is_trained:
             made.train(vectors)
-        # Add the vectors in parts, so that they are never all copied to memory at once.
+        # The vectors are in a memory-mapped file. Add them in parts, because each part is copied to memory.
         for start in range(0, manifest.count, 64 * _CHUNK):
             made.add(numpy.ascontiguousarray(vectors[start : start + 64 * _CHUNK]))
     finally:
         faiss.omp_set_num_threads(threads)
     if manifest.index == "ivf":
-        # The search reconstructs vectors by index, which inverted lists need a map for. An eighth of the
-        # cells is searched.
+        # `search` reconstructs vectors from their indices, which needs a direct map in an "ivf" index. Search
+        # an eighth of the cells for each query.
         made.make_direct_map()
         made.nprobe = max(1, cells // 8)
     return made

@@ -1,14 +1,15 @@
-"""Rank responses with speaker-aware BERT, a cross-encoder that knows turns and speakers.
+"""Rank responses with speaker-aware BERT, a cross-encoder whose input marks turns and speakers.
 
-Gu et al. (2020), "Speaker-Aware BERT for Multi-Turn Response Selection in Retrieval-Based Chatbots", CIKM,
-sections 3.1 and 3.2. The paper adds a speaker embedding to each token, in addition to the segment embedding.
-Here, the encoder's own segment table gets one row for each pair of segment and speaker instead. The sum of
-two tables is again a table, and the model can be loaded by transformers without extra code.
+The model is from sections 3.1 and 3.2 of Gu et al. (2020), "Speaker-Aware BERT for Multi-Turn Response
+Selection in Retrieval-Based Chatbots", CIKM. The paper adds a speaker embedding to each token, in addition to
+the segment embedding. Here, the two embeddings are one: the encoder's table of segment embeddings is extended
+to one row for each combination of segment and speaker. This can express the same sums, and transformers can
+load the model without extra code.
 
 Example:
     The context ["Hi!", "Do you like tea?"] and the response "Yes." become ``[CLS] hi ! [EOU] [EOT] do you
-    like tea ? [EOU] [EOT] [SEP] yes . [SEP]``. The tokens of "Hi!" have type 0, those of the second turn type
-    2, and those of the response type 1.
+    like tea ? [EOU] [EOT] [SEP] yes . [SEP]``. The token type is 0 in the first turn (by the responder), 2 in
+    the second turn (by the other speaker), and 1 in the response.
 """
 
 from __future__ import annotations
@@ -28,26 +29,26 @@ if TYPE_CHECKING:
 END_OF_UTTERANCE = "[EOU]"
 END_OF_TURN = "[EOT]"
 MARKERS = (END_OF_UTTERANCE, END_OF_TURN)
-"""The special tokens after each utterance and after each turn."""
+"""The special tokens that mark the end of an utterance and the end of a turn."""
 SPEAKERS = 2
 SEGMENTS = 2
 _TABLE = "token_type_embeddings"
-# A token type is segment + 2 * speaker.
+# The number of token types: a token of segment s by speaker p has the type s + 2 * p.
 _TYPES = SEGMENTS * SPEAKERS
-# Speaker vectors start small, so that they hardly disturb the pretrained encoder.
+# Factor on the initial speaker vectors: they start small, so that they hardly disturb the pretrained encoder.
 _FAINT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A tokenized pair.
+    """A tokenized pair of a context and a response.
 
-    The type of a token is ``segment + 2 * speaker``. Segment 1 is the response. Speaker 0 is the responder,
-    speaker 1 the other one.
+    The type of a token is ``segment + 2 * speaker``. The segment is 0 for the context and 1 for the response.
+    The speaker is 0 for the one who responds and 1 for the other.
 
     Attributes:
         tokens: Token ids.
-        types: Token types.
+        types: The type of each token, from 0 to 3.
     """
 
     tokens: list[int]
@@ -55,28 +56,30 @@ class Row:
 
 
 class SpeakerInputs:
-    """Convert pairs to token ids and types.
+    """A converter from pairs of a context and a response to token ids and token types.
 
-    A context is the texts of its turns, oldest first; the speakers alternate. Each line of a turn is an
-    utterance. ``[EOU]`` follows each utterance and ``[EOT]`` each turn of the context (Gu et al. 2020,
-    section 3.1). If a pair is too long, the oldest turns are dropped as a whole. A last turn that is too long
-    by itself is truncated at its beginning, and a response that is too long by itself at its end.
+    Two speakers are assumed to alternate in the turns of a context. Each line of a turn is an utterance. The
+    marker ``[EOU]`` follows each utterance and ``[EOT]`` each turn of the context (Gu et al. 2020, section
+    3.1). If a pair is too long, whole turns are dropped, the oldest first. If the last turn alone is too
+    long, it is truncated at its beginning. If the response alone is too long, it is truncated at its end.
 
     Attributes:
-        special: Ids of tokens that stand for no text: the markers, and those that the tokenizer adds.
+        special: Ids of the tokens that are not part of a text: the two markers, and special tokens of the
+            tokenizer such as ``[SEP]``.
     """
 
     def __init__(self, tokenizer: Any, max_tokens: int) -> None:
-        """Initialize the conversion.
+        """Initialize the converter.
 
         Args:
-            tokenizer: A tokenizer that knows the markers.
+            tokenizer: A tokenizer whose vocabulary has the two markers.
             max_tokens: Maximum length of a pair in tokens.
         """
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
         self._utterance, self._turn = (tokenizer.convert_tokens_to_ids(item) for item in MARKERS)
-        # Tokenize a pair of markers to find the special tokens before, between and after the texts.
+        # Tokenize the two markers as if they were a pair of texts. What surrounds them in the result are the
+        # special tokens before, between and after the texts.
         pair: list[int] = tokenizer(*MARKERS)["input_ids"]
         first, second = pair.index(self._utterance), pair.index(self._turn)
         self._start, self._between, self._end = pair[:first], pair[first + 1 : second], pair[second + 1 :]
@@ -84,14 +87,14 @@ class SpeakerInputs:
         self.special = frozenset((*around, self._utterance, self._turn))
 
     def rows(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[Row]:
-        """Tokenize pairs.
+        """Tokenize pairs of a context and a response.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
-            One row per pair.
+            The token ids and types of each pair, without padding.
         """
         lines = {turn: turn.splitlines() or [""] for context in contexts for turn in context}
         tokens = self._tokens(line for some in lines.values() for line in some)
@@ -106,26 +109,28 @@ class SpeakerInputs:
         ]
 
     def batch(self, rows: Sequence[Row]) -> Any:
-        """Pad rows to tensors.
+        """Convert tokenized pairs to padded tensors.
 
         Args:
-            rows: The rows.
+            rows: The tokenized pairs.
 
         Returns:
-            Tensors of shape (rows, tokens) by name, padded to the longest row.
+            The tensors ``input_ids``, ``token_type_ids`` and ``attention_mask`` of shape (rows, tokens),
+            keyed by these names. Shorter rows are padded to the length of the longest.
         """
         names = {"input_ids": [row.tokens for row in rows], "token_type_ids": [row.types for row in rows]}
         return self._tokenizer.pad(names, padding=True, return_attention_mask=True, return_tensors="pt")
 
     def _row(self, turns: Sequence[list[int]], response: list[int]) -> Row:
-        """Join the tokens of turns and response, truncated to the maximum length."""
+        """Join the tokens of the turns and the response into a row of at most the maximum length."""
         room = self._max_tokens - len(self._start) - len(self._between) - len(self._end)
         response = response[:room]
         kept = last_turns(turns, room - len(response))
         tokens, types = list(self._start), [0] * len(self._start)
         for back, turn in zip(range(len(kept), 0, -1), kept, strict=True):
             tokens += turn
-            # Counted from the end, odd turns are those of the other speaker: the last turn has back = 1.
+            # Turns are counted from the end: the last turn has back = 1. Since speakers alternate, turns with
+            # an odd number belong to the other speaker, and turns with an even number to the responder.
             types += [SEGMENTS * (back % SPEAKERS)] * len(turn)
         tokens += self._between
         types += [0] * len(self._between)
@@ -134,7 +139,7 @@ class SpeakerInputs:
         return Row(tokens, types)
 
     def _tokens(self, texts: Iterable[str]) -> dict[str, list[int]]:
-        """Tokenize each distinct text once."""
+        """Return the token ids of each distinct text."""
         different = list(dict.fromkeys(texts))
         if not different:
             return {}
@@ -150,7 +155,7 @@ def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
         room: Maximum number of tokens.
 
     Returns:
-        The turns. If the last turn alone is too long, its end.
+        The last turns that fit as a whole. If even the last turn does not fit, its last ``room`` tokens.
 
     Example:
         >>> last_turns([[1, 1], [2, 2], [3]], 4), last_turns([[1], [2, 3, 4]], 2)
@@ -168,13 +173,13 @@ def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
 
 
 class SpeakerAwareBert(CrossEncoder):
-    """A sequence classifier over context and response with markers of turns and speaker types.
+    """A cross-encoder whose input has markers of turns, and token types for the speakers.
 
-    `SpeakerInputs` describes the input. The last turn of the context belongs to the speaker who does not
-    respond. A new ranker gets speaker types, markers and a head. An encoder that has speaker types already,
-    such as one from `graphneg.training.domain_adaptation.adapt`, keeps them. Speaker types are new
-    parameters, so they are trained even if ``frozen`` has ``embeddings``. To freeze them, add
-    ``token_type_embeddings`` to ``frozen``.
+    `SpeakerInputs` describes the input. The last turn of the context is taken to be that of the speaker who
+    does not respond. `new` adds the markers, the token types for the speakers and a head to an encoder. An
+    encoder that has these token types already, such as one from `graphneg.training.domain_adaptation.adapt`,
+    keeps them. The embeddings of token types are new parameters, so they are trained even if ``frozen``
+    contains ``embeddings``. To freeze them, too, add ``token_type_embeddings`` to ``frozen``.
     """
 
     kind: ClassVar[str] = SA_BERT
@@ -184,9 +189,9 @@ class SpeakerAwareBert(CrossEncoder):
         """Initialize a ranker with a loaded model.
 
         Args:
-            model: The encoder with its head.
+            model: The encoder with its classification head.
             tokenizer: The tokenizer.
-            **options: Options of `CrossEncoder`.
+            **options: Further arguments of `CrossEncoder`, such as ``max_tokens``.
         """
         super().__init__(model, tokenizer, **options)
         self._inputs = SpeakerInputs(tokenizer, self.max_tokens)
@@ -195,17 +200,17 @@ class SpeakerAwareBert(CrossEncoder):
         """Tokenize pairs of a context and a response.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
-            Tensors of shape (pairs, tokens) by name, token types included, padded to the longest pair.
+            The tensors that `SpeakerInputs.batch` returns, of shape (pairs, tokens).
         """
         return self._inputs.batch(self._inputs.rows(contexts, responses))
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Add speaker types and markers to a new classifier, and freeze parameters."""
+        """Add speaker types and markers to a new classifier, and freeze the parameters in ``frozen``."""
         add_speakers(network, tokenizer, seed)
         super()._prepare(network, tokenizer, seed, frozen)
         if _TABLE not in frozen:
@@ -213,15 +218,16 @@ class SpeakerAwareBert(CrossEncoder):
 
 
 def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
-    """Add speaker types to an encoder and markers to its tokenizer.
+    """Add token types for the speakers to an encoder, and the markers to its tokenizer.
 
-    A new type starts as the row of its segment plus a small random speaker vector. A marker starts near the
-    separator. Existing types and markers are kept. An encoder without a segment table raises `ModelError`.
+    The embedding of a new token type starts as that of its segment plus a small random vector of its speaker.
+    The embedding of a marker starts near that of the separator. Existing token types and markers are kept.
+    Raises `ModelError` if the encoder has no segment embeddings.
 
     Args:
-        network: The encoder, changed in place.
-        tokenizer: The tokenizer, changed in place.
-        seed: Seed of the new parameters.
+        network: The encoder, which is changed in place.
+        tokenizer: The tokenizer, which is changed in place.
+        seed: Seed for the new random parameters.
     """
     import torch
 
@@ -231,20 +237,20 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     if table.num_embeddings == _TYPES:
         return
     rows = table.weight.detach()
-    # RoBERTa has a single segment: both segments start from it.
+    # RoBERTa has a single segment embedding: both segments start as copies of it.
     segments = rows if len(rows) == SEGMENTS else rows.expand(SEGMENTS, -1)
     speakers = _FAINT * _drawn(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
-        # The sum has the shape (speakers, segments, size); flattened, row segment + 2 * speaker is the
-        # type's.
+        # The sum has the shape (speakers, segments, size). Flattening its first two dimensions puts the
+        # embedding of a type in row segment + 2 * speaker.
         wider.weight.copy_((speakers + segments).flatten(0, 1))
     setattr(parent, name, wider)
     network.config.type_vocab_size = _TYPES
 
 
 def _table(network: Any) -> tuple[Any, str, Any]:
-    """Return the module with the segment table, the name of the table in it, and the table."""
+    """Find the embedding table of segments; return its parent module, its name there, and the table."""
     for path, module in network.named_modules():
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
             above, _, name = path.rpartition(".")
@@ -257,7 +263,7 @@ def _table(network: Any) -> tuple[Any, str, Any]:
 
 
 def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
-    """Add the markers to the tokenizer and their embeddings to the network."""
+    """Add the markers to the tokenizer, and initialize their embeddings in the network."""
     import torch
 
     known = tokenizer.get_vocab()
@@ -266,7 +272,7 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
         return
     tokenizer.add_special_tokens({"extra_special_tokens": new}, replace_extra_special_tokens=False)
     old = network.get_input_embeddings().num_embeddings
-    # Many encoders have spare rows in their embedding table, which may be enough for the markers.
+    # Many embedding tables have spare rows for new tokens. Enlarge the table only if they do not suffice.
     if len(tokenizer) > old:
         network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     rows = network.get_input_embeddings().weight
@@ -279,7 +285,7 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
 
 
 def _drawn(network: Any, shape: Sequence[int], generator: Any) -> Any:
-    """Draw parameters with the standard deviation that the architecture uses for initialization."""
+    """Draw random parameters with the standard deviation that the encoder is initialized with."""
     import torch
 
     return torch.randn(*shape, generator=generator) * getattr(network.config, "initializer_range", 0.02)

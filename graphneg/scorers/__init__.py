@@ -1,5 +1,5 @@
-"""Score dialogues and responses.
+"""Score dialogues and responses, and choose negatives by their scores.
 
-The package has scorers of coherence (DEAM) and of contradictions (Sato et al. 2024), and chooses negatives by
-score.
+The package has a scorer of the coherence of dialogues (DEAM, Ghazarian et al. 2022), a detector of
+contradictions, and tools to collect contradictory responses (Sato et al. 2024).
 """

@@ -2,16 +2,17 @@
 
 Each record of a wrong response gets up to three scores:
 
-- ``clash`` and ``fit``: model-free scores, see `graphneg.records.scores`.
-- ``answers``: how well the response would do as a reply, by a judge. A judge is any
-  `graphneg.rankers.base.Ranker`, such as a cross-encoder of sentence-transformers. It is optional.
+- ``clash``: the share of its content words that occur in the context, see `graphneg.records.scores`.
+- ``fit``: how usual its combinations of nouns and predicates are, see that module, too.
+- ``answers``: how well the response answers the context, according to a judge. The judge is optional. It can
+  be any `graphneg.rankers.base.Ranker`, such as a cross-encoder from sentence-transformers.
 
-`Choice` sets limits on the scores and quotas for transforms and categories. The margins have the names and
-the meaning of those in sentence-transformers' ``mine_hard_negatives``.
+`Choice` sets limits for the scores, and quotas for transforms and error categories. The margins have the same
+names and meaning as in ``mine_hard_negatives`` of sentence-transformers.
 
 Example:
-    The judge gives the right response of a context 0.9 and two negatives 0.85 and 0.3. With
-    ``absolute_margin=0.2``, only the second negative is chosen, because the first scores above 0.7.
+    The judge gives the correct response to a context 0.9, and two negatives 0.85 and 0.3. With
+    ``absolute_margin=0.2``, a negative may score at most 0.7, so only the second one is chosen.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ from graphneg.records.shards import numbered
 from graphneg.shards import Shard, shard_of
 
 ANSWERS = "answers"
-"""The name of the judge's score."""
+"""The name of the judge's score among the scores of a record."""
 BATCH = 32
-"""Default number of dialogues per call of the judge."""
+"""Default number of dialogues whose records the judge scores in one call."""
 
-# Reasons for not choosing a record, as "code: explanation".
+# The reasons for not choosing a record. Each has a short code, and an explanation after the colon.
 RIGHT = "right: its label is 1"
 UNRELATED = "no-clash: it says too little of what the context says"
 UNFIT = "no-fit: its nouns are seldom with these predicates"
@@ -58,12 +59,13 @@ class Choice:
 
     Attributes:
         per_context: Maximum number of negatives per context, or None for no maximum.
-        least: Minimum scores, by name of the score (``clash``, ``fit``).
-        quotas: Maximum shares of the chosen negatives, by transform or category.
-        max_score: Maximum score that the judge may give to a negative.
-        absolute_margin: Minimum margin below the judge's score of the right response.
-        relative_margin: Minimum margin as a share of the right response's score: a negative scores at most
-            ``1 - relative_margin`` times that score.
+        least: Minimum scores, keyed by the name of the score (``clash`` or ``fit``).
+        quotas: Maximum shares of all chosen negatives, from 0 to 1, keyed by transform or error category.
+        max_score: Maximum score that the judge may give to a negative, or None for no maximum.
+        absolute_margin: Minimum difference between the judge's scores of the correct response and of a
+            negative, or None for no minimum.
+        relative_margin: Minimum difference as a share of the correct response's score, from 0 to 1: a
+            negative may score at most ``1 - relative_margin`` times that score. None for no minimum.
     """
 
     per_context: int | None = None
@@ -91,22 +93,22 @@ class Choice:
 
     @property
     def judged(self) -> bool:
-        """Whether a judge is needed."""
+        """Whether the criteria need the scores of a judge."""
         return any(
             limit is not None for limit in (self.max_score, self.absolute_margin, self.relative_margin)
         )
 
     @property
     def compares(self) -> bool:
-        """Whether the judge must also score the right responses."""
+        """Whether the criteria compare negatives with correct responses, which the judge must then score."""
         return self.absolute_margin is not None or self.relative_margin is not None
 
     def refusal(self, scores: Mapping[str, float], right: float | None) -> str | None:
-        """Return why a record is not chosen.
+        """Return why the scores of a record exclude it from the choice.
 
         Args:
             scores: The scores of the record.
-            right: The judge's score of the right response, if known.
+            right: The judge's score of the correct response to the same context, or None if there is none.
 
         Returns:
             The reason, or None if the scores are within all limits.
@@ -125,7 +127,7 @@ class Choice:
             return NO_RIGHT
         limits = [
             right - (self.absolute_margin or 0.0),
-            # abs() keeps the limit below the score for judges whose scores can be negative.
+            # Some judges give negative scores. Without abs(), the limit would then lie above the score.
             right - abs(right) * (self.relative_margin or 0.0),
         ]
         return NEAR_RIGHT if answers > min(limits) else None
@@ -134,9 +136,10 @@ class Choice:
 class Chosen(NegativeStream):
     """A stream of the negatives that are chosen from a file.
 
-    Records of the same dialogue must follow each other. The candidates of a context are ranked by the judge's
-    score (lowest first), then by ``fit`` and ``clash`` (highest first). The seed breaks ties. The stream's
-    ``summary`` counts the chosen records, and the others by reason.
+    The records of a dialogue must be consecutive in the file. The candidates for a context are ranked by the
+    judge's score (lowest first), then by ``fit`` and by ``clash`` (highest first); ties are broken at random.
+    The attribute ``summary`` counts the chosen records, and the other records by the reason for which they
+    were not chosen.
     """
 
     def __init__(
@@ -151,25 +154,26 @@ class Chosen(NegativeStream):
         shard: Shard | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        """Initialize the stream; the file is read later.
+        """Initialize the stream. The file is not read before the stream is used.
 
         Args:
             records: The file of negatives.
             choice: The criteria.
-            judge: The judge, if the criteria need one.
-            judge_name: The name of the judge. The output depends on it.
+            judge: The judge, or None if the criteria do not need one.
+            judge_name: A name that identifies the judge, such as the path of its model. An interrupted run is
+                continued only with the same name.
             seed: Seed for breaking ties.
             batch: Number of dialogues that are scored together.
             shard: The part of the dialogues to read, or None for all.
-            progress: Receives progress updates.
+            progress: Progress display; advanced by the number of dialogues processed.
 
         Raises:
-            InputError: The criteria need a judge and none is given, the batch is empty, or quotas are
+            InputError: The criteria need a judge and none is given, ``batch`` is less than 1, or quotas are
                 combined with a shard.
         """
         super().__init__()
         self._shard = shard_of(shard)
-        # A quota is a share of all chosen records, which one shard does not know.
+        # A quota limits the share among all chosen records, but a shard knows only its own.
         if self._shard is not None and choice.quotas:
             raise InputError("quotas go by all that was kept before: choose by them after the merge")
         if batch < 1:
@@ -183,15 +187,15 @@ class Chosen(NegativeStream):
         """Choose records, batch by batch.
 
         Args:
-            skip: Number of dialogues that an earlier run has finished.
-            written: Returns the records that an earlier run has written.
+            skip: Number of dialogues that an interrupted run has finished. They are skipped.
+            written: A function that returns the records that the interrupted run has written.
 
         Yields:
             The chosen records of each batch of dialogues.
         """
         self._progress.start("selection", None, "dialogues")
         self._progress.advance(skip)
-        # Quotas must count what an interrupted run has chosen already.
+        # The quotas also count the records that an interrupted run has already chosen.
         kept = Counter(name for record in written() for name in _names(record))
         grouped = (list(group) for _, group in groupby(read_negatives(self._path), lambda one: one.dialogue))
         dialogues, done = islice(numbered(grouped, self._shard), skip, None), skip
@@ -204,7 +208,7 @@ class Chosen(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that the output depends on; the size of a batch is not one of them."""
+        """Return the settings that the output depends on. The size of a batch does not affect it."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice
@@ -220,19 +224,19 @@ class Chosen(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The part of the dialogues that is read."""
+        """The part of the dialogues that is read, or None for all."""
         return self._shard
 
     @property
     def asked(self) -> str:
-        """A description of the request for messages."""
+        """A phrase for messages that says where the negatives come from: ``of FILE``."""
         return f"of {self._path}"
 
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:
-        """Yield the chosen records of a batch, and count the others by reason."""
+        """Yield the chosen records of a batch, and count each other record under its reason."""
         fine: dict[tuple[str, ...], list[Negative]] = {}
         wrong = [record for record in records if self._passes(record, RIGHT if record.label == 1 else None)]
-        # Right responses are refused before the judge, which is the slow part, scores anything.
+        # Correct responses are excluded above, before scoring, because the judge is slow.
         for record, right in self._scored(wrong):
             if self._passes(record, self._choice.refusal(record.scores, right)):
                 context = (record.dialogue, *(turn["text"] for turn in record.context))
@@ -250,14 +254,14 @@ class Chosen(NegativeStream):
                     yield record
 
     def _scored(self, records: Sequence[Negative]) -> Iterator[tuple[Negative, float | None]]:
-        """Yield the records with their scores, and the judge's score of the right response if needed."""
+        """Yield each record with its scores, and the judge's score of the correct response if needed."""
         contexts = [[turn["text"] for turn in record.context] for record in records]
         answers: list[float] = []
         rights: dict[int, float] = {}
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
-            # Only an edited response has an original to compare with.
+            # Only the record of an edited response contains a correct response to compare with: the original.
             at = [index for index, record in enumerate(records) if record.original.get("response")]
             texts = [str(records[index].original["response"]) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []
@@ -269,32 +273,33 @@ class Chosen(NegativeStream):
             yield replace(record, scores=scores), rights.get(index)
 
     def _order(self, record: Negative) -> tuple[float, float, float, int]:
-        """Return the sort key of a record within its context."""
+        """Return the sort key of a record among those with the same context."""
         scores = record.scores
         drawn = number(self._seed, "choice", record.id)
         return scores.get(ANSWERS, 0.0), -scores.get(FIT, 1.0), -scores[CLASH], drawn
 
     def _is_over(self, record: Negative, kept: Counter[str]) -> bool:
-        """Return whether choosing a record would exceed a quota of its transforms or categories."""
+        """Return whether choosing a record would exceed the quota of one of its transforms or categories."""
         after = kept[_ALL] + 1
         return any(
-            # Always allow the first record of a name: a quota below 1 would refuse it, whatever comes later.
+            # Always allow the first record of a transform or category. When few records are chosen yet, its
+            # share is large, and a quota would exclude it although its final share may be small.
             kept[name] and kept[name] + 1 > self._choice.quotas[name] * after
             for name in _names(record)
             if name in self._choice.quotas
         )
 
     def _passes(self, record: Negative, reason: str | None) -> bool:
-        """Return whether there is no reason against a record; count the reason if there is one."""
+        """Return whether there is no reason against a record. If there is a reason, count it."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
 
 
-# The name under which all records count.
+# The key under which all chosen records are counted.
 _ALL = ""
 
 
 def _names(record: Negative) -> set[str]:
-    """Return the names under which a record counts for quotas: its transforms, its categories, and all."""
+    """Return the keys under which a record is counted: its transforms, its categories and `_ALL`."""
     return {_ALL, *record.categories, *(edit["transform"] for edit in record.edits)}

@@ -1,8 +1,8 @@
 """Score the coherence of whole dialogues from 0 to 1, as DEAM does (Ghazarian et al. 2022).
 
-A scorer is an encoder with a classification head of one class: 1 for coherent dialogues. A dialogue that is
-too long for the encoder is split at turns into windows, and the scores of the windows are combined. Scorers
-are trained on edited dialogues, which `read_dialogues` reads from files of negatives.
+A scorer is an encoder with a classification head that has one output. A score of 1 means coherent. A dialogue
+that is too long for the encoder is split between turns into windows, and the scores of the windows are
+combined. Scorers are trained on edited dialogues, which `read_dialogues` reads from files of negatives.
 
 Example:
     >>> talk = [("Ann", "I have a dog."), ("Ben", "What is its name?"), ("Ann", "I have no pets.")]
@@ -45,9 +45,9 @@ Talk = Sequence[tuple[str, str]]
 """A dialogue: speaker and text of each turn, in order. An unknown speaker is an empty string."""
 Over = Literal["mean", "minimum"]
 OVER: tuple[Over, ...] = ("mean", "minimum")
-"""The ways to combine the scores of windows."""
+"""The ways to combine the scores of the windows of a dialogue: take their mean, or their minimum."""
 KIND = "coherence"
-"""The kind of model that the ``config.json`` of a scorer names."""
+"""The kind of model that is written into the ``config.json`` of a scorer."""
 MAX_TOKENS = 256
 """Default maximum length of a window in tokens."""
 Turns = tuple[Turn, ...]
@@ -55,14 +55,14 @@ Turns = tuple[Turn, ...]
 
 @dataclass(frozen=True, slots=True)
 class Cutter:
-    """Split dialogues into windows: ranges of turns that fit into a number of tokens.
+    """A splitter of dialogues into windows: ranges of turns that together have a limited number of tokens.
 
-    Turns are never split. A window repeats the last turns of the one before it if this leaves room for a new
-    turn.
+    Turns are never split. A window can repeat the last turns of the previous window. Fewer turns are repeated
+    if there would be no room for a new turn.
 
     Attributes:
         room: Maximum number of tokens per window.
-        overlap: Number of turns that a window repeats.
+        overlap: Number of turns of the previous window that a window repeats.
     """
 
     room: int
@@ -81,10 +81,11 @@ class Cutter:
         """Return windows that cover all turns.
 
         Args:
-            lengths: Number of tokens of each turn, its separator included. None exceeds ``room``.
+            lengths: Number of tokens of each turn, including its separator. No number may exceed ``room``.
 
         Returns:
-            The windows in order. The last one is extended backwards as far as it fits.
+            The windows in order. The last one may repeat more turns than ``overlap``: it is extended
+            backwards as long as the turns fit.
 
         Example:
             >>> Cutter(10).windows([4, 4, 4, 4, 4])
@@ -96,7 +97,7 @@ class Cutter:
         first, last = 0, 0
         while last < len(lengths):
             end = first + self._fitting(lengths[first:])
-            # The repeated turns leave no room for a new one: repeat one turn less.
+            # The repeated turns leave no room for a new turn. Repeat one turn less.
             if end == last:
                 first += 1
                 continue
@@ -105,18 +106,19 @@ class Cutter:
             first = max(first + 1, last - self.overlap)
         if windows:
             earliest = len(lengths) - self._fitting(lengths[::-1])
-            # A short window would judge the last turns without their context.
+            # The last window may be short. Extend it backwards, so that the last turns are scored with as
+            # much context as possible.
             windows[-1] = range(min(windows[-1].start, earliest), len(lengths))
         return windows
 
     def all(self, lengths: Sequence[int]) -> list[range]:
-        """Return all windows that cannot be extended.
+        """Return all windows that have no room for another turn on either side.
 
         Args:
-            lengths: Number of tokens of each turn, its separator included. None exceeds ``room``.
+            lengths: Number of tokens of each turn, including its separator. No number may exceed ``room``.
 
         Returns:
-            The windows in order; a single one if the whole dialogue fits.
+            The windows in order; a single window if the whole dialogue fits.
 
         Example:
             >>> Cutter(10).all([4, 4, 4, 4])
@@ -130,26 +132,27 @@ class Cutter:
         return windows
 
     def _fitting(self, lengths: Sequence[int]) -> int:
-        """Return how many of the first turns fit into a window."""
+        """Return how many turns fit into a window, counted from the first one."""
         return bisect_right(list(accumulate(lengths)), self.room)
 
 
 class CoherenceScorer:
-    """Score the coherence of whole dialogues from 0 to 1 (Ghazarian et al. 2022, section 4).
+    """A model that scores the coherence of whole dialogues (Ghazarian et al. 2022, section 4).
 
-    Turns are joined by the tokenizer's separator. Each begins with a mark of its speaker: ``A:`` for the
-    first speaker of the dialogue, ``B:`` for the second. A dialogue of more than ``max_tokens`` tokens is
-    split into windows. A single turn that is longer than a window is truncated and counted.
+    Turns are joined by the separator token of the tokenizer. Each turn begins with a letter for its speaker:
+    ``A:`` for the first speaker of the dialogue, ``B:`` for the second. A dialogue of more than
+    ``max_tokens`` tokens is split into windows. A turn that alone is longer than a window is truncated, and
+    counted in ``cut_turns``.
 
     Attributes:
-        model: The encoder with its head.
+        model: The encoder with its classification head.
         tokenizer: The tokenizer.
         categories: The error categories that the scorer was trained on, such as ``C-cont``.
         max_tokens: Maximum length of a window in tokens.
         overlap: Number of turns that consecutive windows share.
-        over: How the scores of windows are combined: ``mean`` or ``minimum``.
+        over: How the scores of a dialogue's windows are combined: ``mean`` or ``minimum``.
         batch: Number of windows per forward pass.
-        cut_turns: Number of truncated turns so far.
+        cut_turns: Number of turns that have been truncated so far.
     """
 
     def __init__(
@@ -166,16 +169,17 @@ class CoherenceScorer:
         """Initialize a scorer with a loaded model.
 
         Args:
-            model: The encoder with its head.
+            model: The encoder with its classification head.
             tokenizer: The tokenizer.
             categories: The error categories that the scorer was trained on.
-            max_tokens: Maximum length of a window in tokens; lowered to what the model can read.
+            max_tokens: Maximum length of a window in tokens. It is lowered to the limit of the model if it
+                exceeds that limit.
             overlap: Number of turns that consecutive windows share.
-            over: How the scores of windows are combined.
+            over: How the scores of a dialogue's windows are combined: ``mean`` or ``minimum``.
             batch: Number of windows per forward pass.
 
         Raises:
-            InputError: ``over`` is unknown.
+            InputError: ``over`` has an unknown value.
         """
         if over not in OVER:
             raise InputError(f"over {over!r}: choose one of {', '.join(OVER)}")
@@ -190,16 +194,16 @@ class CoherenceScorer:
 
     @classmethod
     def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
-        """Create a scorer to train from an encoder and a new head.
+        """Create an untrained scorer from a pretrained encoder and a new head.
 
-        A missing encoder raises `ModelError`. A name in ``frozen`` that fits no parameter raises
-        `InputError`.
+        Raises `ModelError` if the encoder is missing, and `InputError` if a prefix in ``frozen`` matches no
+        parameter.
 
         Args:
-            model: Path or hub id of the encoder.
+            model: Path or Hugging Face hub id of the encoder.
             max_tokens: Maximum length of a window in tokens.
-            **options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of the
-                head.
+            **options: Further arguments of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as
+                ``seed``.
 
         Returns:
             The untrained scorer.
@@ -222,13 +226,13 @@ class CoherenceScorer:
         """Load a trained scorer.
 
         Args:
-            model: Path or hub id of the scorer.
-            max_tokens: Maximum length of a window in tokens. Defaults to the length in training.
+            model: Path or Hugging Face hub id of the scorer.
+            max_tokens: Maximum length of a window in tokens, or None for the value that was used in training.
             overlap: Number of turns that consecutive windows share.
-            over: How the scores of windows are combined.
+            over: How the scores of a dialogue's windows are combined: ``mean`` or ``minimum``.
             batch: Number of windows per forward pass.
-            device: The torch device, or None to choose one.
-            offline: Do not download the model.
+            device: The torch device, or None to choose one automatically.
+            offline: Use local files only, and do not download the model.
 
         Returns:
             The scorer.
@@ -260,8 +264,8 @@ class CoherenceScorer:
         """Score dialogues.
 
         Args:
-            dialogues: The dialogues.
-            progress: Receives progress updates.
+            dialogues: The dialogues, each a list of pairs of speaker and text.
+            progress: Progress display; advanced by the number of windows scored.
 
         Returns:
             One score per dialogue, from 0 (incoherent) to 1 (coherent).
@@ -299,10 +303,10 @@ class CoherenceScorer:
         return [min(some) if self.over == "minimum" else sum(some) / len(some) for some in scores]
 
     def save(self, folder: str | Path) -> None:
-        """Save model and tokenizer.
+        """Save the model and the tokenizer, so that `from_pretrained` and transformers can load them.
 
         Args:
-            folder: The folder to write. `from_pretrained` and transformers can read it.
+            folder: The output folder.
         """
         config: Any = self.model.config
         config.graphneg = {"kind": KIND, "categories": [*self.categories], "max_tokens": self.max_tokens}
@@ -311,7 +315,7 @@ class CoherenceScorer:
 
     @property
     def cutter(self) -> Cutter:
-        """The cutter for turns of `encode_turns`, with the room that special tokens leave."""
+        """The splitter for dialogues that `encode_turns` tokenized. It leaves room for the special tokens."""
         return Cutter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
 
     def lengths(self, turns: Sequence[Sequence[int]]) -> list[int]:
@@ -321,7 +325,7 @@ class CoherenceScorer:
             turns: The token ids of each turn.
 
         Returns:
-            The lengths, each with a separator.
+            The length of each turn, including a separator.
         """
         return [len(turn) + len(self._separator) for turn in turns]
 
@@ -329,11 +333,11 @@ class CoherenceScorer:
         """Tokenize the turns of a dialogue.
 
         Args:
-            talk: The dialogue.
+            talk: The dialogue, a list of pairs of speaker and text.
 
         Returns:
-            The token ids of each turn, beginning with the mark of the speaker. A turn longer than a window is
-            truncated at its end, and counted in ``cut_turns``.
+            The token ids of each turn, beginning with the letter of the speaker. A turn that is longer than a
+            window is truncated at its end, and counted in ``cut_turns``.
         """
         room = self.cutter.room - len(self._separator)
         texts = [f"{mark}: {text}" for mark, (_, text) in zip(marks(talk), talk, strict=True)]
@@ -345,11 +349,11 @@ class CoherenceScorer:
         """Build the model input for a window.
 
         Args:
-            turns: The token ids of each turn.
-            window: The turns of the window.
+            turns: The token ids of each turn of the dialogue.
+            window: The range of turns that the window has.
 
         Returns:
-            The token ids with separators between turns and special tokens around them.
+            The token ids of the window, with separators between the turns, and special tokens at both ends.
         """
         before, after = self._frame
         ids = list(before)
@@ -358,21 +362,22 @@ class CoherenceScorer:
         return ids + list(after)
 
     def batch_of(self, rows: Sequence[list[int]]) -> dict[str, Tensor]:
-        """Pad token ids to tensors.
+        """Convert the token ids of windows to padded tensors.
 
         Args:
             rows: The token ids of each window.
 
         Returns:
-            ``input_ids`` and ``attention_mask`` of shape (rows, tokens), padded to the longest row.
+            The tensors ``input_ids`` and ``attention_mask`` of shape (rows, tokens), keyed by these names.
+            Shorter windows are padded to the length of the longest.
         """
         padded: Any = self.tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
         return {"input_ids": padded["input_ids"], "attention_mask": padded["attention_mask"]}
 
     @cached_property
     def _separator(self) -> tuple[int, ...]:
-        """The token between turns, if the tokenizer has one."""
-        # Some tokenizers have no separator, but an end token.
+        """The id of the token between turns. It is empty if the tokenizer has no suitable token."""
+        # Some tokenizers have no separator token. Use the end-of-sequence token then.
         ids = (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
         return next(((item,) for item in ids if isinstance(item, int)), ())
 
@@ -381,7 +386,7 @@ class CoherenceScorer:
         """The special tokens that the tokenizer adds before and after a text."""
         whole: list[int] = self.tokenizer("a")["input_ids"]  # pyright: ignore[reportAssignmentType]
         bare: list[int] = self.tokenizer("a", add_special_tokens=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
-        # Find the text inside its tokenization with special tokens.
+        # Find the tokens of the text within the tokens of the whole input. The other tokens are special ones.
         at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
         return tuple(whole[:at]), tuple(whole[at + len(bare) :])
 
@@ -390,10 +395,11 @@ def marks(talk: Talk) -> list[str]:
     """Return a letter for the speaker of each turn.
 
     Args:
-        talk: The dialogue.
+        talk: The dialogue, a list of pairs of speaker and text.
 
     Returns:
-        Letters in order of appearance. Turns of unknown speakers alternate between A and B.
+        One letter per turn. Speakers get A, B, C and so on in the order of their first turns. If the speaker
+        of a turn is unknown (an empty string), the letter is A for even turns and B for odd turns.
 
     Example:
         >>> marks([("User", "Hi."), ("System", "Hello."), ("User", "Bye.")])
@@ -413,11 +419,11 @@ class EditedDialogue:
     """An edited, incoherent dialogue.
 
     Attributes:
-        id: The id of the record.
+        id: The id of the record that describes the edit.
         turns: The turns after the edit.
         edited: The indices of the edited turns.
-        recipe: The recipe or generator.
-        categories: The error categories.
+        recipe: The name of the recipe or generator that edited the dialogue.
+        categories: The error categories of the edit, such as ``C-cont``.
     """
 
     id: str
@@ -437,8 +443,8 @@ class Versions:
     """A dialogue and its edited versions.
 
     Attributes:
-        id: The dialogue and the position of its last turn.
-        original: The original turns.
+        id: The id of the dialogue and the position of the last turn, joined by ``#``.
+        original: The turns before any edit.
         edited: The edited versions.
     """
 
@@ -449,12 +455,14 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class EditedDialogues:
-    """The dialogues of files of negatives.
+    """The dialogues that were read from files of negatives.
 
     Attributes:
         dialogues: The dialogues with their edited versions.
-        responses: Number of records that were left out because only their response was edited.
-        unchanged: Number of edited dialogues that were left out because they have the text of the original.
+        responses: Number of records that were skipped because they have an edited response, not an edited
+            dialogue.
+        unchanged: Number of edited dialogues that were skipped because their text equals that of the
+            original.
     """
 
     dialogues: list[Versions]
@@ -465,25 +473,26 @@ class EditedDialogues:
 def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
     """Read dialogues and their edited versions from files of negatives.
 
-    A file that cannot be read and the errors of `dialogues_of` raise `InputError`.
+    Raises `InputError` if a file cannot be read, a label is neither 0 nor 1, or no record is an edited
+    dialogue.
 
     Args:
         paths: Files of negatives (``.jsonl``, ``.parquet``).
 
     Returns:
-        The dialogues, and counts of what was left out.
+        The dialogues with their edited versions, and the numbers of skipped records.
     """
     return dialogues_of(read_negatives(*paths))
 
 
 def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
-    """Group records with the target ``dialogue`` by their original.
+    """Group edited dialogues by the dialogue that they were made from.
 
     Args:
-        records: The records.
+        records: The records. Only those with the target ``dialogue`` are used.
 
     Returns:
-        The dialogues, and counts of what was left out.
+        The dialogues with their edited versions, and the numbers of skipped records.
 
     Raises:
         InputError: A label is neither 0 nor 1, or no record is an edited dialogue.
@@ -515,18 +524,18 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
 
 
 def original_turns(item: Negative) -> Turns:
-    """Return the dialogue of a negative before it was edited.
+    """Return the dialogue of a negative as it was before the edit.
 
     Args:
         item: The negative.
 
     Returns:
-        The turns, the response last.
+        The turns of the context, and the response as the last turn.
     """
     context, response = item.original.get("context"), item.original.get("response")
     context = item.context if context is None else context
-    # The noted speaker belongs to the edited dialogue. If the edit added or removed turns, somebody else may
-    # have spoken last.
+    # The record names the last speaker of the edited dialogue. If the edit added or removed turns, the last
+    # speaker of the original may be another one, so treat it as unknown.
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _whole(context, response or item.response, speaker)
 
@@ -537,7 +546,7 @@ def _said(turns: Turns) -> list[str]:
 
 
 def _whole(context: Iterable[Mapping[str, str]], response: str, speaker: str) -> Turns:
-    """Return the context and the response as turns."""
+    """Join the context and the response into one list of turns."""
     said = [Turn(turn["speaker"], turn["text"]) for turn in context]
-    # Infer an unknown last speaker from the turns before.
+    # If the speaker of the response is unknown, infer it from the turns of the context.
     return (*said, Turn(speaker or (answering(said) if said else ""), response))

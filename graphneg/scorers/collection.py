@@ -1,14 +1,14 @@
-"""Collect responses that may be contradictory (Sato et al. 2024).
+"""Collect model responses that may contradict what was said before (Sato et al. 2024).
 
 Models contradict themselves most when they are asked about something that they said before.
-`collect_contexts` scores contexts that end in such a question and keeps the best. `collect_responses` writes
-the responses of generators, language models and files to these contexts. Both write JSON lines and continue
-where an earlier run stopped. The next step is `graphneg.evaluation.review.contradictory`, in which people
-label the responses.
+`collect_contexts` finds contexts that end in such a question, scores them, and keeps those with the highest
+scores. `collect_responses` collects responses to these contexts from generators, from language models and
+from files. Both functions write JSON Lines files, and continue an interrupted run. In the next step, people
+label the responses with `graphneg.evaluation.review.contradictory`.
 
-A line of contexts has the fields of `graphneg.generators.base.Context`, ``referent`` (the index of the turn
-that is asked about) and ``log_fqness`` (the score). A line of responses has a context, a ``generator`` and a
-``response``.
+Each line of a file of contexts has the fields of `graphneg.generators.base.Context`, ``referent`` (the index
+of the turn that is asked about) and ``log_fqness`` (the score of the question). Each line of a file of
+responses has an ``id``, a ``context``, a ``generator`` and a ``response``.
 
 Example:
     The context "A: I sail every weekend." "B: Nice! Where do you sail?" ends in a question about A's first
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
 Line = TypeVar("Line")
 Item = TypeVar("Item")
-# Contexts between two checkpoints of a run.
+# Number of contexts that are processed between two checkpoints of a run.
 BATCH = 16
 LONGEST = 64
 """Maximum length of a language model's response in tokens."""
@@ -58,7 +58,7 @@ class ContextChoice:
     Attributes:
         top: Number of contexts to choose.
         per_dialogue: Maximum number of contexts per dialogue.
-        furthest: How many of the answerer's last turns a question may refer to.
+        furthest: Number of turns that a question may refer to: the last ones of the speaker who is asked.
     """
 
     top: int = 1000
@@ -85,22 +85,24 @@ def collect_contexts(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> list[FollowUp]:
-    """Score the follow-up questions of contexts and write the contexts with the best ones.
+    """Score the follow-up questions at the ends of contexts, and write the contexts with the highest scores.
 
-    The scores are kept in a file beside ``out`` until the end. An interrupted run continues if it is repeated
-    with the same facts. An existing ``out``, or one that cannot be written, raises `InputError`.
+    Until all questions are scored, the scores are kept in a temporary file beside ``out``. If a run was
+    interrupted, a call with the same ``facts`` continues it. Raises `InputError` if ``out`` exists or cannot
+    be written.
 
     Args:
         contexts: The contexts.
         model: The language model that scores the questions.
-        out: The file to write (``.jsonl``).
-        choice: The criteria.
-        facts: JSON values that identify the model and the contexts.
+        out: The output file (``.jsonl``).
+        choice: The criteria for choosing contexts, or None for the defaults.
+        facts: JSON values that identify the model and the contexts. An interrupted run is continued only if
+            they are the same.
         overwrite: Replace an existing file.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the number of questions scored.
 
     Returns:
-        The chosen contexts, best first.
+        The chosen contexts, highest score first.
 
     Raises:
         InputError: No context ends in a question.
@@ -114,7 +116,7 @@ def collect_contexts(
     asked = followups(contexts, choice.furthest)
 
     def lines(some: Sequence[FollowUp]) -> Iterable[str]:
-        """Return the lines of scored follow-ups."""
+        """Score questions, and return one JSON line for each."""
         return map(context_line, fqness(model, some))
 
     done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)
@@ -138,24 +140,24 @@ def collect_responses(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> int:
-    """Write the responses of each generator to each context.
+    """Collect the responses of each generator to each context, and write them to a file.
 
-    A generator may have fewer responses than requested. If two generators give the same response to a
-    context, it is written once, for the first. An interrupted run continues if it is repeated. An existing
-    ``out`` of another run raises `InputError`. A generator that does not answer for each context raises
-    `GeneratorError`.
+    A generator may return fewer responses than requested. If several generators return the same response to a
+    context, it is written only once, with the name of the first of them. If a run was interrupted, the same
+    call continues it. Raises `InputError` if ``out`` exists and belongs to another run, and `GeneratorError`
+    if a generator does not return one list of responses per context.
 
     Args:
         contexts: The contexts.
         generators: The generators.
-        out: The file to write (``.jsonl``).
+        out: The output file (``.jsonl``).
         per_context: Maximum number of responses per generator and context.
-        seed: Seed of the generators.
+        seed: Seed that is passed to the generators.
         overwrite: Replace an existing file.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the number of contexts processed.
 
     Returns:
-        The number of responses.
+        The number of responses in the file.
 
     Raises:
         InputError: There are no generators, or two have the same name.
@@ -172,7 +174,7 @@ def collect_responses(
     }
 
     def lines(some: Sequence[FollowUp]) -> Iterator[str]:
-        """Yield the lines of responses to some contexts."""
+        """Collect the responses to some contexts, and yield one JSON line for each response."""
         for item in _responses(some, generators, per_context, seed):
             names = {"id": item.id, "generator": item.generator, "response": item.response}
             yield json_line({**names, "context": _context_fields(item.followup)})
@@ -192,23 +194,26 @@ def _collect(
     bar: Progress,
     overwrite: bool,
 ) -> tuple[int, int]:
-    """Write the lines of all items, or of those that an earlier run has not finished.
+    """Convert items to lines, batch by batch, and write the lines to a file.
+
+    Items that an interrupted run has finished are skipped.
 
     Args:
-        path: The file to write.
-        settings: What the lines depend on; a run with other settings is not continued.
+        path: The output file.
+        settings: Everything that the lines depend on. An interrupted run with other settings is not
+            continued.
         items: The items.
-        lines: Returns the lines of some items.
-        bar: Receives progress updates.
+        lines: A function that converts a batch of items to lines.
+        bar: Progress display; advanced by the number of items converted.
         overwrite: Replace an existing file.
 
     Returns:
-        The numbers of items and of lines, those of the earlier run included.
+        The number of items and the number of lines, including those of the interrupted run.
     """
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # The items come in the same order in each run, so finished ones are skipped by number.
+        # The order of the items is the same in each run, so skip as many as the interrupted run has finished.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):
@@ -222,13 +227,13 @@ def _collect(
 
 
 def write_responses(labelled: Iterable[Labelled], out: str | Path, *, overwrite: bool = False) -> None:
-    """Write labelled responses as JSON lines, which `read_labelled` can read.
+    """Write labelled responses to a JSON Lines file, which `graphneg.ingest.labelled.read_labelled` can read.
 
-    An existing file, or one that cannot be written, raises `InputError`.
+    Raises `InputError` if the file exists or cannot be written.
 
     Args:
         labelled: The labelled responses.
-        out: The file to write (``.jsonl``).
+        out: The output file (``.jsonl``).
         overwrite: Replace an existing file.
     """
     _write(_destination(out, overwrite), labelled_lines(labelled))
@@ -254,7 +259,7 @@ def _responses(
             text = text.strip()
             if text and text not in texts:
                 texts.add(text)
-                # The id is a hash of the response, so that it does not reveal the generator to annotators.
+                # Annotators see the id. It must not reveal the generator, so it is made from the response.
                 digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
                 yield Responded(f"{item.context.id}~{digest}", item, name, text)
 
@@ -267,21 +272,21 @@ def _destination(out: str | Path, overwrite: bool) -> Path:
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file in one step."""
+    """Write lines to a file, which is replaced only when all lines are written."""
     write_atomically(path, "".join(f"{line}\n" for line in lines))
 
 
 class FileResponses(Generator):
-    """A generator that returns responses from a file.
+    """A generator that returns responses from a file, which may come from another program.
 
-    The file has JSON lines with the ``id`` of a context and a ``response``. Any program can write it.
+    Each line of the file is a JSON object with the ``id`` of a context and a ``response`` to it.
 
     Attributes:
         name: The name of the generator.
     """
 
     def __init__(self, name: str, path: str | Path) -> None:
-        """Read the responses; a file that cannot be read raises `InputError`.
+        """Read the responses. Raises `InputError` if the file cannot be read.
 
         Args:
             name: The name of the generator.
@@ -296,7 +301,7 @@ class FileResponses(Generator):
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """Return the responses of the file to each context.
+        """Return the responses that the file has for each context.
 
         Args:
             contexts: The contexts.
@@ -312,7 +317,7 @@ class FileResponses(Generator):
         ]
 
     def settings(self) -> Mapping[str, object]:
-        """Return the settings that the responses depend on: a hash of the file."""
+        """Return the settings that the responses depend on: a hash of the file's content."""
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 
@@ -336,15 +341,15 @@ class Replies(Generator):
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """Sample replies of one line to each context.
+        """Sample replies to each context. A reply ends at the first line break.
 
         Args:
             contexts: The contexts.
-            per_context: Number of replies per context.
-            seed: Seed of the samples.
+            per_context: Number of replies to sample per context.
+            seed: Seed for sampling.
 
         Returns:
-            The replies to each context. Empty replies are left out.
+            The replies to each context, without empty ones.
         """
         from graphneg.nn.generation import Sampling
         from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt
@@ -362,11 +367,11 @@ class Replies(Generator):
 
 
 class TurnLine(msgspec.Struct):
-    """A turn of a context in a JSON line.
+    """A turn of a context, as it is written in a JSON line.
 
     Attributes:
-        speaker: The speaker.
-        text: The text.
+        speaker: The name of the speaker.
+        text: The text of the turn.
     """
 
     speaker: Text
@@ -374,19 +379,19 @@ class TurnLine(msgspec.Struct):
 
 
 class ContextLine(msgspec.Struct):
-    """A scored context in a JSON line.
+    """A context with a scored question, as it is written in a JSON line.
 
     Attributes:
         id: The id of the context.
-        corpus: The corpus.
-        split: The split.
+        corpus: The name of the corpus.
+        split: The name of the split.
         dialogue: The id of the dialogue.
         speaker: The speaker of the response.
         turn: The position of the response in the dialogue.
         turns: The turns of the context.
-        positives: The right responses.
+        positives: The correct responses.
         referent: The index of the turn that the question may refer to.
-        log_fqness: The natural logarithm of the FQness.
+        log_fqness: The natural logarithm of the FQness of the question.
     """
 
     id: Text
@@ -401,18 +406,18 @@ class ContextLine(msgspec.Struct):
     log_fqness: float
 
     def __post_init__(self) -> None:
-        """Check that the referent is a turn before the question.
+        """Check that the referent is the index of a turn before the question.
 
         Raises:
-            ValueError: The referent is the question or no turn.
+            ValueError: The referent is the index of the question, or it is out of range.
         """
         if not 0 <= self.referent < len(self.turns) - 1:
-            # msgspec reports a ValueError with the path of the field.
+            # msgspec converts a ValueError to a ValidationError, which names the line's field.
             raise ValueError(f'"referent" {self.referent} is none of the turns before the question')
 
     @property
     def followup(self) -> FollowUp:
-        """The context as a `FollowUp`."""
+        """The content of the line as a `FollowUp`: the context, the referent, and the score."""
         turns = tuple(Turn(turn.speaker, turn.text) for turn in self.turns)
         place = (self.id, self.corpus, self.split, self.dialogue, self.turn)
         context = Context(*place, turns, self.speaker, tuple(self.positives))
@@ -420,12 +425,12 @@ class ContextLine(msgspec.Struct):
 
 
 class ResponseLine(msgspec.Struct):
-    """A response to a context in a JSON line.
+    """A response to a context, as it is written in a JSON line.
 
     Attributes:
         id: The id of the response.
         generator: The name of the generator.
-        response: The text.
+        response: The text of the response.
         context: The context.
     """
 
@@ -436,11 +441,11 @@ class ResponseLine(msgspec.Struct):
 
 
 class GivenLine(msgspec.Struct):
-    """A response of another program in a JSON line.
+    """A line of a file that `FileResponses` reads.
 
     Attributes:
         id: The id of the context.
-        response: The text.
+        response: The text of the response.
     """
 
     id: str
@@ -452,10 +457,11 @@ class Responded:
     """A response of a generator to a context.
 
     Attributes:
-        id: The id of the context and a hash of the response, which do not reveal the generator.
+        id: The id of the response: the id of the context, ``~`` and a hash of the text. It does not reveal
+            the generator.
         followup: The context with its question.
         generator: The name of the generator.
-        response: The text.
+        response: The text of the response.
     """
 
     id: str
@@ -465,10 +471,10 @@ class Responded:
 
 
 def context_line(item: FollowUp) -> str:
-    """Return a scored context as a JSON line.
+    """Convert a context with a scored question to a JSON line.
 
     Args:
-        item: The context.
+        item: The context with its question.
 
     Returns:
         One line of JSON.
@@ -477,7 +483,7 @@ def context_line(item: FollowUp) -> str:
 
 
 def _context_fields(item: FollowUp) -> dict[str, object]:
-    """Return the fields of a `ContextLine`, in its order."""
+    """Return the values of the fields of `ContextLine`, in the order of its fields."""
     values = asdict(item) | asdict(item.context) | {"turns": [turn._asdict() for turn in item.context.turns]}
     return {name: values[name] for name in ContextLine.__struct_fields__}
 
@@ -485,7 +491,7 @@ def _context_fields(item: FollowUp) -> dict[str, object]:
 def read_contexts_file(path: str | Path) -> list[FollowUp]:
     """Read contexts that `collect_contexts` wrote.
 
-    A file that cannot be read, or an invalid line, raises `InputError`.
+    Raises `InputError` if the file cannot be read or a line is invalid.
 
     Args:
         path: The file of contexts.
@@ -499,7 +505,7 @@ def read_contexts_file(path: str | Path) -> list[FollowUp]:
 def read_responses_file(path: str | Path) -> list[Responded]:
     """Read responses that `collect_responses` wrote.
 
-    A file that cannot be read, or an invalid line, raises `InputError`.
+    Raises `InputError` if the file cannot be read or a line is invalid.
 
     Args:
         path: The file of responses.
@@ -519,19 +525,19 @@ def read_responses_file(path: str | Path) -> list[Responded]:
 
 
 def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
-    """Read a JSON Lines file and check the type of each line.
+    """Read a JSON Lines file whose lines have the fields of a given type.
 
-    A file that cannot be read raises `InputError`.
+    Raises `InputError` if the file cannot be read.
 
     Args:
-        kind: The type of the lines, a ``msgspec.Struct``.
+        kind: The type that each line is converted to, a subclass of ``msgspec.Struct``.
         path: The file.
 
     Returns:
-        The lines.
+        One object per line.
 
     Raises:
-        InputError: A line has another type, or the file is empty.
+        InputError: A line does not have the fields of the type, or the file is empty.
     """
     lines: list[Line] = []
     for item in accepted(json_lines(Path(path), NoProgress())):
@@ -545,15 +551,16 @@ def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
 
 
 def read_dialogues_file(path: str | Path) -> Iterator[Context]:
-    """Read dialogues and yield the context of each turn but the first.
+    """Read dialogues, and yield a context for each turn except the first ones.
 
-    The loader ``dialogues`` reads the file. An invalid file or dialogue raises `InputError` with its place.
+    The file has the format of the loader ``dialogues``. Raises `InputError` if the file or a dialogue in it
+    is invalid.
 
     Args:
         path: The file of dialogues.
 
     Yields:
-        The contexts.
+        The contexts. The correct response to a context is the turn that follows it.
     """
     for record in accepted(get_loader("dialogues").read([Path(path)], LoadOptions())):
         if isinstance(record, Dialogue):

@@ -1,11 +1,11 @@
 """Detect contradictions between a response and an earlier utterance of the same speaker.
 
-The detector is an encoder with a classification head of one class. Its score goes from 0 (consistent) to 1
+The detector is an encoder with a classification head that has one output. Scores are from 0 (consistent) to 1
 (contradictory).
 
 Example:
-    ``detector.score([("I hate fish.", "Fish is my favourite food.")])`` returns one number, which is high for
-    this pair of a response and an earlier utterance.
+    ``detector.score([("I hate fish.", "Fish is my favourite food.")])`` scores the response "I hate fish."
+    after the earlier utterance "Fish is my favourite food." It returns a list with one number close to 1.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from typing import Any, ClassVar, Self
 from graphneg.rankers.cross_encoder import CrossEncoder, First
 
 KIND = "contradiction"
-"""The kind of model that the ``config.json`` of a detector names."""
+"""The kind of model that is written into the ``config.json`` of a detector."""
 MAX_TOKENS = 128
 """Default maximum length of the input in tokens."""
 
 
 class _PairEncoder(CrossEncoder):
-    """A cross-encoder whose folder is marked as a detector, so that it is not loaded as a ranker."""
+    """A cross-encoder that is saved with the kind ``contradiction``, so it cannot be loaded as a ranker."""
 
     kind: ClassVar[str] = KIND
     reads_first: ClassVar[First] = "context"
 
 
 class ContradictionDetector:
-    """Score whether a response contradicts an earlier utterance of its speaker.
+    """A model that scores whether a response contradicts an earlier utterance of its speaker.
 
-    The detector reads the earlier utterance and the response as a cross-encoder reads a context of one turn.
-    Its folder is a sequence classifier with one class. It can be loaded by ``transformers`` and by
-    sentence-transformers' ``CrossEncoder``, which give the same scores for the pair (earlier utterance,
-    response).
+    The detector is a cross-encoder; the earlier utterance takes the place of the context. A saved detector is
+    a sequence classifier with one output. It can also be loaded by ``transformers`` and by the
+    ``CrossEncoder`` of sentence-transformers, which give the same scores if the earlier utterance is the
+    first text of a pair and the response the second.
 
     Attributes:
         encoder: The cross-encoder.
-        model: The torch module of the encoder.
+        model: The torch module of the cross-encoder.
     """
 
     def __init__(self, encoder: CrossEncoder) -> None:
@@ -53,17 +53,17 @@ class ContradictionDetector:
 
     @classmethod
     def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
-        """Create a detector to train from an encoder and a new head.
+        """Create a detector for training from a pretrained encoder and a new head.
 
-        If ``model`` is the folder of a detector, its head is kept, so that a detector can be trained on
-        several sources one after the other. A missing encoder raises `ModelError`. A name in ``frozen`` that
-        fits no parameter raises `InputError`.
+        If ``model`` is already a detector, its head is kept. So a detector can be trained on several data
+        sets one after the other. Raises `ModelError` if the encoder is missing, and `InputError` if a prefix
+        in ``frozen`` matches no parameter.
 
         Args:
-            model: Path or hub id of the encoder.
+            model: Path or Hugging Face hub id of the encoder.
             max_tokens: Maximum length of the input in tokens.
-            **options: Options of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as the seed of the
-                head.
+            **options: Further arguments of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as
+                ``seed``.
 
         Returns:
             The detector.
@@ -74,11 +74,11 @@ class ContradictionDetector:
     def from_pretrained(cls, model: str | Path, **options: Any) -> Self:
         """Load a trained detector.
 
-        A missing model, or one that is no detector, raises `ModelError`.
+        Raises `ModelError` if the model is missing or is not a detector.
 
         Args:
-            model: Path or hub id of the detector.
-            **options: Options of `CrossEncoder.from_pretrained`.
+            model: Path or Hugging Face hub id of the detector.
+            **options: Further arguments of `CrossEncoder.from_pretrained`.
 
         Returns:
             The detector.
@@ -89,7 +89,7 @@ class ContradictionDetector:
         """Score pairs of a response and an earlier utterance.
 
         Args:
-            pairs: The response and the earlier utterance of each pair.
+            pairs: The pairs, each with the response first and the earlier utterance second.
 
         Returns:
             One score per pair, from 0 (consistent) to 1 (contradictory).
@@ -98,9 +98,9 @@ class ContradictionDetector:
         return self.encoder.score([[earlier] for _, earlier in pairs], responses)
 
     def save(self, folder: str | Path) -> None:
-        """Save model and tokenizer.
+        """Save the model and the tokenizer, so that `from_pretrained` can load them.
 
         Args:
-            folder: The folder to write, which `from_pretrained` can read.
+            folder: The output folder.
         """
         self.encoder.save(folder)

@@ -1,33 +1,36 @@
 """Make training data for a contradiction detector from edited dialogues.
 
-A negative of the transforms ``negate``, ``oppose`` and ``contradict`` has a sentence and its contradiction.
-These two sentences share nearly all of their words, whereas models contradict themselves in other words, and
-in passing. Therefore both are reworded, or replaced by what other speakers say
-(`graphneg.scorers.paraphrases`), and combined with another sentence.
+The transforms ``negate``, ``oppose`` and ``contradict`` change a statement into its contradiction, so their
+negatives contain both. The two sentences share nearly all of their words. But when models contradict
+themselves, they use other words, and say other things in the same response. Therefore the statement and the
+contradiction are reworded, or replaced by sentences of other speakers (`graphneg.scorers.paraphrases`), and
+combined with another turn.
 
-A detector should not be able to separate the classes by the response alone, or by the words that it shares
-with the earlier utterance. So each contradictory response has a consistent counterpart of similar length.
-There are five kinds:
+A detector should not be able to separate the classes by the response alone, or by the number of words that it
+shares with the earlier utterance. So each contradictory response has a consistent counterpart of similar
+length. There are five kinds of pairs:
 
-========= ================================================ ===============================================
-kind      contradictory response                           consistent response
-========= ================================================ ===============================================
-restated  the contradiction and a turn of the speaker      the statement in other words and that turn
-crossed   the contradiction and another's affirmation      the statement and another's denial
-elsewhere the contradiction and a turn of the speaker      another's contradiction and that turn
-agreed    the contradiction and a turn of the speaker      the same; the earlier utterance says so, too
-later     the contradiction                                a turn of the speaker
-========= ================================================ ===============================================
+========= =============================================== ================================================
+kind      contradictory response                          consistent response
+========= =============================================== ================================================
+restated  the contradiction                               the statement in other words
+crossed   the contradiction and another speaker's         the statement and another speaker's denial
+          affirmation
+elsewhere the contradiction                               another speaker's contradiction
+agreed    the contradiction                               the same response, after an earlier utterance that
+                                                          agrees with it
+later     the contradiction                               another turn of the speaker
+========= =============================================== ================================================
 
-In a tenth of the cases, the earlier utterance is the edited one, and the original statement contradicts it.
-In half of the cases, the earlier utterance is extended by a turn of another dialogue, since real speakers say
-more than one thing. In a third of the cases of the first four kinds, the speaker's turn is left out of the
-responses.
+For the first four kinds, another turn of the speaker is added to both responses in two thirds of the cases.
+In half of the cases, a turn of another dialogue is added to the earlier utterance, since real speakers say
+more than one thing in a turn. In a tenth of the cases, the roles of statement and contradiction are
+exchanged: the earlier utterance has the contradiction, and the response has the statement.
 
 Example:
-    The statement "I keep bees." and its contradiction "I do not keep bees." give, for the kind ``restated``,
-    the pairs ("I keep bees.", "I have never kept bees. I work in a bank.") with label 1 and ("I keep bees.",
-    "I do keep bees. I work in a bank.") with label 0.
+    From the statement "I keep bees." and its contradiction "I do not keep bees.", the kind ``restated`` makes
+    two pairs of an earlier utterance and a response: ("I keep bees.", "I have never kept bees. I work in a
+    bank.") with label 1, and ("I keep bees.", "I do keep bees. I work in a bank.") with label 0.
 """
 
 from __future__ import annotations
@@ -51,30 +54,34 @@ from graphneg.records.files import read_negatives
 from graphneg.scorers.paraphrases import Contradiction, Sides, denies, paraphrases, sides
 
 SOURCE = "graph"
-"""The generator of graph-made responses in labelled data."""
+"""The generator that labelled responses name if they were made by editing a graph."""
 
 Kind = Literal["restated", "crossed", "elsewhere", "agreed", "later"]
-"""The kinds of pairs of a contradictory and a consistent response."""
+"""How a contradictory response and its consistent counterpart are made; see the top of the module."""
 KINDS: tuple[Kind, ...] = ("restated", "crossed", "elsewhere", "agreed", "later")
 MIX: tuple[Kind, ...] = (*KINDS, *KINDS[:3], *KINDS[:2])
-"""Default mix of the kinds in ten: three restated, three crossed, two elsewhere, one agreed, one later."""
+"""Default frequencies of the kinds.
+
+Of ten pairs, three are ``restated``, three ``crossed``, two ``elsewhere``, one ``agreed`` and one ``later``.
+"""
 _OWN_WORDS = 7
-"""One in this many contradictions keeps its own wording although other speakers' wordings exist."""
+"""One in seven contradictions is reworded by templates only, even if sentences of other speakers exist."""
 
 TRANSFORMS = ("negate", "oppose", "contradict")
 """The transforms whose edits contradict the original sentence."""
 _LEAST, _MOST = 3, 16
 """Minimum and maximum number of words of a statement.
 
-Shorter ones are not worth contradicting, and nobody repeats longer ones.
+Shorter statements such as "I see." claim too little to be contradicted, and speakers do not repeat longer
+ones.
 """
-# Words by which speakers talk about themselves.
+# Words with which speakers refer to themselves.
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
-# "do n't" and "don ' t" are tokenized forms of "don't".
+# Matches the end of a tokenized "don't", such as "do n't" or "don ' t".
 _APART = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
-# "yes ." is a tokenized form of "yes."
+# Matches the blank before a punctuation mark in tokenized text, such as "yes ."
 _GAP = re.compile(r"\s+(?=[.,!?])")
-# Sentences that begin like a question may lack a question mark in corpora.
+# In some corpora, questions have no question mark. They are recognised by their first word.
 _ASKING = re.compile(
     r"\W*(what|who|whose|where|when|why|how|which|do|does|did|are|is|can|could|would|will)\b", re.I
 )
@@ -89,16 +96,17 @@ def read_made(
 ) -> list[Labelled]:
     """Make labelled responses from files of negatives.
 
-    A file that cannot be read raises `InputError`.
+    Raises `InputError` if a file cannot be read.
 
     Args:
         paths: Files of negatives (``.jsonl``, ``.parquet``).
-        kinds: The kinds of pairs; repetitions count as weights.
-        seed: Seed of all choices.
-        embedder: Finds similar sentences of other speakers. If None, only templates reword.
+        kinds: The kinds of pairs to make. A kind that is listed twice is chosen twice as often.
+        seed: Seed for all random choices.
+        embedder: The embedder that is used to find similar sentences of other speakers. If None, statements
+            and contradictions are reworded by templates only.
 
     Returns:
-        The labelled responses.
+        The labelled responses, as `graph_made` returns them.
 
     Raises:
         InputError: The files have no contradictions.
@@ -121,18 +129,21 @@ def graph_made(
 ) -> list[Labelled]:
     """Make labelled responses from the contradictions in negatives.
 
-    Each contradiction gets one kind, drawn by a hash of the seed and its id, and gives one contradictory and
-    one consistent response. Only pairs of an affirmation and a denial are used, because antonyms rarely
-    contradict each other. If an embedder is given and FAISS is missing, `ModelError` is raised.
+    Each contradiction is used once: one of ``kinds`` is chosen at random, and gives a contradictory and a
+    consistent response. A contradiction is used only if one side is an affirmation and the other a denial.
+    Sentences with antonyms are not used, because they rarely contradict each other. Raises `ModelError` if an
+    embedder is given and FAISS is not installed.
 
     Args:
         negatives: The negatives.
-        kinds: The kinds of pairs; repetitions count as weights.
-        seed: Seed of all choices.
-        embedder: Finds similar sentences of other speakers. If None, only templates reword.
+        kinds: The kinds of pairs to make. A kind that is listed twice is chosen twice as often.
+        seed: Seed for all random choices.
+        embedder: The embedder that is used to find similar sentences of other speakers. If None, statements
+            and contradictions are reworded by templates only.
 
     Returns:
-        The labelled responses, in pairs and shuffled, so that a prefix covers all dialogues.
+        The labelled responses. Each contradictory response is followed by its consistent counterpart. The
+        pairs are shuffled, so that the first part of the list is a random sample.
     """
     sentences = Sentences(negatives)
     denials = [c for c in sentences.contradictions if denies(c.sentence) != denies(c.contradiction)]
@@ -153,19 +164,19 @@ def graph_made(
 
 
 class Sentences:
-    """The sentences of edited dialogues.
+    """The sentences of edited dialogues that training data can be made from.
 
     Attributes:
-        contradictions: The contradictions, each pair of texts once.
-        statements: Sentences in which speakers talk about themselves, with the dialogue of their first
-            occurrence.
+        contradictions: The statements and their contradictions, without duplicates.
+        statements: The sentences in which speakers talk about themselves. Each is mapped to the id of the
+            dialogue in which it occurs first.
     """
 
     def __init__(self, negatives: Iterable[Negative]) -> None:
         """Collect the sentences.
 
         Args:
-            negatives: The negatives.
+            negatives: The negatives, which contain the edited dialogues and their originals.
         """
         self.statements: dict[str, str] = {}
         contradictions: dict[tuple[str, str], Contradiction] = {}
@@ -180,13 +191,13 @@ class Sentences:
 
 
 def spelled(text: str) -> str:
-    """Remove the blanks that tokenization leaves in a text.
+    """Remove the blanks that tokenization puts before punctuation marks and into contractions.
 
     Args:
-        text: A text, possibly with blanks before punctuation marks and in contractions.
+        text: A text, which may be tokenized.
 
     Returns:
-        The text as people type it.
+        The text as people would type it.
 
     Example:
         >>> spelled("i do n't sing , i hum .")
@@ -196,22 +207,24 @@ def spelled(text: str) -> str:
 
 
 def _contradictions(negative: Negative) -> Iterator[Contradiction]:
-    """Yield the contradictions of a negative."""
+    """Yield the contradictions that the edits of a negative made."""
     after = _turns(negative, negative.context, negative.response)
     original = negative.original
     before = _turns(negative, original.get("context") or negative.context, original.get("response"))
     for turn in sorted({int(edit["turn"]) for edit in negative.edits if edit["transform"] in TRANSFORMS}):
         names = {edit["transform"] for edit in negative.edits if edit["turn"] == turn}
-        # An edit of another transform in the same turn may change the sentence beyond a contradiction.
+        # If another transform edited the same turn as well, the new sentence may no longer be a
+        # contradiction.
         if turn in before and turn in after and names <= set(TRANSFORMS):
             yield from _of_turn(f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after)
 
 
 def _turns(negative: Negative, context: Sequence[Mapping[str, str]], response: str | None) -> dict[int, Turn]:
-    """Return the turns by number, the response last."""
+    """Return the turns of context and response, keyed by their positions in the dialogue."""
     first = negative.turn - len(context)
     turns = {first + at: Turn(turn["speaker"], spelled(turn["text"])) for at, turn in enumerate(context)}
-    # With alternating speakers, the response comes from the speaker of two turns before.
+    # If the speaker of the response is unknown, assume that speakers alternate: it is the speaker of the turn
+    # before the last turn of the context.
     speaker = negative.speaker or (context[-2]["speaker"] if len(context) > 1 else "")
     turns[negative.turn] = Turn(speaker, spelled(negative.response if response is None else response))
     return turns
@@ -220,22 +233,24 @@ def _turns(negative: Negative, context: Sequence[Mapping[str, str]], response: s
 def _of_turn(
     id: str, turn: int, before: Mapping[int, Turn], after: Mapping[int, Turn]
 ) -> Iterator[Contradiction]:
-    """Yield the contradiction of an edited turn: one new sentence that replaces a sentence or was added."""
+    """Yield the contradiction in an edited turn: a new sentence that was added or replaces another one."""
     old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
-    # With several new sentences it is unclear which sentence is contradicted.
+    # If several sentences are new or gone, it is unclear which sentence contradicts which.
     if len(added) != 1 or len(gone) > 1:
         return
     earlier, sentence = turn, gone[0] if gone else ""
     own = [at for at, said in before.items() if said.speaker == before[turn].speaker and at != turn]
-    # The contradiction was added: it contradicts the earlier sentence of its speaker that shares most words.
+    # No sentence was replaced, so the contradiction was added. Assume that it contradicts the earlier
+    # sentence of the same speaker that has the most content words in common with it.
     if not gone:
         words, most, said = set(content_lemmas(added[0])), 0, [at for at in own if at < turn]
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Combine the contradiction with the original of the edited turn. If the contradiction replaces a sentence
-    # of that turn, use another turn of the speaker: the next one, else the last one.
+    # Choose the turn that will be added to the responses. If the contradiction was added to a later turn than
+    # that of the statement, take the original of that turn. If it replaces the statement in the same turn,
+    # take the speaker's next turn or, if there is none, the speaker's last turn before it.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:
@@ -243,23 +258,24 @@ def _of_turn(
 
 
 def _speaks_of_oneself(sentence: str) -> bool:
-    """Return whether a sentence is a short statement of speakers about themselves."""
+    """Return whether a sentence is a short statement with "I", "we" or a similar word."""
     asks = sentence.endswith("?") or _ASKING.match(sentence) is not None
-    # "I have a dog." can be contradicted; "Do I?", "Oh my!" and "The sky is blue." are no such statements.
+    # "I have a dog." is such a statement. "Do I?" is a question, "Oh my!" is too short, and "The sky is
+    # blue." does not refer to the speaker.
     return not asks and _LEAST <= len(sentence.split()) <= _MOST and _OWN.search(sentence) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """Wordings of a statement in an earlier utterance and of its contradiction.
+    """The wordings of a statement and of its contradiction, from which responses are made.
 
     Attributes:
         source: The statement and its contradiction.
         earlier: The earlier utterance.
-        said: Wordings of the statement.
-        contrary: Wordings of the contradiction.
-        agreed: Variants of the earlier utterance that state the contradiction. Empty if the statement is not
-            found in it.
+        said: Wordings that are consistent with the earlier utterance.
+        contrary: Wordings that contradict the earlier utterance.
+        agreed: Variants of the earlier utterance that agree with ``contrary``. Empty if the statement does
+            not occur literally in the earlier utterance.
     """
 
     source: Contradiction
@@ -270,24 +286,25 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: Sides | None, seed: int) -> _Claim:
-    """Collect the wordings of a contradiction; in a tenth of the cases, exchange the two sides."""
-    # Templates start from a denial: either the contradiction or the statement must be one.
+    """Collect the wordings of a statement and its contradiction; exchange the two in a tenth of the cases."""
+    # The templates reword denials. Use the side that is a denial: the contradiction or the statement.
     if wordings := sides(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
     elif wordings := sides(item.sentence):
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()
-    # The sentences themselves come first in the lists.
+    # Put the original sentences first, and remove duplicates.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
-    # A consistent response should not repeat the statement word for word.
+    # A consistent response should not repeat the statement word for word, so leave out the first wording if
+    # there are others.
     new_said, new_contrary = said[1:] or said, contrary
     if others and number(seed, "own words", item.id) % _OWN_WORDS:
         new_said, new_contrary = others.affirmed, others.denied
 
     def saying(wordings: Sequence[str]) -> tuple[str, ...]:
-        """Return the earlier utterance with each wording in place of the sentence."""
+        """Replace the statement in the earlier utterance by each wording, and return the results."""
         return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
 
     if item.sentence not in item.earlier:
@@ -301,14 +318,14 @@ def _claim(item: Contradiction, others: Sides | None, seed: int) -> _Claim:
 def _responses(
     claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Return an earlier utterance with a contradictory response, and one with a consistent response."""
+    """Return two pairs of an earlier utterance and a response: a contradictory and a consistent pair."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
-        """Choose a text by hash."""
+        """Choose a text at random, by a hash of the seed, the name and the id."""
         return texts[number(seed, name, id) % len(texts)]
 
     def beside(text: str, more: str, id: str) -> str:
-        """Join two texts in either order, chosen by hash."""
+        """Join two texts in random order, chosen by a hash of the seed and the id."""
         return f"{text} {more}" if number(seed, "order", id) % 2 else f"{more} {text}"
 
     source, id = claim.source, claim.source.id
@@ -325,10 +342,10 @@ def _responses(
         spoken = (drawn(other.said, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _balancing(wrong, spoken), f"{id} 1")
         right = beside(right, _balancing(right, spoken), f"{id} 0")
-    # Two thirds of the responses include the speaker's other turn.
+    # In two thirds of the cases, add the speaker's other turn to both responses.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # Half of the earlier utterances get a second turn.
+    # In half of the cases, add a turn of another dialogue to the earlier utterance.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)
@@ -337,13 +354,13 @@ def _responses(
 
 
 def _balancing(text: str, spoken: Sequence[str]) -> str:
-    """Return the affirmation for a denial, and the denial for an affirmation."""
-    # Each response then has one denial and one affirmation, so that "not" does not reveal the class.
+    """Choose from another speaker's sentences: an affirmation if ``text`` is a denial, else a denial."""
+    # Each response then has one denial and one affirmation. So the word "not" does not reveal the class.
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a claim of another dialogue, or the next claim if there is only one dialogue."""
+    """Return a random claim from another dialogue, or the next claim if there is only one dialogue."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

@@ -1,13 +1,15 @@
-"""Find questions that follow up an earlier turn of the answerer, and score them by FQness.
+"""Find follow-up questions, which ask about something that the other speaker said before.
 
-Sato et al. (2024) found that models contradict themselves most when they are asked about something that they
-said before. FQness measures whether a question refers to an earlier turn. If it does, the question stays
-probable without the turns in between, but becomes improbable without that turn.
+Sato et al. (2024) found that models contradict themselves most when they must answer such questions. The
+score FQness, which follows an idea of the paper, measures whether a question refers to a certain earlier
+turn. It compares two probabilities of the question under a language model. If the question refers to the
+turn, it stays probable when the turns in between are removed, and becomes improbable when that turn is
+removed.
 
 Example:
-    "A: I sail every weekend." "B: It's cold today." "A: Yes." "B: Where do you sail?" The question follows
-    from A's first turn alone, but not from the other turns. Therefore its FQness is high for A's first turn
-    and low for "Yes."
+    In the dialogue "A: I sail every weekend." "B: It's cold today." "A: Yes." "B: Where do you sail?", the
+    question is probable after A's first turn alone, and improbable after the other turns without it. So the
+    FQness is high for A's first turn. It is low for the turn "Yes."
 """
 
 from __future__ import annotations
@@ -24,19 +26,21 @@ from graphneg.generators.base import Context, Turn
 if TYPE_CHECKING:
     from graphneg.nn.language_models import LanguageModel
 
-# A question mark may be followed by a quotation mark, bracket or exclamation mark.
+# Ends of a word that close a question. A quotation mark, parenthesis or exclamation mark may follow the
+# question mark.
 _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """A context whose last turn asks a question, and a turn that it may refer to.
+    """A context that ends in a question, and an earlier turn that the question may refer to.
 
     Attributes:
         context: The context.
-        referent: The index of the answerer's turn that the question may refer to.
-        log_fqness: The natural logarithm of the FQness, once it is computed. Above 0, the question refers to
-            that turn.
+        referent: The index of the turn that the question may refer to. It is a turn of the speaker who is
+            asked.
+        log_fqness: The natural logarithm of the FQness, or 0 before it is computed. A value above 0 indicates
+            that the question refers to that turn.
     """
 
     context: Context
@@ -50,24 +54,25 @@ class FollowUp:
 
     @property
     def without_between(self) -> tuple[Turn, ...]:
-        """The turns up to the referent, which is included."""
+        """The turns up to and including the referent."""
         return self.context.turns[: self.referent + 1]
 
     @property
     def without_referent(self) -> tuple[Turn, ...]:
-        """The turns before the question without the referent."""
+        """The turns before the question, except for the referent."""
         turns = self.context.turns
         return (*turns[: self.referent], *turns[self.referent + 1 : -1])
 
 
 def asks(text: str) -> bool:
-    """Return whether a text has a question.
+    """Return whether a text contains a question.
 
     Args:
         text: The text.
 
     Returns:
-        True if a word ends in a question mark, which quotation marks or brackets may follow.
+        True if a word ends in a question mark. A quotation mark, parenthesis or exclamation mark may follow
+        the question mark.
 
     Example:
         >>> asks("Oh really? I have not travelled much."), asks("I wonder why.")
@@ -77,17 +82,18 @@ def asks(text: str) -> bool:
 
 
 def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[FollowUp]:
-    """Find the follow-up questions of contexts.
+    """Find the questions at the ends of contexts, and the turns that they may refer to.
 
     Args:
-        contexts: The contexts. Those that do not end in a question of the other speaker are skipped.
-        furthest: How many of the answerer's last turns a question may refer to.
+        contexts: The contexts. A context is skipped if it does not end in a question, or if the next turn
+            belongs to the speaker who asks.
+        furthest: Number of turns that a question may refer to: the last ones of the speaker who is asked.
 
     Yields:
-        One follow-up for each of these turns, the nearest first.
+        For each question, one `FollowUp` for each of these turns, the nearest turn first.
     """
     for context in contexts:
-        # Speakers who ask a question and go on talking are not answering it.
+        # If the next turn is by the same speaker as the question, it does not answer the question.
         if not context.turns or context.turns[-1].speaker == context.speaker:
             continue
         if asks(context.turns[-1].text):
@@ -98,20 +104,24 @@ def followups(contexts: Iterable[Context], furthest: int = 3) -> Iterator[Follow
 def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     """Compute the FQness of follow-up questions (Sato et al. 2024).
 
-    FQness is P(question | context without the turns between referent and question), divided by P(question |
-    context without the referent). Both are probabilities of the same tokens under a causal language model,
-    not averaged over the length. The context is written as one line per turn, with its speaker. If the
-    referent comes right before the question, the numerator has the whole context. Of a question longer than
-    the model can read, only the first tokens count.
+    The FQness of a question is a ratio of two probabilities under a causal language model::
+
+        P(question | context without the turns between referent and question)
+        / P(question | context without the referent)
+
+    The probabilities are those of the whole question; they are not normalised by its length. The context is
+    written with one line per turn; each line begins with the name of the speaker. If there is no turn between
+    the referent and the question, the numerator has the whole context. If the question is longer than the
+    model can read, only its first tokens count.
 
     Args:
         model: The language model.
-        some: The follow-ups.
+        some: The questions with their referents.
 
     Returns:
-        The follow-ups with their scores, in order.
+        Copies of ``some`` with the computed ``log_fqness``, in the same order.
     """
-    # Each question is scored twice: after each of the two shortened contexts.
+    # Each question is scored after two contexts: without the turns in between, and without the referent.
     texts = [_spoken(item.question.text) for item in some for _ in range(2)]
     given = [
         written(turns, item.question.speaker)
@@ -121,8 +131,8 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     losses = model.score(texts, given) if texts else []
     scored: list[FollowUp] = []
     for followup, text, near, far in zip(some, texts[::2], losses[::2], losses[1::2], strict=True):
-        # The loss is a mean over the tokens that the model reads, without the end token. Multiply it by their
-        # number to get the log probability of the whole question.
+        # The loss of the model is the mean negative log probability of the tokens that it reads, without the
+        # end token. Multiply it by their number to get that of the whole question.
         tokens = len(model.target_tokens(text)) - 1
         tokens = tokens if model.longest is None else min(tokens, model.longest - 1)
         ratio = tokens * (far - near) if math.isfinite(near) else 0.0
@@ -131,14 +141,14 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
 
 
 def written(turns: Sequence[Turn], speaker: str) -> str:
-    """Return a context as text for a language model that continues with a speaker's turn.
+    """Write a context as a prompt for a language model, which continues with the turn of a given speaker.
 
     Args:
         turns: The turns of the context.
         speaker: The speaker of the next turn.
 
     Returns:
-        One line per turn, and the beginning of the next one.
+        One line per turn, and a last line with the name of the next speaker and a colon.
 
     Example:
         >>> print(written([Turn("A", "I sail."), Turn("B", "Where?")], "A"))
@@ -150,19 +160,19 @@ def written(turns: Sequence[Turn], speaker: str) -> str:
 
 
 def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[FollowUp]:
-    """Return the follow-ups with the highest scores, one per context.
+    """Return the follow-up questions with the highest scores, at most one per context.
 
     Args:
-        scored: The scored follow-ups.
-        top: Number of follow-ups to return.
-        per_dialogue: Maximum number of follow-ups per dialogue.
+        scored: The scored questions. A question may occur several times, with different referents.
+        top: Maximum number of questions to return.
+        per_dialogue: Maximum number of questions per dialogue.
 
     Returns:
-        The follow-ups, best first.
+        The questions with their referents, highest score first.
     """
     taken: Counter[str] = Counter()
     chosen: dict[str, FollowUp] = {}
-    # Ids break ties, so the result does not depend on the order of the input.
+    # Equal scores are ordered by id, so that the result does not depend on the order of the input.
     for candidate in sorted(scored, key=lambda item: (-item.log_fqness, item.context.id, item.referent)):
         context = candidate.context
         if len(chosen) < top and context.id not in chosen and taken[context.dialogue] < per_dialogue:
@@ -172,5 +182,5 @@ def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[Fo
 
 
 def _spoken(text: str) -> str:
-    """Return a text on one line after a blank."""
+    """Return a text on one line, with a leading blank."""
     return " " + one_line(text)

@@ -1,15 +1,17 @@
-"""Reword denials and affirmations: by templates, and by what other speakers say.
+"""Reword denials and affirmations, by templates and by similar sentences of other speakers.
 
-`sides` takes a denial. It returns the same denial in other words, and affirmations of what it denies. The
-wordings are in ``templates.tsv``, by the auxiliary of the denial. The column ``needs`` says when a template
-applies: ``nothing`` (always), ``perfect`` (only if no time is named) or ``wish`` (only if one can wish for
-it). In a template, ``+`` marks where the words after the verb go; without it, they go to the end.
-``denial_words.tsv`` has classes of words that exclude some templates.
+`sides` rewords a denial by templates. It returns denials with the same meaning, and affirmations of what is
+denied. The templates are in ``templates.tsv``, grouped by the auxiliary of the denial. The column ``needs``
+says when a template can be used: always (``nothing``), only if the sentence names no time (``perfect``), or
+only if one can wish for what is denied (``wish``). The ``+`` in a template is replaced by the words after the
+verb; without a ``+``, they are put at the end. ``denial_words.tsv`` has classes of words that exclude some
+templates.
 
-`paraphrases` takes contradictions and the sentences of other dialogues. An edited sentence shares nearly all
-words with the sentence that it contradicts, and a detector that learns only from such pairs relies on shared
-words. Among the denials of other speakers, those most similar to a contradiction usually contradict the same
-statement. Among their affirmations, those most similar to the statement usually agree with it.
+`paraphrases` finds sentences of other speakers that can replace a statement and its contradiction. This is
+needed because an edited sentence shares nearly all words with the sentence that it contradicts. A detector
+that learns only from such pairs relies on shared words. Denials of other speakers that are very similar to a
+contradiction usually contradict the same statement. Affirmations of other speakers that are very similar to
+the statement usually agree with it.
 
 Example:
     >>> sides("I do not keep bees.").affirmed[:2]
@@ -35,14 +37,14 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-# A denial in the first person at the end of a text: "I do not keep bees.", "we can't swim!"
+# Matches a denial in the first person at the end of a text: "I do not keep bees.", "we can't swim!"
 _DENIAL = re.compile(
     r"\b(?P<subject>i|we) ?(?P<auxiliary>do|did|am|['’]m|was|are|['’]re|were|can|could|have|had)"
     r" ?(?:not|n ?['’] ?t) (?P<verb>[a-z]+)\b(?P<rest>[^.!?,;]*)(?P<end>[.!?]*)$",
     re.I,
 )
 _CANNOT = re.compile(r"\bca(?:n ?['’] ?t|nnot)\b", re.I)
-# "I wish I kept bees" and "I would love to" imply that it is not so.
+# Words of denials. Wishes are included: "I wish I kept bees" implies that the speaker keeps none.
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|wish|unable|unlikely|hardly|nobody|would (?:love|like) to|no (?:longer|more)"
     r"|(?:have|has|had|am|is|are|was|were) no)\b|n ?['’] ?t\b",
@@ -50,24 +52,25 @@ _DENIES = re.compile(
 )
 _BE = ("am", "was", "are", "were")
 _SAME_MATTER = 0.5
-"""Minimum cosine of two sentences about the same matter."""
+"""Minimum cosine similarity for two sentences to be about the same matter."""
 _MARGIN = 0.02
-"""How much more similar a denial may be to the statement than to its contradiction."""
+"""Maximum excess of a denial's similarity to the statement over its similarity to the contradiction."""
 _RARE, _FEW = 0.02, 20
-"""Words in more than this share of the statements, and in more than a few, are ignored as too common."""
-# Maximum number of wordings of each side.
+"""Words in more than 2% of the statements are ignored as too common, if they occur in more than 20."""
+# Maximum number of sentences of other speakers that are returned for each side.
 _KEPT = 4
-# Number of nearest neighbours to look at.
+# Number of nearest neighbours that are considered for each sentence.
 _CANDIDATES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Wordings of a denial and of the affirmation that it denies.
+    """Wordings of a denial, and of the affirmation that it denies.
 
     Attributes:
-        denied: Denials, the simplest or most similar first.
-        affirmed: Affirmations, the simplest or most similar first. May be empty.
+        denied: Wordings of the denial. If they come from templates, the simplest is first; if they come from
+            other speakers, the most similar.
+        affirmed: Wordings of the affirmation, in the same order. May be empty.
     """
 
     denied: tuple[str, ...]
@@ -75,13 +78,13 @@ class Sides:
 
 
 def sides(sentence: str) -> Sides | None:
-    """Return wordings of a sentence in which the speaker denies an act, state or ability.
+    """Reword a sentence in which the speaker denies an act, a state or an ability.
 
     Args:
         sentence: The sentence.
 
     Returns:
-        The wordings, or None if the sentence is no such denial.
+        Wordings of the denial and of the affirmation, or None if the sentence is not such a denial.
 
     Example:
         >>> bees = sides("I do not keep bees.")
@@ -92,10 +95,11 @@ def sides(sentence: str) -> Sides | None:
         >>> sides("It is not far.") is None
         True
     """
-    # "can't" and "cannot" have no separate "not", which the pattern of denials needs.
+    # Write "can not" for "can't" and "cannot", because the pattern looks for the whole auxiliary "can".
     sentence = _CANNOT.sub("can not", sentence)
     denial = _DENIAL.search(sentence)
-    # In "I am not sure" and "I do not even know", the word after "not" is no verb.
+    # The pattern takes the word after "not" as the verb. In "I am not sure" and "I do not even know", that
+    # word is not a verb, and the templates would give nonsense.
     if denial is None or _class("no verb").fullmatch(denial["verb"]):
         return None
     forms = _forms(denial)
@@ -103,28 +107,31 @@ def sides(sentence: str) -> Sides | None:
         return None
     start, verb, rest = sentence[: denial.start()], denial["verb"].lower(), denial["rest"]
     meets = ("nothing", "perfect", "wish")
-    # "I did not sail yesterday" names a time: "I have never sailed yesterday" is wrong. "I am not working" is
-    # about the present moment, so "I have never been working" says more.
+    # "I did not sail yesterday" names a time: "I have never sailed yesterday" would be ungrammatical. "I am
+    # not working" is about the present: "I have never been working" would claim more. Both allow only the
+    # templates that can always be used.
     if _class("time").search(f"{verb}{rest}") or (forms["auxiliary"] in _BE and verb.endswith("ing")):
         meets = ("nothing",)
-    # "I do not like fish" has a perfect, but "I wish I liked fish" is another claim.
+    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" is another claim.
     elif _class("state").fullmatch(verb) or (verb == "have" and rest.startswith(" to ")):
         meets = ("nothing", "perfect")
 
     def written(side: str) -> Iterator[str]:
-        """Yield the sentence with each template of a side that applies."""
+        """Reword the sentence by each suitable template of a side, ``denied`` or ``affirmed``."""
         for needs, template in _templates()[forms["auxiliary"], side]:
             if needs in meets:
                 before, _, after = template.format(**forms).partition("+")
                 yield f"{start}{before}{rest.rstrip()}{after}{denial['end']}"
 
-    # "I do not have any bees" cannot become "I have any bees".
+    # "any" and similar words occur in denials only: "I do not have any bees" cannot become "I have any bees".
     affirmed = () if _class("only denied").search(rest) else written("affirmed")
     return Sides(tuple(written("denied")), tuple(affirmed))
 
 
 def denies(sentence: str) -> bool:
-    """Return whether a sentence denies something, or wishes for what is not so.
+    """Return whether a sentence denies something.
+
+    A wish counts as a denial: "I wish I kept bees." implies that the speaker keeps none.
 
     Args:
         sentence: The sentence.
@@ -140,7 +147,7 @@ def denies(sentence: str) -> bool:
 
 
 def _forms(denial: re.Match[str]) -> dict[str, str] | None:
-    """Return the words that templates insert, or None if the verb has no past forms."""
+    """Return the words that fill the templates, or None if the past forms of the verb are unknown."""
     from lemminflect import getInflection
 
     verb = denial["verb"]
@@ -160,14 +167,14 @@ def _forms(denial: re.Match[str]) -> dict[str, str] | None:
 
 @cache
 def _class(name: str) -> re.Pattern[str]:
-    """Return a pattern that matches the words of a class."""
+    """Return a pattern that matches each word of a class in ``denial_words.tsv``."""
     words = next(row["words"] for row in _rows("denial_words") if row["class"] == name)
     return re.compile(rf"\b(?:{words.replace(', ', '|')})\b", re.I)
 
 
 @cache
 def _templates() -> Mapping[tuple[str, str], list[tuple[str, str]]]:
-    """Return requirements and texts of templates, by auxiliary and side."""
+    """Return the templates, keyed by auxiliary and side; each is a pair of its ``needs`` and its text."""
     table: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in _rows("templates"):
         for auxiliary in row["auxiliaries"].split():
@@ -176,7 +183,7 @@ def _templates() -> Mapping[tuple[str, str], list[tuple[str, str]]]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    """Return the rows of a table."""
+    """Return the rows of a tab-separated table of this package."""
     text = resources.files("graphneg.scorers").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
@@ -186,11 +193,11 @@ class Contradiction:
     """A statement and its contradiction.
 
     Attributes:
-        id: The id, which begins with that of the dialogue.
-        earlier: The turn with the statement.
-        sentence: The statement.
-        contradiction: The contradiction.
-        other: Another turn of the speaker.
+        id: The id of the contradiction. It begins with the id of the dialogue and ``#``.
+        earlier: The text of the turn with the statement.
+        sentence: The statement, a sentence of ``earlier``.
+        contradiction: A sentence that contradicts the statement.
+        other: The text of another turn of the same speaker, which can be added to a response.
     """
 
     id: str
@@ -210,17 +217,18 @@ def paraphrases(
 ) -> list[Sides | None]:
     """Find sentences of other speakers that can replace contradictions and statements.
 
-    The result has denials that are similar to the contradiction, and affirmations that are similar to the
-    statement, from other dialogues. A denial must share a rare word with the statement, and must not be more
-    similar to the statement than to the contradiction. If FAISS is missing, `ModelError` is raised.
+    For each contradiction, the result has denials that are similar to it, and affirmations that are similar
+    to the statement. They come from other dialogues. A denial must have a word in common with the statement
+    that is not too common, and must not be clearly more similar to the statement than to the contradiction.
+    Raises `ModelError` if FAISS is not installed.
 
     Args:
-        contradictions: The contradictions. Only denials of affirmations are processed.
-        statements: Sentences with the ids of their dialogues.
-        embedder: Embeds the sentences.
+        contradictions: The contradictions. Those that are not a denial of an affirmation get None.
+        statements: The sentences to search, each mapped to the id of its dialogue.
+        embedder: The embedder that computes the similarities.
 
     Returns:
-        For each contradiction the sentences of both sides, or None if one side has none.
+        For each contradiction, the sentences found for both sides, or None if a side has none.
     """
     queries = [item for item in contradictions if denies(item.contradiction) and not denies(item.sentence)]
     denials, affirmations = ([text for text in statements if denies(text) is side] for side in (True, False))
@@ -234,12 +242,13 @@ def paraphrases(
     common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
     by_id: dict[str, Sides] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
-        # "I have no time to read" and "I have no time for bees" share only a common word.
+        # Only rare words show that two sentences are about the same matter: "I have no time to read" and "I
+        # have no time for bees" share a common word only.
         matter = set(content_lemmas(item.sentence)) - common
         others = [
             text
             for text in denied
-            # A sentence of the same dialogue may be the statement itself.
+            # Leave out sentences of the same dialogue: one of them is the statement itself.
             if statements[text] != item.dialogue and matter.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]
@@ -251,16 +260,17 @@ def paraphrases(
 def _like(
     queries: NDArray[float32], texts: list[str], embedder: Embedder, further: NDArray[float32] | None = None
 ) -> Iterator[list[str]]:
-    """Yield for each query the most similar texts.
+    """Yield, for each query, the texts that are most similar to it.
 
     Args:
-        queries: Vectors of shape (queries, dimensions).
+        queries: Vectors of the queries, of shape (queries, dimensions).
         texts: The texts to search.
-        embedder: Embeds the texts.
-        further: Vectors of the same shape. Texts that are more similar to these are left out.
+        embedder: The embedder that computes the vectors of the texts.
+        further: A second vector for each query, in an array of the same shape, or None. A text is left out if
+            it is clearly more similar to the second vector than to the query.
 
     Yields:
-        The texts, the most similar first.
+        For each query a list of texts, the most similar first.
     """
     vectors = embedder.embed(texts)
     nearest = Nearest(vectors).search(queries, _CANDIDATES)

@@ -1,5 +1,5 @@
 """Train rankers, coherence scorers, contradiction detectors, decoders and encoders on negatives.
 
-All of them use the ``Trainer`` of transformers. A training run that was interrupted continues from its last
-checkpoint.
+All of them are trained with the ``Trainer`` of transformers. If a training run was interrupted, the same call
+continues it from the last checkpoint.
 """

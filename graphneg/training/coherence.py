@@ -1,12 +1,13 @@
 """Train a coherence scorer to tell original dialogues from edited ones.
 
-A training example is one window of a dialogue that fits into the encoder. Each window of an edited dialogue
-has an edited turn, and is paired with the window of the original at the same place. So the position of the
-edits gives nothing away.
+A training example is a window: consecutive turns of a dialogue that fit into the encoder together. Each
+window of an edited dialogue contains an edited turn. It is paired with the window of the original dialogue at
+the same position, so that the scorer cannot use the position of a window as a clue.
 
 Example:
-    In the edited dialogue, turn 7 of 20 is changed. Windows have about 8 turns. One example may be turns 2 to
-    9 of the edited dialogue with label 0, and another one turns 2 to 9 of the original with label 1.
+    An edited dialogue of 20 turns differs from the original in turn 7. If windows have 8 turns, one training
+    example may be turns 2 to 9 of the edited dialogue with label 0. It is paired with turns 2 to 9 of the
+    original, which have label 1.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from graphneg.scorers.coherence import CoherenceScorer, Turns, Versions
 from graphneg.training.rankers import starting_point
 
 ORIGINAL = "original"
-"""The source of windows of original dialogues."""
+"""The source that windows of original dialogues are counted under; other windows have a recipe as source."""
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
 """Default arguments of ``transformers.TrainingArguments``."""
 LEAST_WORDS = 5
-"""Minimum number of words of a turn that identifies a held-out dialogue.
+"""Minimum number of words for a turn to identify a dialogue as held out.
 
-Shorter turns, such as greetings, occur in many dialogues.
+Shorter turns, such as greetings, occur in many dialogues and identify none.
 """
 
 
@@ -44,10 +45,11 @@ class CoherenceReport(Trained):
     """The report on a training run.
 
     Attributes:
-        windows: Number of windows over all epochs, by recipe; windows of original dialogues are under
-            ``original``.
-        shortfall: Dialogues and edited versions that one epoch lacked.
-        cut_turns: How often a turn was truncated because it is longer than a window.
+        windows: Number of windows over all epochs, keyed by the recipe of the edit. The key ``original`` has
+            the windows of original dialogues.
+        shortfall: How many dialogues had fewer edited versions in the last epoch than the mix asks for, and
+            how many versions were not used.
+        cut_turns: How often a turn was truncated because it alone is longer than a window may be.
     """
 
     windows: Mapping[str, int]
@@ -70,20 +72,21 @@ def train_coherence(
 ) -> CoherenceReport:
     """Train a scorer in place and save it.
 
-    An interrupted run continues if the call is repeated. An unusable mix, no data, a folder that contains a
-    model or another run, and unknown training arguments raise `InputError`.
+    If a run was interrupted, the same call continues it. Raises `InputError` if the mix cannot be used, there
+    is no data, ``out`` contains a model or another run, or a training argument is unknown.
 
     Args:
         scorer: The scorer.
         dialogues: Dialogues with their edited versions.
-        out: The folder for the trained scorer.
-        mix: Number of edited versions of each dialogue per epoch, by recipe, generator or error category.
-            Defaults to one per recipe and generator.
+        out: The output folder for the trained scorer.
+        mix: Number of edited versions that each dialogue contributes per epoch, keyed by recipe, generator or
+            error category. Defaults to one version per recipe.
         epochs: Number of epochs.
-        held_out: Texts of turns. Dialogues with one of them are not used.
-        seed: Seed of samples and training.
+        held_out: Texts of turns, for instance of the test data. Dialogues with one of these turns are not
+            used for training.
+        seed: Seed for sampling and training.
         overwrite: Replace a model or another run in ``out``.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the training steps.
         **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
@@ -99,7 +102,7 @@ def train_coherence(
         facts.append([pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))])
     run = open_run(out, facts, overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
-    # Count the truncated turns of this run only.
+    # The scorer may have truncated turns before. The report is about this run only.
     scorer.cut_turns = 0
     trained = fit(
         run, scorer, picks, partial(_collate, scorer), seed=seed, progress=progress,
@@ -113,15 +116,17 @@ def train_coherence(
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A dialogue of which one window is used for training.
+    """A dialogue of which one window becomes a training example.
 
     Attributes:
         turns: The turns of the dialogue.
-        places: Indices of the edited turns. The window contains one of them if possible.
+        places: Indices of the edited turns. If the dialogue has turns at these indices, the window contains
+            at least one of them.
         label: 1 for an original dialogue, 0 for an edited one.
         source: ``original``, or the recipe of the edit.
-        categories: The error categories of the edit.
-        number: A random number that selects the window. The original and its edited version have the same.
+        categories: The error categories of the edit; empty for an original dialogue.
+        number: A random number that selects the window. An edited dialogue and its original have the same
+            number, so that their windows are at the same position.
     """
 
     turns: Turns
@@ -133,12 +138,13 @@ class Pick:
 
 
 class WindowSampler:
-    """Select the dialogues of each epoch.
+    """A sampler that selects the dialogues for each epoch.
 
     The same seed and epoch give the same dialogues in the same order.
 
     Attributes:
-        shortfall: Dialogues and edited versions that the last epoch lacked.
+        shortfall: How many dialogues had fewer edited versions in the last epoch than the mix asks for, and
+            how many versions were not used.
     """
 
     def __init__(
@@ -148,12 +154,13 @@ class WindowSampler:
 
         Args:
             dialogues: Dialogues with their edited versions.
-            mix: Number of edited versions of each dialogue per epoch, by recipe, generator or error category.
-            seed: Seed of the samples.
-            held_out: Texts of turns. Dialogues with one of them are removed.
+            mix: Number of edited versions that each dialogue contributes per epoch, keyed by recipe,
+                generator or error category.
+            seed: Seed for sampling.
+            held_out: Texts of turns. Dialogues with one of these turns are removed.
 
         Raises:
-            InputError: The mix is empty or has an unknown name, or no dialogue is left.
+            InputError: The mix is empty, has an unknown key or a number below 1, or no dialogue is left.
         """
         if not mix or min(mix.values()) < 1:
             raise InputError("a mix needs at least one edited version of each dialogue")
@@ -184,42 +191,45 @@ class WindowSampler:
             epoch: The number of the epoch, from 0.
 
         Returns:
-            The dialogues. An edited version and its original are neighbours.
+            The dialogues. Each edited version is followed by its original.
         """
         self.shortfall = Shortfall(held_out=self.shortfall.held_out, unused=self.shortfall.unused)
         picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
     def _of(self, item: Versions, epoch: int) -> Iterator[Pick]:
-        """Yield the picks of one dialogue."""
+        """Yield the selected versions of one dialogue, each followed by the original."""
         for name, amount in self._mix.items():
             some = [edited for edited in item.edited if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", item.id, name, edited.id))
             if len(some) < amount:
                 self.shortfall.contexts[name] += 1
                 self.shortfall.responses[name] += amount - len(some)
-            # Later epochs continue where the last one stopped, so that all versions are used in turn.
+            # Each epoch takes the versions that follow those of the previous epoch, so that all versions are
+            # used equally often.
             for i, drawn in enumerate(in_turn(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield Pick(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
-                # The same places and number select the corresponding window of the original.
+                # With the same edited turns and the same number, `_collate` selects the window of the
+                # original at the same position.
                 yield Pick(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[Pick]) -> Mapping[str, Any]:
-    """Convert picks to a batch of windows with labels and weights."""
+    """Select a window of each dialogue, and return the batch with labels and weights (all 1)."""
     import torch
 
     rows: list[list[int]] = []
     for pick in picks:
         turns = scorer.encode_turns(pick.turns)
         windows = scorer.cutter.all(scorer.lengths(turns))
-        # If a shorter original has no turn at these places, any window is used.
+        # Keep the windows with an edited turn. An original that is shorter than its edited version may have
+        # no turn at the edited positions; then any of its windows may be used.
         edited = [window for window in windows if not pick.places.isdisjoint(window)] or windows
         rows.append(scorer.tokens(turns, edited[pick.number % len(edited)]))
     return {**scorer.batch_of(rows), "labels": torch.tensor([(float(pick.label), 1.0) for pick in picks])}
 
 
 def _says(turns: Turns, held_out: HeldOut) -> bool:
-    """Return whether a turn has a held-out text."""
+    """Return whether a dialogue contains a turn whose text is held out."""
     return any(turn.text in held_out for turn in turns)

@@ -1,8 +1,8 @@
 """Train a contradiction detector on labelled responses.
 
-Each training pair is an earlier utterance and a response, with label 1 for a contradiction. A graph-made
-contradiction and its consistent counterpart follow each other in the training data, so that the loss can
-compare them.
+A training pair is an earlier utterance and a response, with label 1 if they contradict each other and 0 if
+not. A contradiction that was made by editing a graph has a counterpart: a similar response that does not
+contradict the utterance. Both are next to each other in the training data, so that the loss can compare them.
 
 Example:
     The response "I hate fish." after "Fish is my favourite food." has label 1. Its counterpart, "I love
@@ -38,8 +38,8 @@ class DetectorReport(Trained):
     """The report on a training run.
 
     Attributes:
-        pairs: Number of pairs per epoch, by generator.
-        held_out: Number of pairs that were left out because of held-out texts.
+        pairs: Number of pairs per epoch, keyed by the generator that made the response.
+        held_out: Number of pairs that were not used because one of their texts is held out.
     """
 
     pairs: Mapping[str, int]
@@ -50,11 +50,12 @@ def pairs_of(labelled: Iterable[Labelled], weights: Mapping[str, float] | None =
     """Convert labelled responses to training pairs.
 
     Args:
-        labelled: Labelled responses. Those without a label are skipped.
-        weights: Weights of pairs by generator; 1 if missing.
+        labelled: The responses. Those without a label are skipped.
+        weights: The weight of a pair in the loss, keyed by the generator of its response. The default is 1.
 
     Returns:
-        The pairs. The context is the earlier utterance, and label 1 means contradictory.
+        The pairs. The context of a pair is the single earlier utterance. The label is 1 if the response
+        contradicts it.
     """
     weights = weights or {}
     return [
@@ -79,26 +80,26 @@ def train_detector(
 ) -> DetectorReport:
     """Train a detector in place and save it.
 
-    The loss has two parts: one for each pair by itself, and one that compares a graph-made contradiction with
-    its counterpart. An interrupted run continues if the call is repeated. A folder that contains a model or
-    another run, and unknown training arguments, raise `InputError`.
+    The loss has two parts. The first classifies each pair. The second compares each contradiction that was
+    made by editing a graph with its counterpart. If a run was interrupted, the same call continues it. Raises
+    `InputError` if ``out`` contains a model or another run, or if a training argument is unknown.
 
     Args:
         detector: The detector.
         pairs: The training pairs.
-        out: The folder for the trained detector.
+        out: The output folder for the trained detector.
         epochs: Number of epochs.
-        held_out: Texts. Pairs with one of them are not used.
-        seed: Seed of order and training.
+        held_out: Texts, for instance of the test data. Pairs with one of them are not used for training.
+        seed: Seed for the order of pairs and for training.
         overwrite: Replace a model or another run in ``out``.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the training steps.
         **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
         The report on the run.
 
     Raises:
-        InputError: A label is neither 0 nor 1, or one of the classes is missing.
+        InputError: A label is neither 0 nor 1, or all pairs have the same label.
     """
     texts = {match_key(text) for text in held_out}
     kept = [pair for pair in pairs if texts.isdisjoint(map(match_key, (pair.response, *pair.context)))]
@@ -113,7 +114,7 @@ def train_detector(
     facts.append([(pair.context, pair.response, pair.label, pair.weight) for pair in kept])
     run = open_run(out, facts, overwrite)
     rows: list[Pair] = []
-    # Shuffle by the common key of a response and its counterpart, so that they stay side by side.
+    # Shuffle by a hash of the key that a response shares with its counterpart, so that the two stay adjacent.
     for epoch in map(str, range(epochs)):
         rows += sorted(kept, key=lambda item: (number(seed, "pair", epoch, *_together(item)), item.id))
     trained = fit(
@@ -125,5 +126,5 @@ def train_detector(
 
 
 def _together(item: Pair) -> tuple[str, ...]:
-    """Return a key that a graph-made response shares with its counterpart only."""
+    """Return a key. A response that was made by editing a graph shares it with its counterpart only."""
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

@@ -1,9 +1,11 @@
-"""Train a language model to write the texts of AMR graphs.
+"""Train a language model as a decoder, which generates text from AMR graphs.
 
-The training data are the texts of a store with their graphs. Pairs are held out by text, so that no text of
-the test data is trained on with another graph. A graph is written on one line, in the format of amrlib's
-generators. amrlib can load the folder of a trained sequence-to-sequence model. A causal model reads the graph
-followed by ``Text:`` and continues with the text.
+The training data are pairs of an AMR graph and its text from a store. Some pairs can be held out for testing.
+All pairs with the same text are held out together: otherwise, a test text could also occur in training, with
+another graph.
+
+Graphs are written on one line, as the generators of amrlib read them. amrlib can load a sequence-to-sequence
+model that was trained here. A causal model reads the graph followed by ``Text:`` and continues with the text.
 
 Example:
     Input: ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))``. Target: "The boy wants to go."
@@ -31,24 +33,27 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues, read_graphs
 
 HELD_OUT = "held_out.amr"
-"""The file in a decoder's folder with the held-out pairs, as PENMAN blocks with ``::snt``."""
+"""Name of the file with the held-out pairs in the folder of a decoder.
+
+It is a PENMAN file: each graph has its text in a ``# ::snt`` line.
+"""
 _AMRLIB = "amrlib_meta.json"
-# Concepts of graphs without meaning: the text was empty, or could not be understood.
+# The root concepts of graphs without meaning: the text was empty, or the annotator did not understand it.
 _NO_MEANING = {"amr-empty", "amr-unintelligible"}
-# Dialogues per query of the store.
+# Number of dialogues that are read from the store with one query.
 _DIALOGUES = 50
-# At most one in this many texts is held out.
+# At most one in ten texts is held out, so that most of a small data set remains for training.
 _HELD_OUT_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A text and its graph.
+    """A pair of a text and its AMR graph.
 
     Attributes:
         id: The id of the graph.
-        graph: The graph on one line.
-        text: The text on one line.
+        graph: The graph in PENMAN notation, on one line.
+        text: The text, on one line.
     """
 
     id: str
@@ -57,7 +62,7 @@ class Meaning:
 
     @property
     def block(self) -> str:
-        """The pair as a block of a PENMAN file."""
+        """The pair as a block of a PENMAN file: lines for id and text, then the graph."""
         return f"# ::id {self.id}\n# ::snt {self.text}\n{self.graph}\n"
 
 
@@ -66,7 +71,7 @@ class DecoderReport(TrainingReport):
     """The report on a training run.
 
     Attributes:
-        too_long: Number of pairs that were left out because they have too many tokens.
+        too_long: Number of pairs that were not used because the graph or the text has too many tokens.
     """
 
     too_long: int
@@ -75,17 +80,17 @@ class DecoderReport(TrainingReport):
 def meanings_of(
     store: Store, selection: Selection | None = None, *, gold_only: bool = False
 ) -> Iterator[Meaning]:
-    """Read the texts of a store with their graphs.
+    """Read the texts in a store together with their graphs.
 
     Args:
         store: The store.
-        selection: The dialogues to read. Defaults to all.
-        gold_only: Use gold graphs only. Otherwise, an utterance with a gold graph and a parsed one gives the
-            gold one.
+        selection: The dialogues to read, or None for all.
+        gold_only: Use gold graphs only. Otherwise, utterances without a gold graph are used with their parsed
+            graph.
 
     Yields:
-        Each pair once, in the order of the dialogues. Texts without words and graphs without meaning are
-        skipped.
+        Each distinct pair once, in the order of the dialogues. Texts without a letter or digit are
+        skipped, and so are graphs without meaning.
     """
     ids, seen = dialogue_ids(store, selection or Selection()), set[tuple[str, str]]()
     while page := list(islice(ids, _DIALOGUES)):
@@ -106,22 +111,23 @@ def meanings_of(
 
 
 def held_out(meanings: Sequence[Meaning], amount: int, seed: int = 0) -> tuple[list[Meaning], list[Meaning]]:
-    """Split pairs into training and held-out pairs by text.
+    """Split pairs into training pairs and held-out pairs, so that they have no text in common.
 
     Texts that differ only in case and white space count as one text.
 
     Args:
         meanings: The pairs.
-        amount: Number of texts to hold out, limited to a tenth of the texts.
-        seed: Seed of the split.
+        amount: Number of texts to hold out. At most a tenth of the texts is held out.
+        seed: Seed for selecting the held-out texts.
 
     Returns:
-        The training pairs, and one held-out pair per held-out text.
+        The training pairs and the held-out pairs. The latter have one pair for each held-out text, even if
+        the text occurs with several graphs.
     """
     keys = {one.id: text_key(one.text.casefold()) for one in meanings}
     order = sorted(set(keys.values()), key=lambda key: number(seed, "held-out", key))
     out = set(order[: min(amount, len(order) // _HELD_OUT_SHARE)])
-    # In reverse, so that the first pair of each text is kept.
+    # In a dict, later entries replace earlier ones. Iterate in reverse, to keep the first pair of each text.
     measured = {key: one for one in reversed(meanings) if (key := keys[one.id]) in out}
     return [one for one in meanings if keys[one.id] not in out], [
         measured[key] for key in order if key in out
@@ -139,16 +145,16 @@ def train_decoder(
 ) -> DecoderReport:
     """Train a language model in place and save it.
 
-    The folder also gets the held-out pairs as `HELD_OUT`. A folder that contains another model raises
-    `InputError`.
+    The held-out pairs are saved beside the model, in the file `HELD_OUT`. Raises `InputError` if ``out``
+    contains another model.
 
     Args:
         model: The language model.
         meanings: The training pairs.
-        out: The folder for the trained model.
+        out: The output folder for the trained model.
         measured: The held-out pairs.
-        max_tokens: Maximum length of a graph in tokens. A text may have half as many. Both are lowered to
-            what the model can read; longer pairs are left out.
+        max_tokens: Maximum length of a graph in tokens; that of a text is half of it. If they exceed the
+            limit of the model, they are lowered. Pairs that are longer are not used for training.
         **arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
@@ -160,7 +166,8 @@ def train_decoder(
     if not meanings:
         raise InputError("no text with an AMR graph to learn from: graphneg parse makes graphs")
     causal = isinstance(model, CausalLM)
-    # A causal model must read graph and text together: two thirds of its length are for the graph.
+    # The graph gets twice as many tokens as the text. A causal model has both in one sequence, so the graph
+    # gets two thirds of the length of the model.
     read = min(max_tokens, (model.longest or max_tokens) * 2 // (3 if causal else 2))
     written = read // 2
     asks, answers = (ASKS, ANSWERS) if causal else ("", "")
@@ -177,7 +184,7 @@ def train_decoder(
             "raise max_tokens, or take a model that reads more"
         )
     known = getattr(model.model.config, "task_specific_params", None) or {}
-    # amrlib looks for the tokenizer at the path that the configuration names.
+    # amrlib loads the tokenizer from the path in the configuration, so the path must be that of the output.
     folder = str(Path(out).resolve())
     limits = {"max_in_len": read, "max_out_len": written}
     model.model.config.task_specific_params = {**known, AMR_TO_TEXT: {"model_name_or_path": folder, **limits}}
@@ -189,7 +196,7 @@ def train_decoder(
 
 
 def _amrlib_meta(model: LanguageModel) -> dict[str, Any]:
-    """Return the metadata by which ``amrlib.load_gtos_model`` finds its class for a folder."""
+    """Return the metadata from which ``amrlib.load_gtos_model`` knows the class that loads the model."""
     return {
         "model_type": "gtos",
         "inference_module": ".generate_xfm.inference",

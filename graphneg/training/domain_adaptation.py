@@ -1,13 +1,14 @@
 """Adapt an encoder to dialogues before it is trained as a ranker.
 
-Gu et al. (2020), "Speaker-Aware BERT", section 3.4: the encoder is trained on dialogues of the domain with
-BERT's two tasks, with speaker types and markers of turns in the input. For next-sentence prediction, half of
-the contexts get their own response and the others a response of another context. For masked language
-modelling, words are masked anew in each epoch (Devlin et al. 2019, "BERT", section 3.1).
+The method is from section 3.4 of Gu et al. (2020), "Speaker-Aware BERT". The encoder is trained on dialogues
+of the domain with the two pretraining tasks of BERT. The input has markers of turns, and token types for the
+speakers. For next-sentence prediction, half of the contexts are followed by their own response and the others
+by a response from another context. For masked language modelling (Devlin et al. 2019, "BERT", section 3.1),
+the tokens to mask are selected again in each epoch.
 
 Example:
-    The context "Hi!" with its response "Hello, Ann." may become "hi ! [EOU] [EOT]" with "hello , [MASK] ."
-    The encoder predicts "ann", and that the response is the next sentence.
+    The context "Hi!" with its response "Hello, Ann." may become "hi ! [EOU] [EOT]" with "hello , [MASK] .".
+    The encoder learns to predict the masked token "ann", and that the response follows the context.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
 
-# BERT's labels: 0 if the second text follows the first, 1 if it does not.
+# The labels of next-sentence prediction in BERT: 0 if the second text follows the first, 1 if it does not.
 _NEXT, _OTHER = 0, 1
-# The label that torch's cross-entropy ignores.
+# Tokens that are not to be predicted have this label, which torch's cross-entropy ignores by default.
 _NOT_MASKED = -100
-# Of the selected tokens, 80% become the mask and 10% a random token; 10% stay.
+# Cumulative shares of the selected tokens: as in BERT, 80% are replaced by the mask token and 10% by a random
+# token. The other 10% are unchanged.
 _AS_MASK, _AS_ANY = 0.8, 0.9
 
 
@@ -45,10 +47,10 @@ _AS_MASK, _AS_ANY = 0.8, 0.9
 class Adaptation(Trained):
     """The report on an adaptation.
 
-    The ``loss`` is that of both tasks over the run.
+    The attribute ``loss`` is the mean of the summed losses of both tasks.
 
     Attributes:
-        examples: Number of examples per epoch.
+        examples: Number of training examples per epoch.
     """
 
     examples: int
@@ -56,12 +58,12 @@ class Adaptation(Trained):
 
 @dataclass(frozen=True, slots=True)
 class AdaptableEncoder:
-    """An encoder with BERT's two heads, speaker types and markers.
+    """An encoder with the two pretraining heads of BERT, token types for speakers, and markers.
 
     Attributes:
-        model: The encoder with its heads.
+        model: The encoder with its two heads.
         tokenizer: The tokenizer.
-        start: Path or hub id of the original encoder.
+        start: Path or Hugging Face hub id of the original encoder.
     """
 
     model: Any
@@ -69,10 +71,10 @@ class AdaptableEncoder:
     start: str
 
     def save(self, folder: str | Path) -> None:
-        """Save model and tokenizer.
+        """Save the model and the tokenizer, so that transformers can load them.
 
         Args:
-            folder: The folder to write, which transformers can read.
+            folder: The output folder.
         """
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
@@ -83,16 +85,16 @@ def new_adaptable(
 ) -> AdaptableEncoder:
     """Load an encoder and prepare it for `adapt`.
 
-    A missing encoder raises `ModelError`.
+    Raises `ModelError` if the encoder is missing.
 
     Args:
-        model: Path or hub id of the encoder.
-        seed: Seed of new parameters.
-        device: The torch device, or None to choose one.
-        offline: Do not download the encoder.
+        model: Path or Hugging Face hub id of the encoder.
+        seed: Seed for the new random parameters.
+        device: The torch device, or None to choose one automatically.
+        offline: Use local files only, and do not download the encoder.
 
     Returns:
-        The encoder with speaker types and markers.
+        The encoder with token types for the speakers, and markers.
 
     Raises:
         ModelError: The encoder has no head for next-sentence prediction, or its tokenizer has no mask token.
@@ -135,23 +137,24 @@ def adapt(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> Adaptation:
-    """Train an encoder in place on contexts and their right responses, and save it.
+    """Train an encoder in place on contexts and their correct responses, and save it.
 
-    A speaker-aware ranker can be trained from the folder and keeps the speaker types. transformers loads it
-    as a ``BertForPreTraining``. An interrupted run continues if the call is repeated. No data, a folder that
-    holds a model or another run, and unknown training arguments raise `InputError`.
+    A ranker of the kind ``sa-bert`` can then be trained from the saved encoder; it keeps the learned token
+    types of the speakers. transformers loads the saved encoder as a ``BertForPreTraining``. If a run was
+    interrupted, the same call continues it. Raises `InputError` if there is no data, ``out`` contains a model
+    or another run, or a training argument is unknown.
 
     Args:
         encoder: The encoder.
-        groups: Contexts with their right responses.
-        out: The folder for the adapted encoder.
+        groups: Contexts with their correct responses.
+        out: The output folder for the adapted encoder.
         epochs: Number of epochs.
         max_tokens: Maximum length of the input in tokens.
-        masked: Share of tokens that are masked, between 0 and 1.
+        masked: Share of the tokens that are selected for masking, between 0 and 1.
         held_out: Texts that are never used as a response.
-        seed: Seed of samples and training.
+        seed: Seed for sampling and training.
         overwrite: Replace a model or another run in ``out``.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the training steps.
         **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
@@ -176,13 +179,13 @@ def adapt(
 
 
 def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
-    """Convert the contexts of a store to groups.
+    """Convert contexts that were read from a store to groups, which training functions take.
 
     Args:
-        contexts: The contexts. Those without right responses are skipped.
+        contexts: The contexts. Those without correct responses are skipped.
 
     Returns:
-        The contexts with their right responses.
+        One group per context, with its turns and its correct responses.
     """
     return [
         Group(
@@ -196,10 +199,10 @@ def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
 
 
 class AdaptationExamples:
-    """The examples of all epochs, as a sequence of pairs.
+    """The training examples of all epochs, as a sequence of pairs of a context and a response.
 
-    In each epoch, each right response of a context gives an example: the response itself (label 0), or a
-    response of another context (label 1).
+    In each epoch, there is one example for each correct response of a context. It has either this response
+    (label 0, "is next") or a response from another context (label 1, "is not next").
 
     Attributes:
         size: Number of examples per epoch.
@@ -208,16 +211,17 @@ class AdaptationExamples:
     def __init__(
         self, groups: Sequence[Group], epochs: int, seed: int, held_out: Collection[str] = ()
     ) -> None:
-        """Collect the right responses.
+        """Collect the correct responses.
 
         Args:
-            groups: Contexts with their right responses.
+            groups: Contexts with their correct responses.
             epochs: Number of epochs.
-            seed: Seed of order and choices.
+            seed: Seed for the order of examples and for the choice of responses.
             held_out: Texts that are never used as a response.
 
         Raises:
-            InputError: There are fewer than two different right responses.
+            InputError: There are fewer than two distinct correct responses, so none could serve as a
+                response from another context.
         """
         out = HeldOut(held_out)
         self._pairs = [
@@ -235,7 +239,7 @@ class AdaptationExamples:
         self._order: list[int] = []
 
     def facts(self) -> list[Any]:
-        """Return what the examples depend on, except for seed and epochs."""
+        """Return the data that the examples are made from: ids, contexts and correct responses."""
         return [(group.id, group.context, text) for group, text in self._pairs]
 
     def __len__(self) -> int:
@@ -246,10 +250,10 @@ class AdaptationExamples:
         """Return an example.
 
         Args:
-            index: The index over all epochs.
+            index: The index among the examples of all epochs, from 0.
 
         Returns:
-            The context, a response and the label.
+            The context, a response, and the label: 0 if the response follows the context, else 1.
         """
         epoch, at = divmod(index, self.size)
         if epoch != self._epoch:
@@ -257,11 +261,11 @@ class AdaptationExamples:
             self._order = shuffled(range(self.size), self._seed, "order", str(epoch))
         group, text = self._pairs[self._order[at]]
         id = f"{epoch}~{self._order[at]}"
-        # Half of the examples get a response of another context.
+        # By a random choice, half of the examples get a response from another context.
         if number(self._seed, "next", id) % 2:
             right = NearTexts(answer.text for answer in group.positives)
-            # Another response may be right here, too: "Yes, sure." Try several, then fall back to the right
-            # one.
+            # A response such as "Yes, sure." may also be a correct response to this context. Draw again in
+            # that case. After 20 such draws, use the correct response.
             for k in range(20):
                 other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
                 if other not in right:
@@ -271,17 +275,17 @@ class AdaptationExamples:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """Mask tokens for masked language modelling.
+    """The masking of tokens for masked language modelling.
 
-    Markers and special tokens are never masked; at least one token of a row is. The choice depends only on
-    the seed and the id of the example, so that a continued run has the same masks.
+    Markers and special tokens are never masked. At least one token of each example is selected. The selection
+    depends only on the seed and the id of the example, so that a continued run masks the same tokens.
 
     Attributes:
-        inputs: Knows the special tokens.
-        vocabulary: Size of the vocabulary.
+        inputs: The converter from texts to tokens, which knows the markers and special tokens.
+        vocabulary: Number of tokens in the vocabulary.
         mask: Id of the mask token.
-        share: Share of tokens to mask.
-        seed: The seed.
+        share: Share of the tokens that are selected for masking.
+        seed: Seed for selecting tokens and their replacements.
     """
 
     inputs: SpeakerInputs
@@ -291,14 +295,15 @@ class Masking:
     seed: int
 
     def masked(self, row: Row, id: str) -> tuple[Row, list[int]]:
-        """Mask the tokens of a row.
+        """Mask tokens of an example.
 
         Args:
-            row: The row.
+            row: The token ids and types of the example.
             id: The id of the example.
 
         Returns:
-            The masked row, and the labels: the original token where one was selected, -100 elsewhere.
+            The example with masked tokens, and one label per token: the original id of a selected token, and
+            -100 for the others.
         """
         special = self.inputs.special
         draw = Random(number(self.seed, "mask", id))
@@ -313,27 +318,27 @@ class Masking:
         return Row(tokens, row.types), labels
 
     def batch(self, rows: Sequence[Row], ids: Sequence[str]) -> dict[str, Any]:
-        """Mask rows and convert them to tensors.
+        """Mask tokens of several examples, and convert them to padded tensors.
 
         Args:
-            rows: The rows.
+            rows: The token ids and types of each example.
             ids: The ids of the examples.
 
         Returns:
-            Tensors of shape (rows, tokens) by name, ``labels`` included.
+            The tensors of `SpeakerInputs.batch` and ``labels``, all of shape (rows, tokens).
         """
         import torch
 
         masked = [self.masked(row, id) for row, id in zip(rows, ids, strict=True)]
         batch = self.inputs.batch([row for row, _ in masked])
         labels = torch.full(batch["attention_mask"].shape, _NOT_MASKED)
-        # Padding keeps the label that the loss ignores.
+        # Set the labels of real tokens. Padding keeps -100, so that the loss ignores it.
         labels[batch["attention_mask"].bool()] = torch.tensor([label for _, some in masked for label in some])
         return {**batch, "labels": labels}
 
 
 def _collate(masking: Masking, examples: Sequence[Pair]) -> dict[str, Any]:
-    """Convert pairs to a batch for both tasks."""
+    """Convert pairs to a batch with labels for masked language modelling and next-sentence prediction."""
     import torch
 
     rows = masking.inputs.rows([e.context for e in examples], [e.response for e in examples])

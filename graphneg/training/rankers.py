@@ -1,13 +1,14 @@
-"""Train a ranker on groups of right and wrong responses.
+"""Train a ranker on groups, which are contexts with correct and wrong responses.
 
-The loss is the binary cross-entropy of each pair, with right and wrong pairs in balance. In addition, it has
-the cross-entropy of each right response against the wrong responses of the same context in the batch. This
-contrast makes learning faster. A part of the contexts can be held back for early stopping.
+The loss is the sum of two parts. The first is the binary cross-entropy of each pair of a context and a
+response, weighted so that correct and wrong pairs have the same total weight. The second is a cross-entropy
+that ranks each correct response above the wrong responses to the same context in the batch; it makes learning
+faster. Some of the contexts can be held back for early stopping.
 
 Example:
-    A group has the context "Do you like tea?", the right response "Yes." and the wrong responses "I hate
-    you." and "It rains." Three pairs of it are in one batch. The second part of the loss is the cross-entropy
-    of "Yes." among the three.
+    A group has the context "Do you like tea?", the correct response "Yes." and the wrong responses "I hate
+    you." and "It rains." Its three pairs are in one batch. The second part of the loss is the cross-entropy
+    of choosing "Yes." among the three responses.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate
 class Validation:
     """The settings of early stopping.
 
-    The loss on the held-back contexts is computed once per epoch, or every ``eval_steps`` steps. The best
-    model is kept.
+    The loss on the held-back contexts is computed once per epoch, or every ``eval_steps`` steps if that
+    training argument is given. The model with the lowest loss is kept.
 
     Attributes:
         fraction: Share of the contexts that are held back, between 0 and 1.
-        patience: Number of evaluations without a lower loss after which training stops.
+        patience: Training stops after this number of evaluations in a row without a lower loss.
     """
 
     fraction: float = 0.1
@@ -59,11 +60,14 @@ class Validation:
     def holds_back(self, group: Group) -> bool:
         """Return whether a context is held back.
 
+        The decision depends only on the texts of the context. So a context that occurs in several data sets
+        is held back in all of them or in none.
+
         Args:
             group: The context with its responses.
 
         Returns:
-            A decision that depends on the texts of the context only, so it is the same in all data.
+            True if the context is held back for early stopping.
         """
         return number(0, "validation", *group.context) < self.fraction * 2**64
 
@@ -74,18 +78,18 @@ class Validation:
             group: The context with its responses.
 
         Returns:
-            The opposite of `holds_back`.
+            True if `holds_back` is False.
         """
         return not self.holds_back(group)
 
     def check(self, groups: Sequence[Group]) -> None:
-        """Check that neither part is empty.
+        """Check that some contexts are held back and some are left for training.
 
         Args:
-            groups: The contexts.
+            groups: The contexts with their responses.
 
         Raises:
-            InputError: One of the parts is empty.
+            InputError: No context or every context would be held back.
         """
         held_back = sum(map(self.holds_back, groups))
         if not 0 < held_back < len(groups):
@@ -98,15 +102,16 @@ class Validation:
         """Return the training arguments for early stopping.
 
         Args:
-            pairs: Number of pairs per epoch.
-            given: The caller's arguments.
+            pairs: Number of training pairs per epoch.
+            given: The training arguments of the caller.
 
         Returns:
-            The caller's arguments, and those that evaluate and save at the same steps.
+            The caller's arguments, and arguments that make the trainer evaluate and save at the same steps,
+            which it needs to restore the best model.
         """
         batch = int(given.get("per_device_train_batch_size", 8))
         step = batch * int(given.get("gradient_accumulation_steps", 1))
-        # By default, evaluate once per epoch.
+        # The default is the number of steps per epoch, rounded up.
         every = given.get("eval_steps", max(1, -(-pairs // step)))
         return {
             "per_device_eval_batch_size": batch,
@@ -117,7 +122,7 @@ class Validation:
             "load_best_model_at_end": True,
             "metric_for_best_model": "loss",
             "greater_is_better": False,
-            # A continued run must remember how long the loss has not improved.
+            # A continued run must know how many evaluations in a row have not improved the loss.
             "restore_callback_states_from_checkpoint": True,
         }
 
@@ -127,9 +132,9 @@ class RankerReport(Trained):
     """The report on a training run.
 
     Attributes:
-        pairs: Number of pairs that were used for training, by source.
-        shortfall: Responses that the first epoch lacked.
-        planned: Number of pairs of all epochs, which is larger than the sum of ``pairs`` if training stopped
+        pairs: Number of pairs that were used for training, keyed by the source of the response.
+        shortfall: How many responses were missing in the first epoch, compared with the mix.
+        planned: Number of pairs in all epochs. It is larger than the sum of ``pairs`` if training stopped
             early.
     """
 
@@ -154,22 +159,24 @@ def train_ranker(
 ) -> RankerReport:
     """Train a ranker in place and save it.
 
-    Each epoch draws new pairs from the groups. The pairs of a context share a batch. An interrupted run
-    continues from its last checkpoint if the call is repeated. On a CPU, the same seed gives the same model.
-    No data, an unknown source in the mix, a folder that contains a model or another run, and unknown training
-    arguments raise `InputError`.
+    Each epoch draws new pairs from the groups. The pairs of a context are in the same batch. If a run was
+    interrupted, the same call continues it from the last checkpoint. On a CPU, the same seed gives the same
+    model. Raises `InputError` if there is no data, the mix has an unknown source, ``out`` contains a model or
+    another run, or a training argument is unknown.
 
     Args:
         ranker: The ranker.
-        data: Groups of right and wrong responses, or pairs, which have a mix and held-out texts of their own.
-        out: The folder for the trained ranker.
-        mix: Number of right and wrong responses per context and epoch, by source.
+        data: Groups of correct and wrong responses, or a `Pairs` object. The latter already has a mix and
+            held-out texts, so ``mix`` and ``held_out`` must not be given.
+        out: The output folder for the trained ranker.
+        mix: Number of correct and wrong responses that each context contributes per epoch. Defaults to one
+            correct and one random response.
         epochs: Number of epochs.
         held_out: Texts that are never used as a response.
-        validation: Settings of early stopping, or None for no early stopping.
-        seed: Seed of samples and training.
+        validation: Settings of early stopping, or None to train for all epochs.
+        seed: Seed for sampling and training.
         overwrite: Replace a model or another run in ``out``.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the training steps.
         **arguments: Keyword arguments of ``transformers.TrainingArguments``.
 
     Returns:
@@ -190,7 +197,7 @@ def train_ranker(
         progress=progress, arguments={**settings, **IN_ORDER},
         callbacks=[EarlyStoppingCallback(validation.patience)] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
-        # A poly-encoder has a loss of its own, with in-batch negatives.
+        # A poly-encoder has its own loss function, which can use the in-batch negatives.
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )  # fmt: skip
     sources = rows.sources_of(round(trained.share * len(rows)))
@@ -204,7 +211,7 @@ def _parts(
     seed: int,
     validation: Validation | None,
 ) -> tuple[Draws, Draws | None]:
-    """Return the pairs for training and for validation."""
+    """Return functions that draw an epoch's pairs: for training, and for validation (None without it)."""
     if isinstance(data, Pairs):
         if mix is not None or held_out:
             raise InputError(
@@ -227,16 +234,17 @@ def _parts(
 
 
 def starting_point(learner: Any) -> list[Any]:
-    """Return what a training run starts from.
+    """Describe the untrained model, so that a run is continued only with the same model.
 
     Args:
         learner: The model to train.
 
     Returns:
-        The kind of model, its settings, and the names of the parameters that are trained.
+        The class of the model, its configuration, its maximum length of the input, and the names of the
+        parameters that are trained.
     """
-    # The values of the parameters are not included: an interrupted run can also continue with the object that
-    # was partly trained.
+    # Do not include the values of the parameters. An interrupted run may be continued with the same object in
+    # memory, whose parameters have been changed by the first part of the training.
     config: Any = getattr(learner.model, "config", None)
     learning = [name for name, weights in learner.model.named_parameters() if weights.requires_grad]
     settings = (config.to_dict(), config.name_or_path) if config is not None else None
@@ -250,13 +258,13 @@ def labelled_batch(
 
     Args:
         learner: The model to train.
-        group: Returns the group of a pair.
-        balance: Factor on the weight of right pairs.
+        group: A function that returns a key for a pair. The loss compares pairs with equal keys.
+        balance: Factor that the weights of correct pairs are multiplied by, to balance the classes.
         pairs: The pairs.
 
     Returns:
-        The tensors by name. ``labels`` has the shape (pairs, 3): label, weight, and number of the pair's
-        group in the batch.
+        The tensors that the model takes, and ``labels`` of shape (pairs, 3): the label of a pair, its weight,
+        and the number of its group within the batch.
     """
     import torch
 

@@ -1,1 +1,1 @@
-"""Compare sources of negatives by training the same ranker on each of them."""
+"""Compare sources of negatives: train the same ranker on the negatives of each source, and test it."""

@@ -1,15 +1,15 @@
 """Compare sources of negatives: train the same ranker on each, with several seeds, and test it.
 
-The result has one row of measures per source. Intervals come from a bootstrap over contexts and seeds. Each
-bootstrap sample draws as many contexts as there are, the same ones for all runs, and as many seeds of each
-source as it has.
+The result has one row of measures per source. Intervals come from a bootstrap over test contexts and seeds:
+each bootstrap sample resamples the contexts (in the same way for all runs) and the seeds of each source.
 
-The gap between training on random and on human-written adversarial responses serves as a scale: a row states
-the share of this gap that a source closes.
+The gap between training on random negatives and on human-written adversarial responses serves as a scale. For
+each source, the result states the share of this gap that the source closes.
 
 Example:
-    Recall at 1 on adversarial responses is 0.60 after training on ``random``, 0.80 on ``human`` and 0.75 on
-    ``contradiction``. The source ``contradiction`` closes 75% of the gap.
+    Recall at 1 on adversarial responses is 0.60 after training on ``random``, 0.80 after training on
+    ``human`` and 0.75 after training on ``contradiction``. So the source ``contradiction`` closes 75% of the
+    gap.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ if TYPE_CHECKING:
 RECALL, BALANCED, AUC = "recall_at_1", "balanced_accuracy", "auc"
 MEASURES = (RECALL, BALANCED, AUC)
 GAPS = (RECALL, BALANCED)
-"""The measures for which the closed share of the gap is reported."""
+"""The measures for which the share of the gap that a source closes is reported."""
 RESAMPLES = 1000
 """Number of bootstrap samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tallies:
-    """Counts of correct decisions of one ranker, by context.
+    """The number of correct decisions of one ranker for each test context.
 
     All arrays have the shape (contexts,), except ``wins``.
 
     Attributes:
-        right: Number of right responses.
+        right: Number of correct responses.
         wrong: Number of wrong responses.
-        firsts: Number of right responses that score higher than every wrong response of their context.
-        held: Number of right responses above the threshold.
-        refused: Number of wrong responses below the threshold.
-        wins: Shape (contexts, contexts). Twice the number of pairs of a right response of the row's context
-            and a wrong response of the column's context in which the right response scores higher. A tie
-            counts as one, so all values are integers.
+        firsts: Number of correct responses that score higher than all wrong responses to their context.
+        held: Number of correct responses with a score above the threshold.
+        refused: Number of wrong responses with a score below the threshold.
+        wins: Array of shape (contexts, contexts). The value in row i and column j compares the correct
+            responses to context i with the wrong responses to context j. Each pair counts 2 if the correct
+            response scores higher and 1 if the scores are equal, so that all values are integers.
     """
 
     right: NDArray[Any]
@@ -80,7 +80,7 @@ class Draws(NamedTuple):
     """A measure and its bootstrap distribution.
 
     Attributes:
-        whole: The measure over all contexts.
+        whole: The measure on all test contexts.
         drawn: The measure in each bootstrap sample, of shape (resamples,).
     """
 
@@ -100,11 +100,13 @@ def tallies(
     Args:
         contexts: The test contexts.
         scores: For each context, one score per response.
-        kind: The kind of wrong response. Contexts without any of it count as empty.
-        threshold: Scores above it count as right, scores below it as wrong.
+        kind: The kind of wrong response. For a context without wrong responses of this kind, all counts are
+            0.
+        threshold: A response with a score above the threshold is predicted to be correct, one with a score
+            below it to be wrong.
 
     Returns:
-        The counts by context.
+        The counts for each context.
     """
     import numpy as np
 
@@ -113,8 +115,8 @@ def tallies(
     ends = np.cumsum([0, *(len(wrong) for _, wrong in pairs)])
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
     for at, (right, _) in enumerate(pairs):
-        # Count the wins of this context's right responses over every wrong response of the data, then sum
-        # them up for each context with differences of the cumulative sums.
+        # Compare the correct responses to this context with the wrong responses to all contexts. Then sum the
+        # results for each context, as differences of cumulative sums.
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
         wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(
@@ -128,9 +130,10 @@ def tallies(
 
 
 class Bootstrap:
-    """Bootstrap samples of contexts, shared by all measures and runs.
+    """Bootstrap samples of test contexts, which are the same for all measures and runs.
 
-    Sharing the samples makes comparisons between sources paired.
+    Because the samples are the same for all sources, differences between sources are tested on the same
+    contexts (a paired bootstrap).
     """
 
     def __init__(self, contexts: int, seed: int = 0, resamples: int = RESAMPLES) -> None:
@@ -138,7 +141,7 @@ class Bootstrap:
 
         Args:
             contexts: Number of test contexts.
-            seed: Seed of the bootstrap.
+            seed: Seed for drawing the samples.
             resamples: Number of bootstrap samples.
         """
         import numpy as np
@@ -146,7 +149,8 @@ class Bootstrap:
         self._seed = seed
         self._resamples = resamples
         drawn = resampled_counts(contexts, resamples, number(seed, "contexts"))
-        # Row 0 counts every context once; each later row has the counts of one bootstrap sample.
+        # Each row says how often each context occurs in a sample. Row 0 stands for the original data, with
+        # each context once; each later row is one bootstrap sample.
         self._weights = np.concatenate([np.ones((1, contexts)), drawn])
 
     def measured(self, measure: str, runs: Mapping[int, Tallies]) -> Draws:
@@ -154,7 +158,7 @@ class Bootstrap:
 
         Args:
             measure: One of `MEASURES`.
-            runs: The counts of the source's runs, by seed.
+            runs: The counts of the source's runs, keyed by seed.
 
         Returns:
             The measure and its bootstrap distribution.
@@ -164,40 +168,42 @@ class Bootstrap:
         weights = self._weights
 
         def values(of: Tallies) -> NDArray[Any]:
-            """Return the measure over all contexts, then for each sample (NaN without responses)."""
-            # Multiplying the counts by the weights resamples contexts without copying any data.
+            """Return the measure on all contexts, and then on each sample; NaN if there are no responses."""
+            # Multiplying the counts by the weights has the effect of resampling, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
-            # A sample without responses gives 0 / 0.
+            # If a sample has no responses, numpy would warn of 0 / 0.
             with np.errstate(invalid="ignore"):
                 if measure == RECALL:
                     return (weights @ of.firsts) / right
                 if measure == BALANCED:
                     return ((weights @ of.held) / right + (weights @ of.refused) / wrong) / 2
-                # Both contexts of a pair are weighted. Wins are counted twice, so divide by 2.
+                # A pair may have its two responses from different contexts, so multiply by the weights of
+                # both. Divide by 2, because a win counts 2.
                 return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
         each = np.stack(list(map(values, runs.values())))
-        # Resample the seeds, too: a source with few seeds gets wider intervals.
+        # Resample the seeds as well, so that the intervals also reflect the variation between seeds.
         seeds = resampled_counts(len(runs), self._resamples, number(self._seed, "seeds"))
         drawn = (each[:, 1:] * seeds.T).sum(axis=0) / len(runs)
         return Draws(float(each[:, 0].mean()), drawn)
 
 
 def closed(draws: Draws, nothing: Draws, everything: Draws) -> Estimate | None:
-    """Return the share of the gap between two sources that a third one closes.
+    """Return the share of the gap between two sources that a third source closes.
 
     Args:
         draws: The measure of the third source.
-        nothing: The measure of the source that counts as 0, such as ``random``.
-        everything: The measure of the source that counts as 1, such as ``human``.
+        nothing: The measure of the source at the lower end of the gap (share 0), such as ``random``.
+        everything: The measure of the source at the upper end of the gap (share 1), such as ``human``.
 
     Returns:
-        The share with its interval, or None if there is no gap. It can be negative or above 1.
+        The share with its interval, or None if ``everything`` is not above ``nothing``. The share can be
+        negative or above 1.
     """
     if everything.whole <= nothing.whole:
         return None
     gap = everything.drawn - nothing.drawn
-    # In samples without a gap the share is not defined.
+    # Ignore the bootstrap samples without a gap, in which the share is not defined.
     there = gap > 0
     shares = (draws.drawn - nothing.drawn)[there] / gap[there]
     whole = (draws.whole - nothing.whole) / (everything.whole - nothing.whole)
@@ -211,10 +217,12 @@ class SourceResult:
     Attributes:
         source: The name of the source.
         seeds: The seeds of its runs.
-        figures: The measures, by kind of wrong response and measure.
-        closed: The closed share of the gap between ``random`` and ``human``, by measure. Empty for these two
-            sources, if one of them was not compared, or if there is no gap.
-        shortfall: Number of wrong responses that an epoch lacked, at most over the runs.
+        figures: The measures, keyed by the kind of wrong response and the name of the measure.
+        closed: The share of the gap between ``random`` and ``human`` that the source closes, keyed by the
+            name of the measure. Empty for these two sources themselves, if one of them was not compared, or
+            if there is no gap.
+        shortfall: Number of responses that were missing in an epoch, compared with the budget; the maximum
+            over the runs.
     """
 
     source: str
@@ -231,8 +239,8 @@ class Comparison:
     Attributes:
         train: Number of training contexts.
         test: Number of test contexts.
-        rows: The results by source, in the order of the sources.
-        runs: The runs, by source and seed.
+        rows: The results of each source, in the order of the sources.
+        runs: The runs, keyed by source and seed.
     """
 
     train: int
@@ -241,7 +249,7 @@ class Comparison:
     runs: Mapping[str, Mapping[int, RankerRun]] = field(repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the rows as plain values for JSON."""
+        """Return the results as a dict that can be written as JSON."""
         rows = [
             {
                 "source": row.source,
@@ -271,23 +279,23 @@ def compare(
 ) -> Comparison:
     """Train the plan's ranker on each source with each seed, test it, and compare the sources.
 
-    Results are kept in ``out``. An interrupted call continues when it is repeated. A later call with more
-    sources or seeds adds them. On a CPU, the same plan gives the same results. Data without the needed
-    responses, a folder with another comparison, and negatives that cannot be made raise `InputError`; a
-    missing encoder raises `ModelError`.
+    Results are kept in ``out``. If a call was interrupted, the same call continues it. A later call may have
+    more sources or seeds; only these are then trained. On a CPU, the same plan gives the same results. Raises
+    `InputError` if the data lack the needed responses, ``out`` has another comparison, or negatives cannot be
+    made, and `ModelError` if the encoder is missing.
 
     Args:
         data: The training and test contexts.
         plan: The sources, seeds and settings.
         out: The folder for results, models and negatives.
-        open_graph: Opens a dialogue graph in a folder, such as ``graphneg.open``. Needed for generators and
-            recipes; their stores are in ``out``.
+        open_graph: A function that opens a dialogue graph in a folder, such as ``graphneg.open``. Required if
+            a source is a generator or recipe, whose negatives are made from stores in ``out``.
         overwrite: Delete the results in ``out`` and start again.
-        progress: Receives progress updates.
-        on_run: Called after each training run.
+        progress: Progress display for making negatives, training and scoring.
+        on_run: A function that is called with the result of each new training run.
 
     Returns:
-        One row per source.
+        The results, with one row per source.
     """
     folder, bar = Path(out), progress or NoProgress()
     _open(RunNote(folder / "comparison.json", fingerprint([data.fingerprint, plan.facts()])), overwrite)
@@ -318,14 +326,14 @@ def compare(
 
 
 def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Comparison:
-    """Compute the table of a comparison from its runs.
+    """Compute the results of a comparison from its runs.
 
     Args:
         data: The training and test contexts.
-        runs: The runs, by source and seed.
+        runs: The runs, keyed by source and seed.
 
     Returns:
-        One row per source.
+        The results, with one row per source.
     """
     kinds = kinds_of(data.test)
     bootstrap = Bootstrap(len(data.test))
@@ -351,9 +359,9 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 def _closed(
     name: str, adversarial: Mapping[str, Mapping[str, Draws] | None]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the closed shares of the gap by measure; ``adversarial`` has draws by source and measure."""
+    """Yield each measure with the share of the gap that a source closes, on adversarial responses."""
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
-    # The two ends of the gap close nothing, and without either end there is no gap.
+    # No share is reported for the two sources at the ends of the gap, or if one of them was not compared.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:
@@ -365,7 +373,7 @@ def _open(note: RunNote, overwrite: bool) -> None:
     """Prepare the folder of a comparison, or check that it belongs to this comparison."""
     folder, state = note.path.parent, note.state
     try:
-        # Never write into a folder with files of something else.
+        # Refuse a folder that has other files than those of a comparison.
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: there is something else in it; choose another folder")
         if state == "other" and not overwrite:

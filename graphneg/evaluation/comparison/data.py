@@ -1,11 +1,12 @@
 """Read the training and test contexts of a comparison, and keep the test data out of the training data.
 
-Contexts come from files in the DailyDialog++ format. The user may add banks: corpora that negatives are
-retrieved from. `LeakageFilter` removes from the banks each response of a test context and each response that
-people wrote to be wrong. A dialogue of a bank is cut before the first such turn.
+Contexts come from files in the DailyDialog++ format. The user may add banks, which are corpora from which
+negatives are retrieved. `LeakageFilter` removes two kinds of texts from the banks: responses to test
+contexts, and adversarial responses, which people wrote to be wrong. If a turn of a dialogue is such a text,
+the dialogue is cut before that turn.
 
 Example:
-    "I'd love to." is a response of a test context. A bank has the dialogue "Lunch?" - "Sure." - "When?" -
+    "I'd love to." is a response to a test context. A bank has the dialogue "Lunch?" - "Sure." - "When?" -
     "I'd love to." The filter keeps "Lunch?" - "Sure." - "When?".
 """
 
@@ -28,12 +29,12 @@ from graphneg.progress import Progress
 
 ADVERSARIAL, RANDOM = "adversarial", "random"
 SPLIT, SPLIT_SEED = 0.7, 7
-"""Default share of the contexts of a single file that are used for training, and the seed of the split."""
+"""Default share of training contexts when a single file is split, and default seed of the split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Training and test contexts with right and wrong responses.
+    """Training and test contexts with correct and wrong responses.
 
     Attributes:
         train: The contexts to train on.
@@ -45,26 +46,26 @@ class Data:
 
     @property
     def tested(self) -> list[str]:
-        """The right responses of the test contexts, each once, sorted."""
+        """The correct responses to the test contexts, sorted and without duplicates."""
         return sorted({text for context in self.test for text in context.positives})
 
     @property
     def forbidden(self) -> frozenset[str]:
         """The texts that no bank may contain, normalised with `match_key`.
 
-        They are the responses of test contexts and the adversarial responses of all contexts.
+        These are all responses to test contexts, and the adversarial responses to all contexts.
         """
         return self.written_wrong | {match_key(text) for context in self.test for text in context.responses}
 
     @property
     def written_wrong(self) -> frozenset[str]:
-        """The adversarial responses of all contexts, normalised with `match_key`."""
+        """The adversarial responses to all contexts, normalised with `match_key`."""
         written = [context.negatives.get(ADVERSARIAL, ()) for context in (*self.train, *self.test)]
         return frozenset(match_key(text) for texts in written for text in texts)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the contexts, equal for equal contexts."""
+        """A hash of all contexts with their responses."""
         return fingerprint([[astuple(context) for context in part] for part in (self.train, self.test)])
 
 
@@ -73,11 +74,11 @@ def read_data(
 ) -> Data:
     """Read training and test contexts from two files, or split one file.
 
-    A file that is split gets ``train`` and ``test`` as the splits in the ids of its contexts. A file in
-    another format raises `InputError`.
+    If one file is split, the ids of its contexts are changed to name the split, ``train`` or ``test``. Raises
+    `InputError` if a file has another format.
 
     Args:
-        train: The file of training contexts, or of all contexts.
+        train: The file of training contexts, or of all contexts if ``test`` is None.
         test: The file of test contexts, or None to split ``train``.
         split: Share of the contexts for training, between 0 and 1. Used only if ``test`` is None.
         split_seed: Seed of the split. The split depends only on the seed and the ids of the contexts.
@@ -86,15 +87,16 @@ def read_data(
         The training and test contexts.
 
     Raises:
-        InputError: A file has unusable contexts, a context is in both parts, or a part is empty.
+        InputError: A training context has no correct response, or a test context has no correct or no wrong
+            response. Or a context occurs in training and test data, or one of the two is empty.
     """
     if test is not None:
         return _checked(Data(tuple(_read(train)), tuple(_read(test))), f"{train} and {test}")
     if not 0 < split < 1:
         raise InputError(f"split {split}: a share of the contexts, between 0 and 1")
-    # An id is CORPUS/SPLIT/NAME.
+    # Ids have the form CORPUS/SPLIT/NAME. Take the name only, since the split is about to change.
     order = [(context.id.split("/", 2)[2], context) for context in _read(train)]
-    # Sort by hash, so that the split does not depend on the order of the file.
+    # Sort by a hash of the name, so that the split does not depend on the order of the file.
     order.sort(key=lambda named: number(split_seed, named[0]))
     border = int(split * len(order))
     if not 0 < border < len(order):
@@ -113,13 +115,13 @@ def context_key(turns: Sequence[str]) -> tuple[str, ...]:
         turns: The texts of the turns.
 
     Returns:
-        The normalised texts.
+        The texts, normalised with `match_key`.
     """
     return tuple(map(match_key, turns))
 
 
 def _read(path: str | Path) -> list[Choices]:
-    """Read the contexts of a file; each must have a right response."""
+    """Read the contexts in a file, and check that each has a correct response."""
     contexts: list[Choices] = []
     for place, context in placed_choices([path]):
         if not context.positives:
@@ -131,7 +133,7 @@ def _read(path: str | Path) -> list[Choices]:
 
 
 def _checked(data: Data, place: str) -> Data:
-    """Check that test contexts have wrong responses and that no context is in both parts."""
+    """Check that all test contexts have wrong responses and that none is a training context, too."""
     known = {context_key(context.turns): context.id for context in data.train}
     for context in data.test:
         if not context.negatives:
@@ -145,7 +147,7 @@ def _checked(data: Data, place: str) -> Data:
 
 @dataclass(frozen=True, slots=True)
 class BankFile:
-    """A corpus to retrieve negatives from.
+    """A corpus from which negatives are retrieved.
 
     Attributes:
         loader: The name of the loader that reads the corpus.
@@ -156,15 +158,15 @@ class BankFile:
     path: Path
 
     def facts(self) -> list[object]:
-        """Return the loader and the names and sizes of the files, to tell banks apart."""
+        """Return the loader and the names and sizes of the files, which identify the bank."""
         files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
         return [self.loader, [[file.name, file.stat().st_size] for file in files if file.is_file()]]
 
 
 def bank_of(text: str) -> BankFile:
-    """Parse ``LOADER=PATH``.
+    """Parse a bank in the form ``LOADER=PATH``.
 
-    An unknown loader raises `InputError`.
+    Raises `InputError` if there is no such loader.
 
     Args:
         text: The name of a loader and a path, such as ``text=sentences.txt``.
@@ -185,13 +187,13 @@ def bank_of(text: str) -> BankFile:
 
 
 def context_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
-    """Turn contexts into dialogues for generators.
+    """Convert contexts to dialogues for generators.
 
     Args:
-        train: Contexts with right responses.
+        train: Contexts with correct responses.
 
     Yields:
-        One dialogue per context. The first right response is its last turn; the other right responses are
+        One dialogue per context. Its last turn is the first correct response. The other correct responses are
         alternative responses to the same turn.
     """
     for context in train:
@@ -207,29 +209,29 @@ def context_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
 
 
 def response_dialogues(train: Iterable[Choices]) -> Iterator[Dialogue]:
-    """Turn contexts into dialogues for edits.
+    """Convert contexts to dialogues for recipes, which edit the last turn.
 
     Args:
-        train: Contexts with right responses.
+        train: Contexts with correct responses.
 
     Yields:
-        One dialogue per right response, which is its last turn.
+        One dialogue per correct response, which is its last turn.
     """
     for context in train:
         for at, response in enumerate(context.positives):
-            # The first dialogue keeps the id of the context; the others need ids of their own.
+            # The first dialogue has the id of the context. The others need distinct ids.
             id = f"{context.id}/{at}" if at else context.id
             yield from context_dialogues([replace(context, id=id, positives=(response,))])
 
 
 @dataclass(slots=True)
 class LeakageFilter:
-    """Remove forbidden texts from the records of a bank.
+    """A filter that removes forbidden texts from the records of a bank.
 
     Attributes:
-        forbidden: Normalised texts that a bank may not contain.
+        forbidden: Texts that a bank may not contain, normalised with `match_key`.
         known: Ids of the training contexts, which are in the store already.
-        left_out: Number of removed records and turns, by kind.
+        left_out: Number of removed texts and dialogues, keyed by their kind, such as ``turns``.
     """
 
     forbidden: Collection[str]
@@ -241,10 +243,10 @@ class LeakageFilter:
 
         Args:
             bank: The bank.
-            progress: Receives progress updates.
+            progress: Progress display of the loader.
 
         Returns:
-            The remaining records.
+            An iterator over the remaining records.
         """
         records = get_loader(bank.loader).read([bank.path], LoadOptions(progress=progress))
         return self.through(records)
@@ -269,29 +271,30 @@ class LeakageFilter:
                 yield record
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
-        """Return the dialogue up to its first forbidden turn, or None if less than an exchange is left."""
-        # The bank may be the corpus that the contexts were taken from.
+        """Return the dialogue before its first forbidden turn, or None if too little of it is left."""
+        # The bank may be the corpus that the training contexts were taken from. Its dialogues are in the
+        # store already.
         if dialogue.id in self.known:
             self.left_out["contexts that are learned from"] += 1
             return None
         said = dialogue.utterances
-        # Without the forbidden turn, the following ones would answer something else. So cut the dialogue
-        # there.
+        # If only the forbidden turn were removed, the next turn would seem to answer the turn before it.
+        # Therefore drop all following turns as well.
         end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
-        # Drop the wrong responses of a corpus: people wrote them to be wrong, or they are no responses at
-        # all.
+        # Keep correct responses only. Wrong responses were written to be wrong or belong to other contexts,
+        # so nothing should be retrieved from them.
         responses = tuple(
             response
             for response in dialogue.responses
             if response.label == 1 and response.turn < end and self._allows(response.text, "responses")
         )
-        # One turn is an exchange only if it has an alternative response.
+        # A dialogue needs two turns, or one turn and a response to it.
         if end < 2 and not (end and responses):
             return None
         return replace(dialogue, utterances=said[:end], responses=responses)
 
     def _allows(self, text: str, kind: str) -> bool:
-        """Return whether a text is allowed, and count it if not."""
+        """Return whether a text is allowed. If it is not, count it."""
         if match_key(text) not in self.forbidden:
             return True
         self.left_out[kind] += 1

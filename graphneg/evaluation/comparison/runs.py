@@ -1,12 +1,13 @@
-"""Plan a comparison of sources of negatives, and run it.
+"""Plan a comparison of sources of negatives, and train the rankers for it.
 
-A `ComparisonPlan` lists the sources, the seeds, the ranker and its budget. A run trains the ranker on one
-source with one seed and scores the test contexts. `Runs` keeps the results in a folder, so that an
-interrupted comparison continues where it stopped.
+A `ComparisonPlan` lists the sources, the seeds, the ranker, and the number of responses that the ranker is
+trained on. In each run, the ranker is trained on the negatives of one source with one seed, and scores the
+responses to the test contexts. `Runs` keeps the results in a folder, so that an interrupted comparison can be
+continued.
 
 Example:
     A plan with the sources ``random`` and ``contradiction`` and the seeds 0, 1 and 2 has six runs. The result
-    of the first is ``results/random-0-HASH.json``.
+    of the first run is stored in the file ``results/random-0-HASH.json``.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from graphneg.datasets.groups import Group
 
 HeldOut = Literal["right", "nothing"]
-"""Which texts are never used for training: the right responses of test contexts, or none."""
+"""The texts that are never used for training: the correct responses to test contexts, or none."""
 HELD_OUT: tuple[HeldOut, ...] = ("right", "nothing")
 
 
@@ -44,11 +45,11 @@ class RankerSettings:
     """The ranker that is trained on every source.
 
     Attributes:
-        model: Name or folder of the pretrained encoder.
-        kind: The kind of ranker.
-        options: Options of that kind of ranker.
+        model: Path or Hugging Face hub id of the pretrained encoder.
+        kind: The kind of ranker, such as ``cross-encoder``.
+        options: Further arguments of `graphneg.rankers.base.new_ranker` for that kind.
         arguments: Keyword arguments of ``transformers.TrainingArguments``.
-        offline: Do not download models.
+        offline: Use local files only, and do not download models.
     """
 
     model: str | Path
@@ -58,12 +59,12 @@ class RankerSettings:
     offline: bool = False
 
     def facts(self) -> list[object]:
-        """Return what the results depend on, including a hash of the pretrained weights.
+        """Return the settings that the results depend on, including a hash of the pretrained weights.
 
-        A missing encoder raises `ModelError`.
+        Raises `ModelError` if the encoder is missing.
 
         Returns:
-            Plain values for a fingerprint.
+            Values from which a fingerprint can be computed.
         """
         folder = locate(self.model, offline=self.offline)
         files = [file for form in ("*.safetensors", "pytorch_model*.bin") for file in folder.glob(form)]
@@ -73,17 +74,18 @@ class RankerSettings:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPlan:
-    """What to compare, and how.
+    """The sources, the ranker and the settings of a comparison.
 
     Attributes:
         sources: The sources of negatives.
         ranker: The ranker to train.
-        seeds: The seeds; each source is trained once per seed.
-        budget: The number of responses that a ranker sees.
-        banks: Corpora that generators and recipes may retrieve from, in addition to the training contexts.
-        options: Options of generators and recipes, by source.
-        held_out: Texts that are never used for training: ``right`` (right responses of test contexts) or
-            ``nothing``, which keeps frequent responses such as "Yes, sure." in the training data.
+        seeds: The seeds. For each source, one ranker is trained per seed.
+        budget: The number of responses that each ranker is trained on.
+        banks: Corpora from which generators and recipes may take texts, in addition to the training contexts.
+        options: Options of generators and recipes, keyed by the name of the source.
+        held_out: The texts that are never used for training: ``right`` (the correct responses to test
+            contexts) or ``nothing``. With ``nothing``, frequent responses such as "Yes, sure." stay in the
+            training data although they occur in the test data as well.
         keep_models: Keep the trained models of the runs.
     """
 
@@ -100,7 +102,8 @@ class ComparisonPlan:
         """Check that the plan is complete and consistent.
 
         Raises:
-            InputError: Sources or seeds are missing, a source is named twice, or options belong to no source.
+            InputError: There are no sources or no seeds, a source is named twice, ``held_out`` has an unknown
+                value, or options are given for a source that is not compared.
         """
         names = [source.name for source in self.sources]
         if not names or not self.seeds:
@@ -115,12 +118,12 @@ class ComparisonPlan:
                 raise InputError(f"options are given for {name!r}, which is no source of this comparison")
 
     def facts(self) -> list[object]:
-        """Return what all comparisons in one folder must have in common.
+        """Return the settings that must not change when a comparison in a folder is continued.
 
-        Sources and seeds are not included because a later call may add some.
+        Sources and seeds are not included, because a later call may add some.
 
         Returns:
-            Plain values for a fingerprint.
+            Values from which a fingerprint can be computed.
         """
         return [self.ranker.facts(), asdict(self.budget), self.held_out]
 
@@ -134,9 +137,10 @@ class RankerRun:
         seed: The seed.
         fingerprint: A hash of everything that the result depends on.
         scores: For each test context, one score per response.
-        pairs: Number of training pairs, by source.
-        shortfall: Number of responses that an epoch lacked, by source.
-        loss: The training loss.
+        pairs: Number of training pairs, keyed by the source of the response.
+        shortfall: Number of responses that were missing in an epoch, compared with the budget, keyed by the
+            source of the response.
+        loss: The mean training loss.
         seconds: Duration of training and scoring in seconds.
     """
 
@@ -151,10 +155,11 @@ class RankerRun:
 
 
 class Runs:
-    """The runs of a comparison in a folder.
+    """The runs of a comparison, whose results are stored in a folder.
 
-    A result is a JSON file in ``results``, named by source, seed and fingerprint. Trained models are in
-    ``models``. They are deleted when the result is written, unless the plan keeps them.
+    Each result is a JSON file in the subfolder ``results``. Its name has the source, the seed and a
+    fingerprint. Trained models are in the subfolder ``models``. A model is deleted when its result is
+    written, unless the plan says to keep models.
     """
 
     def __init__(self, folder: Path, data: Data, plan: ComparisonPlan) -> None:
@@ -173,16 +178,16 @@ class Runs:
     def of(
         self, source: NegativeSource, groups: Sequence[Group], seed: int, progress: Progress | None = None
     ) -> tuple[RankerRun, bool]:
-        """Return the result of one run, and train the ranker if there is none.
+        """Return the result of one run; if it is not stored yet, train and test the ranker.
 
         Args:
             source: The source.
-            groups: The training contexts with right responses and the source's wrong responses.
+            groups: The training contexts with correct responses and the wrong responses of the source.
             seed: The seed.
-            progress: Receives progress updates.
+            progress: Progress display; advanced by the training steps, then by the contexts scored.
 
         Returns:
-            The result, and whether it is new.
+            The result, and True if the ranker was trained in this call.
         """
         learned = [
             [
@@ -192,7 +197,8 @@ class Runs:
             ]
             for group in groups
         ]
-        # The responses themselves are included: if the negatives change, the run is repeated.
+        # The fingerprint includes the texts of the responses. So if the negatives of the source change, the
+        # run is repeated.
         mark = fingerprint([self._facts, source.drawn_as, seed, fingerprint(learned)])
         name = f"{source.name}-{seed}-{mark[:12]}"
         result, model = self._folder / "results" / f"{name}.json", self._folder / "models" / name
@@ -200,7 +206,7 @@ class Runs:
             return run, False
         run = self._trained(source, groups, seed, mark, model, progress or NoProgress())
         result.parent.mkdir(parents=True, exist_ok=True)
-        # The file is whole or missing, so an existing result is complete.
+        # Write the file atomically, so that an existing file always has the complete result.
         write_atomically(result, json.dumps(asdict(run)))
         if not self._plan.keep_models:
             shutil.rmtree(model)
@@ -220,7 +226,8 @@ class Runs:
         from graphneg.training.rankers import train_ranker
 
         began = time.monotonic()
-        # The folder has a finished model but no result: an earlier run stopped between the two. Train again.
+        # The folder has a trained model without a result: an earlier run was interrupted after the training.
+        # Remove the model and train again.
         if (folder / "config.json").is_file() and not (folder / "checkpoints").exists():
             shutil.rmtree(folder)
         settings, budget = self._plan.ranker, self._plan.budget
@@ -250,12 +257,12 @@ class Runs:
 
 
 def _read(result: Path, mark: str) -> RankerRun | None:
-    """Return a saved result, or None if there is none or it has another fingerprint."""
+    """Return the result in a file, or None if there is no file or the result has another fingerprint."""
     if not result.is_file():
         return None
     try:
         run = parse_typed(read_input(result), RankerRun, str(result))
     except InputError as error:
         raise InputError(f"{result}: this result can't be read; remove it, and it is made again") from error
-    # The file name has only the first digits of the fingerprint.
+    # The name of the file has only the first 12 digits of the fingerprint, so compare the whole.
     return run if run.fingerprint == mark else None

@@ -1,10 +1,10 @@
-"""Get the wrong responses of a source, to compare sources of negatives.
+"""Provide the training contexts of a comparison with the wrong responses of one source of negatives.
 
-A source is named on the command line: ``random`` (responses of other contexts), ``human`` (adversarial
+A source is one of the following: ``random`` (correct responses to other contexts), ``human`` (adversarial
 responses that people wrote), ``NAME=FILE`` (a file of negatives), or the name of a generator, recipe or
-transform. For each source, this module returns the training contexts with their right responses and the wrong
-responses of the source. Negatives of generators, recipes and transforms are made by `NegativeCache`, which
-keeps them in files.
+transform. For each source, this module returns the training contexts with their correct responses and the
+wrong responses of the source. If the source is a generator, recipe or transform, `NegativeCache` makes its
+negatives and keeps them in files.
 
 Example:
     >>> source_of("random")
@@ -59,17 +59,19 @@ from graphneg.records.resumable import NegativeStream
 from graphneg.records.runs import RunNote, remove_finished
 
 SourceKind = Literal["random", "human", "file", "generator", "recipe"]
-"""The kinds of sources of wrong responses."""
+"""The kind of a source. Single transforms are of the kind ``recipe``."""
 OpenGraph = Callable[[Path], Any]
 """A function that opens a dialogue graph in a folder, such as ``graphneg.open``."""
 HUMAN = "human"
-"""The source of adversarial responses that people wrote."""
+"""The name of the source whose negatives are adversarial responses that people wrote."""
 _SUFFIXES = (".jsonl", ".parquet")
-# A file of negatives may not have one of these names: they have a meaning in a ranker's training data.
+# Names that a source ``NAME=FILE`` may not have, because they are used for other responses in the training
+# data of a ranker.
 _TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
 _SEED = 0
-# Edits replace the last turn of a dialogue, so each right response needs a dialogue of its own. Generators
-# read all right responses of a context at once.
+# Functions that convert contexts to dialogues, which are loaded into a store. Recipes edit the last turn of a
+# dialogue, so there must be one dialogue per correct response. Generators take all correct responses to a
+# context from one dialogue.
 _DIALOGUES: Mapping[SourceKind, Callable[[Iterable[Choices]], Iterator[Dialogue]]] = {
     "generator": context_dialogues,
     "recipe": response_dialogues,
@@ -83,7 +85,7 @@ class NegativeSource:
     Attributes:
         name: The name of the source.
         kind: The kind of the source.
-        path: The file of negatives, if the source is a file.
+        path: The file of negatives, or None if the source is not a file.
     """
 
     name: str
@@ -92,18 +94,18 @@ class NegativeSource:
 
     @property
     def drawn_as(self) -> str:
-        """The name of the source in the training data."""
+        """The name that the responses of this source have as their source in the training data."""
         return ADVERSARIAL if self.kind == "human" else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The number of responses that a ranker sees, equal for all sources.
+    """The number of responses that a ranker is trained on. It is the same for all sources.
 
     Attributes:
-        positives: Right responses per context and epoch.
-        random: Random wrong responses per context and epoch.
-        source: Wrong responses of the source per context and epoch.
+        positives: Number of correct responses per context and epoch.
+        random: Number of random wrong responses per context and epoch.
+        source: Number of wrong responses of the source per context and epoch.
         epochs: Number of epochs.
     """
 
@@ -124,14 +126,14 @@ class Budget:
             )
 
     def mix(self, source: NegativeSource) -> Mix:
-        """Return the mix of responses for training on a source.
+        """Return the mix of correct and wrong responses for training on a source.
 
         Args:
             source: The source.
 
         Returns:
-            A mix with the same number of pairs for every source. For ``random``, all wrong responses are
-            random.
+            The mix. It has the same number of wrong responses for every source; for the source ``random``,
+            all of them are random.
         """
         if source.kind == "random":
             return Mix(self.positives, {RANDOM: self.random + self.source})
@@ -139,7 +141,7 @@ class Budget:
 
     @property
     def of_each_context(self) -> int:
-        """The number of wrong responses per context that a source must have so that no epoch repeats any."""
+        """The number of wrong responses per context that a source needs, so that none is used twice."""
         return self.source * self.epochs
 
 
@@ -153,12 +155,12 @@ def source_of(text: str) -> NegativeSource:
         The source.
 
     Raises:
-        InputError: The text names no source, or the file or its name cannot be used.
+        InputError: The text does not name a source, or the file or its name cannot be used.
     """
     name, equals, file = text.partition("=")
     path = Path(file)
     if equals:
-        # The name becomes a part of file names.
+        # The name of the source becomes part of the names of files, so it may not contain a slash.
         if not name or name in _TAKEN or "/" in name:
             raise InputError(
                 f"source {text!r}: give the file a name of its own, NAME=FILE, none of {', '.join(_TAKEN)}"
@@ -186,16 +188,16 @@ def source_of(text: str) -> NegativeSource:
 
 
 def groups_at_hand(train: Sequence[Choices], source: NegativeSource) -> list[Group] | None:
-    """Return the training groups of a source whose negatives exist already.
+    """Return the training groups of a source whose negatives need not be made first.
 
-    A file that cannot be used raises `InputError` as in `groups_of_file`.
+    Raises `InputError` as `groups_of_file` does if a file cannot be used.
 
     Args:
         train: The training contexts.
         source: The source.
 
     Returns:
-        One group per context, or None for a generator or recipe.
+        One group per context, or None for a generator or recipe, whose negatives must be made.
 
     Raises:
         InputError: The source is ``human``, and no context has adversarial responses.
@@ -215,9 +217,9 @@ def groups_at_hand(train: Sequence[Choices], source: NegativeSource) -> list[Gro
 
 
 def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path) -> list[Group]:
-    """Return the training contexts with the wrong responses of a file.
+    """Return the training contexts with the wrong responses in a file.
 
-    Contexts of the file and training contexts are matched by the texts of their turns.
+    The file may use other ids, so contexts are matched by the texts of their turns.
 
     Args:
         train: The training contexts.
@@ -225,14 +227,15 @@ def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path)
         path: The file of negatives.
 
     Returns:
-        One group per training context, in order.
+        One group per training context, in the same order. Its wrong responses are those that the file has for
+        the context; there may be none.
 
     Raises:
         InputError: The file has no negative for any training context.
     """
     wrong: dict[tuple[str, ...], list[Answer]] = {}
     for given in read_groups([path]):
-        # Ids differ between files, but the texts of a context do not.
+        # Collect the negatives of each context. The key of a context is made from the texts of its turns.
         wrong.setdefault(context_key(given.context), []).extend(given.negatives)
     groups = _right_groups(train)
     for group in groups:
@@ -244,26 +247,27 @@ def groups_of_file(train: Sequence[Choices], source: NegativeSource, path: Path)
 
 
 def _right_groups(train: Iterable[Choices]) -> list[Group]:
-    """Return the contexts with their right responses only."""
+    """Return the contexts with their correct responses, without wrong ones."""
     return groups_of_choices(replace(context, negatives={}) for context in train)
 
 
 @dataclass
 class NegativeCache:
-    """Make the negatives of generators and recipes, and keep them in files.
+    """Files with the negatives of generators and recipes, which are made when they are first needed.
 
-    The cache opens one store for generators and one for recipes, in its folder, when it first needs them. A
-    store holds the training contexts and the banks. An interrupted run continues where it stopped.
+    Negatives are made from a store with the training contexts and the banks. There is one store for
+    generators and one for recipes. A store is opened when it is first needed. If a run was interrupted, the
+    next one continues it.
 
     Attributes:
         folder: The folder for stores and files of negatives.
         data: The training and test contexts.
         amount: Number of wrong responses to make per context.
-        stores: Closes the stores when it is closed itself.
-        banks: Corpora that generators and recipes may retrieve from.
-        options: Options of generators and recipes, by source.
-        open_graph: Opens a dialogue graph in a folder.
-        progress: Receives progress updates.
+        stores: The exit stack to which opened stores are added. They are closed with it.
+        banks: Corpora from which generators and recipes may take texts.
+        options: Options of generators and recipes, keyed by the name of the source.
+        open_graph: A function that opens a dialogue graph in a folder. Required to make negatives.
+        progress: Progress display for parsing and for making negatives.
     """
 
     folder: Path
@@ -276,14 +280,14 @@ class NegativeCache:
     progress: Progress = field(default_factory=NoProgress)
 
     def __post_init__(self) -> None:
-        """Compute the fingerprint of the contents of the stores."""
+        """Compute the fingerprint of the contents of the stores, and the selection of dialogues to edit."""
         self._graphs: dict[SourceKind, Any] = {}
-        # Another version may make other negatives.
+        # The version of graphneg is included, because another version may make other negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
         self._loaded = fingerprint(facts)
         ids = [context.id.split("/", 2) for context in self.data.train]
-        # Banks are only retrieved from: select the corpus and split of the training contexts, so that no
-        # negatives are made for banks.
+        # The dialogues of the banks are in the same store, but no negatives are needed for them. Select only
+        # the corpora and splits of the training contexts.
         self._chosen = {
             "corpora": sorted({id[0] for id in ids}),
             "splits": sorted({id[1] for id in ids}),
@@ -291,7 +295,7 @@ class NegativeCache:
         }
 
     def made(self, source: NegativeSource) -> Path:
-        """Return the file of a source's negatives, and make it if it does not exist.
+        """Return the file with the negatives of a source; make the negatives if they do not exist yet.
 
         Args:
             source: A generator, recipe or transform.
@@ -300,7 +304,7 @@ class NegativeCache:
             The path of the file.
 
         Raises:
-            InputError: The negatives cannot be made. The message names the source and the cause.
+            InputError: The negatives cannot be made. The message names the source and the reason.
         """
         out = self.folder / f"{source.name}.jsonl"
         options = dict(self.options.get(source.name, {}))
@@ -308,8 +312,8 @@ class NegativeCache:
         note = RunNote(out.with_suffix(".json"), fingerprint(facts))
         if out.is_file() and note.state == "same":
             return out
-        # The stream writes to a file of its own, so that it can continue after an interruption. Filter it
-        # afterwards.
+        # First write all negatives to a temporary file. If this is interrupted, the next call continues it.
+        # Then copy the allowed negatives to the final file.
         raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
             self._stream(source, options).to_jsonl(raw, overwrite=True)
@@ -321,48 +325,50 @@ class NegativeCache:
         return out
 
     def _stream(self, source: NegativeSource, options: Mapping[str, Any]) -> NegativeStream:
-        """Return a stream of the source's negatives, from the store of its kind."""
+        """Return a stream that makes the negatives of a source from a store."""
         graph, given = self._opened(source.kind), {"seed": _SEED, **self._chosen, **options}
         if source.kind == "generator":
-            # Both this generator and the transform "perspective" below need the shift graph.
+            # This generator reads the shift graph, which has the keywords that replies move to.
             if source.name == "counterfactual":
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)
         recipe = RECIPES.get(source.name)
-        # A source that is a single transform may also edit sites that its Cypher marks for another target.
+        # If the source is a single transform, let it edit all sites that it finds, not only those that its
+        # Cypher query marks for edits of responses.
         if recipe is None or recipe.transforms == (source.name,):
             recipe = recipe_of([source.name], "any")
         graph.parse(**self._chosen)
         if "perspective" in recipe.transforms:
             graph.shift(**self._chosen)
-        # Even the context with the fewest right responses must get enough negatives. The division rounds up,
-        # and one is added because not every attempt finds a site to edit. A recipe edits one turn after
-        # another, and only the last turn is the response; therefore the number is multiplied by the number of
-        # turns.
+        # The number of negatives is set per dialogue, and a context has one dialogue per correct response. So
+        # divide by the smallest number of correct responses (rounding up), and add one, because not every
+        # attempt finds a site to edit. A recipe edits the turns in order, but only an edit of the last turn
+        # gives a response, so multiply by the largest number of turns.
         of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
         most = of_each * max(len(context.turns) for context in self.data.train)
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)
 
     def _allowed(self, raw: Path) -> Iterator[Negative]:
-        """Yield the negatives of training contexts that are not right responses and not in the test data."""
+        """Yield the negatives of training contexts, except for correct, tested and adversarial responses."""
         never = self.data.written_wrong | {match_key(text) for text in self.data.tested}
         right = {context_key(one.turns): set(map(match_key, one.positives)) for one in self.data.train}
         for negative in read_jsonl(raw):
             entry, response = entry_of(negative, negative.id), match_key(negative.response)
             context = context_key(entry.context)
-            # Never train on a right response of the test contexts, or on an adversarial response of the data.
+            # Skip negatives of other contexts, correct responses to test contexts, and adversarial responses.
             if context not in right or response in never:
                 continue
-            # A right response is wrong only if its context was edited.
+            # A correct response to the original context can be wrong after an edited context, but not after
+            # the original one.
             if entry.own != entry.context or response not in right[context]:
                 yield negative
 
     def _digest(self, kind: SourceKind) -> str:
-        """Return the fingerprint of the contents of a store."""
+        """Return the fingerprint of the contents of the store for a kind of source."""
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:
-        """Return the dialogue graph for a kind of source, opened and loaded at the first call.
+        """Return the dialogue graph for a kind of source. It is opened and loaded at the first call.
 
         Args:
             kind: ``generator`` or ``recipe``.
@@ -376,7 +382,7 @@ class NegativeCache:
         if self.open_graph is None:
             raise InputError("its negatives are made in a store: compare with open_graph=graphneg.open")
         if kind not in self._graphs:
-            # The name has the fingerprint, so other data get another store.
+            # The name of the folder has the fingerprint of the data, so other data get another store.
             folder = self.folder / f"store-{self._digest(kind)[:12]}"
             folder.mkdir(parents=True, exist_ok=True)
             graph = self._graphs[kind] = self.stores.enter_context(self.open_graph(folder / "graph"))
@@ -388,7 +394,7 @@ class NegativeCache:
                 for bank in self.banks:
                     records, grouping = leakage.read(bank, self.progress), Grouping(bank.path.stem, "all", 8)
                     write_records(graph.store, records, LoadReport(bank.loader), grouping)
-                # The counts of what was left out of the banks, by kind. The file also marks the store as
-                # complete.
+                # Write how many texts of the banks were left out. The existence of this file also shows that
+                # the store is complete.
                 (folder / "loaded.json").write_text(json.dumps(leakage.left_out), encoding="utf-8")
         return self._graphs[kind]

@@ -1,6 +1,6 @@
-"""Report what negatives are like before anyone trains on them: statistics, cues and examples.
+"""Report on a set of negatives before a ranker is trained on it: statistics, cues and examples.
 
-A cue is a property, such as length, by which a ranker can recognise negatives without reading the context. A
+A cue is a property, such as length, by which negatives can be recognised without reading the context. A
 ranker that is trained on negatives with a strong cue learns the cue instead of the task.
 """
 

@@ -1,8 +1,8 @@
-"""Turn the statistics of a set of negatives into findings: plain sentences with a severity.
+"""Convert the statistics of a set of negatives to findings: plain sentences with a level of severity.
 
 Example:
-    Negatives have 14.2 words on average and right responses 8.8, with an area under the ROC curve of 0.81.
-    The finding is: "they are 1.6 times as long as right responses (14.2 words against 8.8): a ranker can tell
+    Negatives have 14.2 words on average, and correct responses 8.8. The area under the ROC curve is 0.81. The
+    finding is: "they are 1.6 times as long as right responses (14.2 words against 8.8): a ranker can tell
     them by length (AUC 0.81)".
 """
 
@@ -16,22 +16,24 @@ from typing import Literal
 from graphneg.evaluation.negatives.statistics import FEWEST, CategoryLine, Figures
 
 Level = Literal["wrong", "suspicious", "note", "good"]
-"""The severity of a finding, from an error to a good sign."""
+"""The severity of a finding: ``wrong`` is an error in the data, ``good`` says that no problem was found."""
 _Fault = tuple[Level, str]
 
 SUSPICIOUS_AUC = 0.70
-"""Cues with at least this area under the ROC curve are suspicious."""
+"""Minimum area under the ROC curve (AUC) for a cue to be suspicious. An AUC of 0.5 is that of chance."""
 SURE = 3.0
-"""Minimum distance of a suspicious area from 0.5, in standard errors.
+"""Minimum difference between the AUC of a suspicious cue and 0.5, in standard errors.
 
-With few negatives, only strong cues are reported.
+The standard error is large for few negatives, so that only strong cues are reported.
 """
-# Above these shares of texts that repeat within a context or occur under several contexts, a set is
-# suspicious.
+# Negatives are suspicious if a larger share of texts than AGAIN repeats another negative of the same context,
+# or a larger share than ELSEWHERE occurs after several contexts.
 AGAIN, ELSEWHERE = 0.05, 0.25
-# Shares of negatives that the judge takes for right: suspicious from the first on, too easy below the second.
+# Negatives are suspicious if the judge accepts at least the first share of them as correct. If it accepts
+# less than the second share, they are noted as easy.
 JUDGED_RIGHT, JUDGED_EASY = 0.50, 0.05
-# Maximum difference in the share of questions between negatives and right responses.
+# Negatives are suspicious if their share of questions differs from that of correct responses by more than
+# this.
 QUESTIONS = 0.25
 
 
@@ -40,9 +42,10 @@ class Finding:
     """A sentence about the negatives of one source and category.
 
     Attributes:
-        level: ``wrong`` (spoils training), ``suspicious`` (may spoil it), ``note`` or ``good``.
-        line: The name of the line in the report.
-        sentence: The finding.
+        level: ``wrong`` (an error that spoils training), ``suspicious`` (it may spoil training), ``note`` (a
+            remark) or ``good`` (no problem was found).
+        line: The name of the line of the report, such as ``overlap (C-follow)``.
+        sentence: The text of the finding.
     """
 
     level: Level
@@ -57,10 +60,12 @@ def findings(
 
     Args:
         lines: The lines of the report.
-        reference: Returns the statistics of the right responses that a line is compared with, or None.
+        reference: A function that returns the statistics of the right texts that a line is compared with, or
+            None if there are none.
 
     Returns:
-        The findings, most severe first. A line without any problem gets one of level ``good``.
+        The findings, most severe first. For a line without problems, there is a finding of the level
+        ``good``.
     """
     found = [
         Finding(level, line.name, sentence)
@@ -72,10 +77,10 @@ def findings(
 
 
 def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
-    """Return the findings on one line, good ones included."""
+    """Return the findings on one line of the report, including good ones."""
     texts = line.figures.texts
     faults: list[_Fault] = []
-    # One such text is already an error, however few texts there are.
+    # A single negative that equals a correct response is an error, so report it even if there are few texts.
     if line.equal_to_right:
         sentence = (
             f"{line.equal_to_right:,} of {texts:,} are right responses of their own contexts, "
@@ -107,11 +112,12 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
         return
     for cue, sentence in _SENTENCES.items():
         area = line.cue_auc.get(cue) or 0.0
-        # The standard error of the area under the ROC curve of a useless cue, which is 0.5 (Hanley and McNeil
-        # 1982). Length and overlap are counted on all texts, the other cues on samples.
+        # Compute the standard error that the AUC would have if the cue were useless, with a true AUC of 0.5
+        # (Hanley and McNeil 1982). The AUC of length and overlap is computed from all texts, that of the
+        # other cues from samples.
         counted = cue in ("length", "overlap")
         wrong, true = (of.texts if counted else of.sampled for of in (line.figures, right))
-        # Without texts on one side, the error is so large that nothing is reported.
+        # If there are no wrong or no right texts, use an error so large that nothing is reported.
         error = sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0
         if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * error:
             yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"
@@ -124,7 +130,7 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
 
 
 def _overlap(line: CategoryLine, right: Figures) -> str:
-    """Describe an unusual number of content words shared with the context."""
+    """Describe that negatives have more or fewer content words in common with their contexts than usual."""
     shared, usual = line.figures.shared.mean, right.shared.mean
     said = (
         f"{shared:.1f} of their content words are their contexts' too, of {line.compared_with} {usual:.1f}: "
@@ -137,7 +143,7 @@ def _overlap(line: CategoryLine, right: Figures) -> str:
 
 
 def _similarity(line: CategoryLine, right: Figures) -> str:
-    """Describe an unusual similarity to the context."""
+    """Describe that negatives are more or less similar to their contexts than correct responses are."""
     mean, usual = (of.to_context.mean if of.to_context else 0.0 for of in (line.figures, right))
     return (
         f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "
@@ -146,7 +152,7 @@ def _similarity(line: CategoryLine, right: Figures) -> str:
 
 
 def _words(line: CategoryLine, right: Figures) -> str:
-    """Describe words that are too frequent in negatives."""
+    """Describe which words are more frequent in negatives than in correct responses."""
     such = ", ".join(f'"{word}"' for word in line.cue_words)
     return (
         f"some words are more frequent in them than in {line.compared_with} ({such}): a ranker can tell them "
@@ -171,12 +177,12 @@ _SENTENCES: Mapping[str, Callable[[CategoryLine, Figures], str]] = {
 
 
 def _times(ratio: float) -> str:
-    """Format a ratio."""
+    """Format a ratio as "1.6 times"."""
     return f"{ratio:.1f} times" if ratio >= 1 else f"{ratio:.2f} times"
 
 
 def _judged(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
-    """Yield a finding if the judge accepts unusually many or few of the negatives."""
+    """Yield a finding if the judge accepts unusually many or unusually few negatives as correct."""
     share = line.figures.judged_right
     if share is None:
         return

@@ -1,7 +1,8 @@
 """Measure files of negatives and write a report as an HTML page.
 
-`measure` reads negatives and right responses. It returns statistics for each generator and category, the cues
-that separate negatives from right responses, and findings in plain sentences. `page` adds plots.
+`measure` reads negatives and correct responses. It returns statistics for each source (generator or recipe)
+and error category, the cues by which negatives can be recognised without their contexts, and findings in
+plain sentences. `page` renders all of this with plots.
 
 Example:
     ``measure(["negatives.jsonl"]).findings[0].sentence`` may be "3 of 640 are right responses of their own
@@ -39,12 +40,12 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 
-# Default numbers of texts per line that models see, and of examples per line.
+# Default number of texts per line that models score, and default number of examples per line.
 SAMPLE, EXAMPLES = 1000, 3
 REFERENCE = {"response": "right responses", "dialogue": "turns as they were"}
-"""The names of the right texts, by the target of the negatives."""
+"""The names that the page has for right texts, keyed by the target of the negatives."""
 LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "to know", "good": "good"}
-"""The names of the levels of findings on the page."""
+"""The names that the page has for the levels of findings."""
 CUES = {
     "length": "#d97b29",
     "overlap": "#2f80d0",
@@ -52,10 +53,10 @@ CUES = {
     "fluency": "#2a9d6f",
     "words": "#c94f7c",
 }
-"""The colours of the cues in the plot."""
+"""The cues, with their colours in the plot."""
 RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
 _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
-# Height of a row of a plot, and of its frame, in pixels.
+# Height of one row of a plot, and of the space around the rows, in pixels.
 _ROW, _FRAME = 26, 70
 _READING = "The bar is the middle half of the texts, the line the median, the dot the mean."
 _SPREADS: Sequence[tuple[str, str, Callable[[Figures], Distribution | None]]] = (
@@ -73,16 +74,16 @@ class Report:
 
     Attributes:
         files: The files.
-        records: Number of records, right responses included.
+        records: Number of records, including correct responses.
         negatives: Number of negatives.
-        unsaid: Number of negatives without a text to measure, because turns were only removed.
+        unsaid: Number of negatives without a wrong text, because turns were only removed.
         embedder: The name of the embedder.
-        lm: The name of the language model, if any.
-        judge: The name of the judge, if any.
-        seed: The seed of the samples.
-        reference: Statistics of right texts by target. ``response`` has the right responses, ``dialogue`` the
-            turns before they were edited.
-        lines: Statistics of negatives by source, category and target.
+        lm: The name of the language model, or None if none was used.
+        judge: The name of the judge, or None if none was used.
+        seed: The seed for sampling.
+        reference: Statistics of right texts, keyed by target. The key ``response`` has correct responses, the
+            key ``dialogue`` has turns before they were edited.
+        lines: Statistics of negatives, one line for each source, error category and target.
         findings: The findings, most severe first.
     """
 
@@ -100,7 +101,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The lines of categories, and those of sources without categories."""
+        """The lines for single categories, and those of sources whose negatives have no categories."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -117,20 +118,20 @@ def measure(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Report:
-    """Measure the negatives of files and compare them with the right responses in the same files.
+    """Measure the negatives in files, and compare them with the correct responses in the same files.
 
-    Right responses are records with label 1 and the originals of edited ones. The memory that is needed does
-    not grow with the size of the files. Unusable files raise `InputError`; a model that runs out of memory
-    raises `ModelError`.
+    Correct responses are the records with label 1, and the originals of edited responses. The memory that is
+    needed does not grow with the size of the files. Raises `InputError` if a file cannot be used, and
+    `ModelError` if a model runs out of memory.
 
     Args:
         paths: Files of negatives (``.jsonl``, ``.parquet``).
-        models: The models to use. Defaults to the bundled word vectors alone.
-        threshold: The judge's scores at or above this threshold count as right.
-        sample: Maximum number of texts per line that models see.
+        models: The models that score texts, or None for the bundled word vectors only.
+        threshold: A response with a score at or above this threshold is correct according to the judge.
+        sample: Maximum number of texts per line that models score.
         examples: Number of examples per line.
-        seed: Seed of the samples.
-        progress: Receives progress updates.
+        seed: Seed for sampling.
+        progress: Progress display; advanced by the records read, then by the texts scored.
 
     Returns:
         The report.
@@ -185,12 +186,12 @@ def _ratio(wrong: Distribution | None, right: Distribution | None) -> float | No
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A plot of the page.
+    """A plot on the page.
 
     Attributes:
-        id: The id of the HTML element.
-        heading: The heading.
-        reading: A sentence on how to read the plot.
+        id: The id of the HTML element that contains the plot.
+        heading: The heading above the plot.
+        reading: A sentence that explains how to read the plot.
         figure: The Bokeh figure.
     """
 
@@ -207,7 +208,7 @@ def drawings(report: Report) -> list[Drawing]:
         report: The report.
 
     Returns:
-        The plots for which the report has numbers.
+        The plots. Those for which the report has no numbers are not included.
     """
     rows = [(REFERENCE[target], RIGHT, figures) for target, figures in report.reference.items()]
     rows += [(line.name, WRONG, line.figures) for line in report.lines]
@@ -221,7 +222,7 @@ def drawings(report: Report) -> list[Drawing]:
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
-    """Return the area under the ROC curve of a cue, by line."""
+    """Return the area under the ROC curve for a cue, keyed by the name of the line."""
     areas = {line.name: line.cue_auc.get(cue) for line in report.lines}
     return {name: area for name, area in areas.items() if area is not None}
 
@@ -233,7 +234,7 @@ def _cues(report: Report) -> Drawing:
     names = [line.name for line in report.lines if any(area is not None for area in line.cue_auc.values())]
     drawing = _canvas(names, Range1d(start=0.44, end=1.02), legend_rows=1)
     drawing.add_layout(
-        # The red zone of suspicious cues.
+        # Colour the zone of suspicious cues red.
         BoxAnnotation(left=SUSPICIOUS_AUC, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
     )
     for (cue, colour), marker in zip(CUES.items(), _MARKERS, strict=True):
@@ -268,7 +269,7 @@ def _cues(report: Report) -> Drawing:
 
 
 def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
-    """Plot distributions as bars, each with its name and colour."""
+    """Plot distributions as bars from the first to the third quartile, each with its name and colour."""
     from bokeh.models import ColumnDataSource, DataRange1d, HoverTool
 
     names, colours, spreads = zip(*rows, strict=True)
@@ -280,7 +281,7 @@ def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
     bars = drawing.hbar(
         y="name", left="lower", right="upper", height=0.5, source=source, color="colour", alpha=0.35
     )
-    # A dash turned by 90 degrees marks the median.
+    # Mark the median by a dash that is rotated by 90 degrees.
     ticks = drawing.scatter("median", "name", source=source, marker="dash", angle=1.5708, size=16)
     ticks.glyph.line_color, ticks.glyph.line_width = "colour", 3
     drawing.scatter("mean", "name", source=source, size=8, color="colour")
@@ -290,7 +291,7 @@ def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
 
 
 def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
-    """Make an empty figure with one row per name, first on top, and a transparent background."""
+    """Make an empty figure with one row per name, the first name on top, and a transparent background."""
     from bokeh.models import FactorRange
     from bokeh.plotting import figure
 
@@ -317,7 +318,7 @@ def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
 def page(report: Report) -> str:
     """Render the report as an HTML page.
 
-    A missing Bokeh raises `InputError`.
+    Raises `InputError` if Bokeh is not installed.
 
     Args:
         report: The report.
@@ -330,7 +331,8 @@ def page(report: Report) -> str:
     verdicts: dict[str, list[tuple[str, str]]] = {}
     for finding in report.findings:
         verdicts.setdefault(finding.line, []).append((finding.level, finding.sentence))
-    # A line counts under its most severe level. Findings are sorted, so this is the first.
+    # For the summary, count each line under the most severe level of its findings. Findings are sorted by
+    # level, so this is the level of the first.
     counts = Counter(verdict[0][0] for verdict in verdicts.values())
     return render(
         "graphneg.evaluation.negatives",
@@ -349,13 +351,13 @@ def page(report: Report) -> str:
 
 
 def check_page(out: Path, overwrite: bool) -> None:
-    """Check before any work that a page can be written.
+    """Check that a page can be written, before the negatives are measured.
 
-    A file that cannot be written, or a missing Bokeh, raises `InputError`.
+    Raises `InputError` if the file exists or cannot be written, or if Bokeh is not installed.
 
     Args:
-        out: The file to write.
-        overwrite: Allow an existing file.
+        out: The output file.
+        overwrite: Accept an existing file, which will be replaced.
     """
     check_output(out, (".html",), "; --json prints the figures")
     check_new(out, overwrite)
@@ -365,10 +367,10 @@ def check_page(out: Path, overwrite: bool) -> None:
 def write_page(report: Report, out: str | Path) -> None:
     """Write the report as an HTML page.
 
-    A file that cannot be written, or a missing Bokeh, raises `InputError`.
+    Raises `InputError` if the file cannot be written or Bokeh is not installed.
 
     Args:
         report: The report.
-        out: The file to write.
+        out: The output file.
     """
     write(page(report), out)

@@ -1,9 +1,12 @@
-"""Count and sample the texts of negatives and right responses in one pass over the files.
+"""Count and sample the texts of negatives and correct responses in one pass over the files.
 
-The text that is measured is the response of a record, or the edited turns if the whole dialogue was edited.
-Texts are grouped into lines by source (generator or recipe), category and target. Memory does not grow with
-the size of the files: distributions are histograms of rounded values, samples have a maximum size, and hashes
-of texts are kept in a temporary SQLite file to find repetitions.
+Two kinds of texts are counted. A wrong text is a wrong response or, if a whole dialogue was edited, an edited
+turn. A right text is a correct response, or an edited turn before the edit. Wrong texts are grouped by source
+(generator or recipe), error category and target (``response`` or ``dialogue``). Each group becomes a line of
+the report.
+
+The files may be larger than the memory: distributions are histograms of rounded values, samples have a
+maximum size, and the hashes that show repetitions are kept in a temporary SQLite file.
 
 Example:
     A dialogue with the turns "Hi.", "I have a dog." and "Nice." is edited to "Hi.", "I have no dog." and
@@ -36,12 +39,12 @@ from graphneg.records.files import read_located
 from graphneg.statistics import roc_auc
 
 RESPONSE, TURN = "response", "dialogue"
-"""The targets of records: the response, or any turn of the dialogue."""
+"""The two targets of an edit: the response only, or any turn of the dialogue."""
 UNNAMED = "unnamed"
-"""The source of negatives whose records name none."""
+"""The source that is given to negatives whose records name no recipe or generator."""
 ALL = "all"
-"""The category of the line with all negatives of a source."""
-# Records between two updates of the progress bar.
+"""The category of the line that has the negatives of all categories of a source."""
+# Number of records that are read between two updates of the progress display.
 _SHOWN_EVERY = 200
 
 
@@ -52,11 +55,11 @@ class Text:
     Attributes:
         id: The id of the record.
         target: The target of the record, ``response`` or ``dialogue``.
-        place: The original context.
-        context: The context in the record, in which turns may have been edited.
+        place: The turns before the text in the original dialogue. Texts with equal turns have the same place.
+        context: The turns before the text in the record. Some of them may have been edited.
         text: The text.
-        categories: The error categories of the text.
-        right: The original text in its place, if known.
+        categories: The error categories of the text; empty for a right text.
+        right: The text that was in its place before the edit, or None if it is not known.
     """
 
     id: str
@@ -72,8 +75,8 @@ class MeasuredTexts(NamedTuple):
     """The texts of one record.
 
     Attributes:
-        wrong: The wrong texts. Empty for a right response.
-        right: The right texts: the response, or the originals of the wrong texts.
+        wrong: The wrong texts. Empty if the record is a correct response.
+        right: The right texts: the correct response, or the texts that were edited, before the edit.
     """
 
     wrong: Sequence[Text]
@@ -81,11 +84,11 @@ class MeasuredTexts(NamedTuple):
 
 
 def measured(negative: Negative) -> MeasuredTexts:
-    """Return the texts of a record that are measured.
+    """Return the wrong and right texts of a record.
 
     Args:
         negative: The record. If its target is ``dialogue``, each changed or inserted turn is a wrong text. A
-            removed turn has no text.
+            removed turn gives no text.
 
     Returns:
         The wrong and right texts.
@@ -96,7 +99,7 @@ def measured(negative: Negative) -> MeasuredTexts:
         right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response)
         return MeasuredTexts((), (right,))
     context, response = negative.original["context"], negative.original["response"]
-    # Retrieved and generated responses are no edits and have no original.
+    # Retrieved and generated responses were not made by an edit, so the record has no original text.
     known = context is not None or response is not None
     before = (
         *(turn["text"] for turn in (negative.context if context is None else context)),
@@ -106,7 +109,7 @@ def measured(negative: Negative) -> MeasuredTexts:
     wrong: list[Text] = []
     for old, new in last if target == RESPONSE else _edited_turns(before, after):
         edits = negative.edits if target == TURN else ()
-        # An edit of this turn has a category of its own; otherwise the categories of the record apply.
+        # Prefer the categories of the edits of this turn. If they have none, use those of the record.
         by_turn = (str(edit["category"]) for edit in edits if edit["turn"] == new and edit["category"])
         text = Text(
             id,
@@ -123,15 +126,16 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
-    """Yield the indices of changed and new turns, each after the index of the turn that it replaces."""
-    # Turns were changed in place: no alignment is needed.
+    """Yield, for each changed or new turn, the index of the turn that it replaces (or None) and its own."""
+    # If the number of turns is the same, assume that turns were changed in place.
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
-    # Turns were added or removed, so align the two dialogues.
+    # Otherwise, turns were added or removed, so align the two dialogues.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
-            # Pair replaced turns in order; surplus new turns replace none.
+            # Pair the new turns with the replaced turns in order. If there are more new turns, the rest
+            # replaces no turn.
             yield from ((a + at - c if a + at - c < b else None, at) for at in range(c, d))
 
 
@@ -139,12 +143,12 @@ _TABLES = """
 CREATE TABLE wrong (line INTEGER, place INTEGER, text INTEGER);
 CREATE TABLE right (place INTEGER, text INTEGER, PRIMARY KEY (place, text)) WITHOUT ROWID;
 """
-# Texts that repeat another negative of the same context.
+# For each line: how many texts repeat an earlier negative of the same context.
 _AGAIN = """
 SELECT line, sum(times - 1) FROM (SELECT line, count(*) AS times FROM wrong GROUP BY line, place, text)
 GROUP BY line
 """
-# Texts that occur under more than one context.
+# For each line: how many texts occur after more than one context.
 _ELSEWHERE = """
 SELECT line, sum(times)
 FROM (
@@ -152,7 +156,7 @@ FROM (
 )
 GROUP BY line
 """
-# Negatives that equal a right response of their context.
+# For each line: how many texts equal a right text with the same context.
 _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
@@ -160,7 +164,7 @@ GROUP BY wrong.line
 
 
 def _digests(text: Text) -> tuple[int, ...]:
-    """Return 64-bit hashes of a text's original context and of the text, ignoring case and white space."""
+    """Return 64-bit hashes of a text's original context and of the text; case and spacing are ignored."""
     written = ("\0".join(map(match_key, texts)) for texts in (text.place, [text.text]))
     hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
     return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)
@@ -168,7 +172,7 @@ def _digests(text: Text) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Mean and quartiles of some numbers.
+    """The mean and the quartiles of a set of numbers.
 
     Attributes:
         mean: The mean.
@@ -184,13 +188,13 @@ class Distribution:
 
 
 class Histogram:
-    """Counts of values rounded to a step.
+    """A histogram of values, which are rounded to multiples of a step.
 
-    Memory grows with the range of the values only.
+    Its size depends on the range of the values, not on their number.
 
     Attributes:
-        step: The step to which values are rounded.
-        counts: The counts, by the value divided by the step.
+        step: The step to whose multiples values are rounded.
+        counts: How often each value occurs, keyed by the rounded value divided by the step.
         total: The number of values.
     """
 
@@ -198,13 +202,13 @@ class Histogram:
         """Initialize the histogram.
 
         Args:
-            values: The first values to count.
-            step: The step to which values are rounded.
+            values: Values to count.
+            step: The step to whose multiples values are rounded.
         """
         self.step = step
         self.counts: Counter[int] = Counter()
         self.total = 0
-        # The sum is exact, so the mean does not suffer from rounding.
+        # Add up the values before rounding, so that the mean is exact.
         self._sum = 0.0
         for value in values:
             self.add(value)
@@ -220,13 +224,13 @@ class Histogram:
         self._sum += value
 
     def quantile(self, part: float) -> float:
-        """Return the smallest value that is not below ``part`` of the values.
+        """Return a quantile: the smallest value such that at least the given share of values is not above it.
 
         Args:
-            part: The share of values, from 0 to 1.
+            part: The share of values, from 0 to 1. For example, 0.5 gives the median.
 
         Returns:
-            The quantile, rounded to the step.
+            The quantile, a multiple of the step; 0 if there are no values.
 
         Example:
             >>> Histogram([1, 2, 3, 10]).quantile(0.5)
@@ -240,7 +244,7 @@ class Histogram:
         return 0.0
 
     def spread(self) -> Distribution | None:
-        """Return mean and quartiles, or None without values."""
+        """Return the mean and the quartiles, or None if there are no values."""
         if not self.total:
             return None
         quartiles = (self.quantile(part) for part in (0.25, 0.5, 0.75))
@@ -248,14 +252,15 @@ class Histogram:
 
 
 def histogram_auc(more: Histogram, less: Histogram) -> float:
-    """Return the area under the ROC curve of two histograms.
+    """Return the area under the ROC curve for the values in two histograms.
 
     Args:
-        more: Values that are expected to be higher.
-        less: Values that are expected to be lower.
+        more: The histogram of values that are expected to be higher.
+        less: The histogram of values that are expected to be lower. It has the same step.
 
     Returns:
-        The probability that a value of ``more`` is above a value of ``less``; a tie counts as half.
+        The probability that a random value of ``more`` is above a random value of ``less``. A pair of equal
+        values counts as half.
 
     Example:
         >>> histogram_auc(Histogram([2, 3]), Histogram([1, 2])), histogram_auc(Histogram([1]), Histogram([1]))
@@ -267,10 +272,10 @@ def histogram_auc(more: Histogram, less: Histogram) -> float:
 
 
 class Key(NamedTuple):
-    """The key of a line.
+    """The key of a line of the report, which is a group of negatives.
 
     Attributes:
-        source: The generator or recipe.
+        source: The name of the generator or recipe.
         category: The error category, or `ALL`.
         target: ``response`` or ``dialogue``.
     """
@@ -281,27 +286,29 @@ class Key(NamedTuple):
 
 
 class TextPool:
-    """Statistics and a sample of the texts of one line.
+    """The statistics and a random sample of a group of texts.
+
+    A group has the wrong texts of a line of the report, or the right texts with the same target.
 
     Attributes:
-        line: The number of the line.
+        line: The number of the line, by which the temporary database refers to the group.
         records: Number of records.
-        words: Histogram of the number of words.
-        shared: Histogram of the number of content words shared with the context.
-        like_right: Histogram of the overlap with the right response: shared content words divided by all
-            content words of both.
-        questions: Number of questions.
-        persons: Number of texts by grammatical person.
+        words: Histogram of the number of words per text.
+        shared: Histogram of the number of content words per text that also occur in the context.
+        like_right: Histogram of the overlap with the right text in the same place: the number of common
+            content words, divided by the number of content words that occur in either text.
+        questions: Number of texts that are questions.
+        persons: Number of texts, keyed by their grammatical person (1, 2 or 3).
         sample: The sampled texts.
     """
 
     def __init__(self, sample: int, seed: int, line: int = 0) -> None:
-        """Initialize an empty pool.
+        """Initialize the statistics of an empty group.
 
         Args:
-            sample: Maximum size of the sample.
-            seed: Seed of the sample.
-            line: The number of the line.
+            sample: Maximum number of texts in the sample.
+            seed: Seed for sampling.
+            line: The number of the line, by which the temporary database refers to the group.
         """
         self.line = line
         self.records = 0
@@ -327,7 +334,7 @@ class TextPool:
             self.like_right.add(len(content & right) / len(content | right) if content | right else 1.0)
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1
-        # The sample depends on the seed and the texts, but not on the order of the files.
+        # Sample by a hash of the text, so that the sample does not depend on the order of the files.
         draw = number(self._seed, "sample", text.id, str(len(text.context)), text.text)
         self.sample.offer(draw, text)
 
@@ -339,42 +346,42 @@ class TextPool:
 
 @lru_cache(maxsize=1 << 14)
 def _content(text: str) -> frozenset[str]:
-    """Return the content lemmas of a text."""
+    """Return the lemmas of the content words of a text."""
     return frozenset(content_lemmas(text))
 
 
 class TextCounts:
-    """The result of a pass over records.
+    """The statistics of all texts in a set of records.
 
     Attributes:
         records: Number of records.
-        negatives: Number of negatives.
-        empty: Number of negatives without a text to measure.
-        wrong: Statistics of wrong texts by line, in the order of the report.
-        right: Statistics of right texts by target.
-        repeated: For each line, the numbers of texts that repeat a negative of the same context, that occur
-            under several contexts, and that equal a right response of their context.
+        negatives: Number of records that are negatives.
+        empty: Number of negatives without a wrong text, because turns were only removed.
+        wrong: Statistics of wrong texts, keyed by line, in the order of the report.
+        right: Statistics of right texts, keyed by target.
+        repeated: Three numbers for each line: how many texts repeat a negative of the same context, how many
+            occur after several contexts, and how many equal a right text with the same context.
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
         """Count the texts of records.
 
         Args:
-            records: Negatives and right responses.
-            sample: Maximum size of the sample of each line.
-            seed: Seed of the samples.
+            records: Negatives and correct responses.
+            sample: Maximum number of texts in the sample of each line.
+            seed: Seed for sampling.
         """
         self.records = self.negatives = self.empty = 0
         self.wrong: dict[Key, TextPool] = {}
         self.right: dict[str, TextPool] = {}
         self._sample = (sample, seed)
-        # An empty name opens a temporary file that SQLite removes when the connection closes.
+        # With an empty name, SQLite uses a temporary file, which it removes when the connection is closed.
         with closing(sqlite3.connect("")) as rows:
             rows.executescript(_TABLES)
             for record in records:
                 self._add(record, rows)
             counts = [dict(rows.execute(query).fetchall()) for query in (_AGAIN, _ELSEWHERE, _RIGHT)]
-        # The line with all negatives of a source comes before the lines of its categories.
+        # Sort the line for all categories of a source before the lines for single categories.
         order = sorted(
             self.wrong, key=lambda key: (key.source, key.target, key.category != ALL, key.category)
         )
@@ -390,7 +397,7 @@ class TextCounts:
         wrong, right = measured(record)
         for text in right:
             new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
-            # A right response may come with several negatives; count it once per context.
+            # Several negatives may have the same original. Count a right text only once per context.
             if new:
                 self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
         if record.label:
@@ -412,7 +419,7 @@ class TextCounts:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Return whether a line of all categories equals the only category line of its source."""
+        """Return whether a line for all categories has the same texts as the source's only other line."""
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False
@@ -421,18 +428,18 @@ class TextCounts:
 
 
 def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress | None = None) -> TextCounts:
-    """Count and sample the texts of files.
+    """Count and sample the texts of negatives and correct responses in files.
 
-    A file that cannot be read raises `InputError`.
+    Raises `InputError` if a file cannot be read.
 
     Args:
-        paths: Files of negatives and right responses.
-        size: Maximum size of the sample of each line.
-        seed: Seed of the samples.
-        progress: Receives progress updates.
+        paths: Files of negatives and correct responses.
+        size: Maximum number of texts in the sample of each line.
+        seed: Seed for sampling.
+        progress: Progress display; advanced by the number of records read.
 
     Returns:
-        The statistics.
+        The statistics of the texts.
 
     Raises:
         InputError: A label is neither 0 nor 1, or no record is a negative.
@@ -440,7 +447,7 @@ def count_texts(paths: Sequence[Path], size: int, seed: int, progress: Progress 
     bar = progress or NoProgress()
 
     def records() -> Iterator[Negative]:
-        """Yield the records of all files."""
+        """Yield the records of all files, and check their labels."""
         located = chain.from_iterable(map(read_located, paths))
         for count, (address, record) in enumerate(located, 1):
             if record.label not in (0, 1):

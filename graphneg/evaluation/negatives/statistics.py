@@ -1,9 +1,13 @@
-"""Compute the statistics of one line of the report, and the strength of cues.
+"""Compute the statistics of each line of the report, and the strength of cues.
 
-The input is a pool of counted and sampled texts, and models: an embedder and, optionally, a language model
-and a ranker. A cue is a property that separates negatives from right responses by itself. Its strength is an
-area under the ROC curve. A ranker that is trained on negatives with a strong cue learns that cue. Words as
-cues: Gururangan et al. (2018), "Annotation Artifacts in Natural Language Inference Data", section 3.
+A line of the report is a group of negatives with the same source and error category. Statistics are computed
+from the counted and sampled texts of the group (`TextPool`) and from the scores of models: an embedder and,
+optionally, a language model and a ranker.
+
+A cue is a property, such as length, that separates negatives from correct responses without their contexts.
+Its strength is measured as an area under the ROC curve (AUC). A ranker that is trained on negatives with a
+strong cue learns that cue. Single words can be cues as well: see section 3 of Gururangan et al. (2018),
+"Annotation Artifacts in Natural Language Inference Data".
 
 Example:
     >>> from graphneg.evaluation.negatives.sampling import Text
@@ -38,23 +42,23 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 
 FEWEST, CUE_WORDS = 20, 5
-"""The minimum number of texts on each side for a cue, and the number of words that a report names."""
+"""Minimum number of wrong and of right texts for measuring a cue; number of words that a report names."""
 THRESHOLD = 0.5
-"""The judge's scores at or above this threshold count as right."""
-# Texts per call of a model.
+"""A response with a score at or above this threshold is correct according to the judge."""
+# Number of texts that a model scores in one call.
 _CHUNK = 64
-# Rounding of model scores in histograms.
+# Scores of models are rounded to multiples of this step in histograms.
 _STEP = 0.01
-# Words with inner apostrophes ("don't"), and single punctuation marks.
+# Matches a word, which may have an apostrophe inside ("don't"), or a single punctuation mark.
 _TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
 
 _Asked = Callable[[Sequence[Text]], Sequence[float]]
 Scores = Mapping[str, Mapping[Text, float]]
-"""Scores of texts, by name of the score and text.
+"""The scores of texts, keyed by the name of the score and the text.
 
-``to_context`` and ``to_right`` are cosines with the context and the right response, ``loss`` is the mean loss
-per token in nats, and ``judged`` is the judge's score. A text without a context, without a right response, or
-without a finite score is missing.
+``to_context`` is the cosine with the context, ``to_right`` the cosine with the right text in the same place,
+``loss`` the mean loss per token in nats, and ``judged`` the score of the judge. A text is missing if it has
+no context or no right text to compare it with, or if its score is not finite.
 """
 
 
@@ -63,11 +67,11 @@ class Models:
     """The models that score texts.
 
     Attributes:
-        embedder: Embeds texts for cosines.
-        lm: Computes the loss of texts.
-        judge: Scores responses from 0 to 1.
-        lm_name: The name of the language model in the report.
-        judge_name: The name of the judge in the report.
+        embedder: The embedder, whose vectors give the cosines of texts.
+        lm: The language model that computes the loss of texts, or None.
+        judge: The ranker that scores responses from 0 (wrong) to 1 (correct), or None.
+        lm_name: The name of the language model that is shown in the report.
+        judge_name: The name of the judge that is shown in the report.
     """
 
     embedder: Embedder
@@ -80,13 +84,13 @@ class Models:
 def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool = False) -> Models:
     """Load models by name.
 
-    A missing model raises `ModelError`.
+    Raises `ModelError` if a model is missing.
 
     Args:
-        embedder: The name of word vectors or of an encoder.
-        lm: The name of a causal language model, or None.
-        judge: The name of a ranker, or None.
-        offline: Do not download models.
+        embedder: The name of word vectors, or the name or path of an encoder.
+        lm: The name or path of a causal language model, or None for none.
+        judge: The name or path of a ranker, or None for none.
+        offline: Use local files only, and do not download models.
 
     Returns:
         The models.
@@ -108,29 +112,29 @@ def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool 
 def score(texts: Sequence[Text], models: Models, progress: Progress | None = None) -> Scores:
     """Score each text once with every model.
 
-    A model that runs out of memory with a single text raises `ModelError`.
+    Raises `ModelError` if a model runs out of memory for a single text.
 
     Args:
         texts: The texts. Duplicates are scored once.
         models: The models.
-        progress: Receives progress updates.
+        progress: Progress display; advanced by the number of texts scored by each model.
 
     Returns:
-        The scores by name and text.
+        The scores, keyed by the name of the score and the text.
     """
     bar = progress or NoProgress()
-    # The line of all negatives and the lines of its categories share texts.
+    # Texts repeat, because the line for all categories has the same texts as those for single categories.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
     with_right = [text for text in every if text.right is not None]
     embedder, lm, judge = models.embedder, models.lm, models.judge
 
     def cosines(some: Sequence[Text], others: Sequence[str]) -> list[float]:
-        """Return the cosines of texts with other texts; embeddings have length 1."""
+        """Return the cosine of each text with another text. It is a dot product, as vectors have length 1."""
         return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
 
     def ask(label: str, texts: list[Text], model: _Asked) -> dict[Text, float]:
-        """Score texts in chunks and drop scores that are not finite."""
+        """Score texts in chunks with a model, and drop scores that are not finite."""
         bar.start(label, len(texts), "texts")
         answers: dict[Text, float] = {}
         for start in range(0, len(texts), _CHUNK):
@@ -165,21 +169,22 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Statistics of some texts.
+    """The statistics of a group of texts.
 
-    A value is None if there is nothing to compare with or no model was given.
+    A value is None if the model that it needs was not given, or if no text has a context or a right text to
+    compare it with.
 
     Attributes:
         texts: Number of texts.
-        sampled: Number of texts in the sample that models scored.
-        words: Words per text.
-        shared: Content words per text that the context has, too.
-        like_right: Overlap of content words with the right response, 0 to 1.
+        sampled: Number of texts in the sample, which models score.
+        words: Number of words per text.
+        shared: Number of content words per text that also occur in the context.
+        like_right: Overlap of content words with the right text in the same place, from 0 to 1.
         to_context: Cosine with the context, on the sample.
-        to_right: Cosine with the right response, on the sample.
+        to_right: Cosine with the right text in the same place, on the sample.
         perplexity: Perplexity, on the sample. Its mean is the exponential of the mean loss.
-        judged_right: Share of the sample that the judge takes for right.
-        questions: Share of questions.
+        judged_right: Share of the sample that is correct according to the judge.
+        questions: Share of texts that are questions.
         first_person: Share of texts in the first person.
         second_person: Share of texts in the second person.
         third_person: Share of texts in the third person.
@@ -202,13 +207,13 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class NegativeExample:
-    """An example of a negative.
+    """An example of a negative in the report.
 
     Attributes:
         id: The id of the record.
         context: The last turns of the context.
         text: The wrong text.
-        right: The original text in its place, if known.
+        right: The text that was in its place before the edit, or None if it is not known.
     """
 
     id: str
@@ -219,22 +224,22 @@ class NegativeExample:
 
 @dataclass(frozen=True, slots=True)
 class CategoryLine:
-    """Statistics of the negatives of one source and category.
+    """A line of the report: the statistics of the negatives of one source and category.
 
     Attributes:
-        source: The generator or recipe.
+        source: The name of the generator or recipe.
         category: The error category, or ``all``.
         target: ``response`` or ``dialogue``.
         negatives: Number of negatives.
-        figures: Statistics of their texts.
-        again: Number of texts that repeat a negative of the same context.
-        elsewhere: Number of texts that occur under several contexts.
-        equal_to_right: Number of texts that equal a right response of their context.
-        words_ratio: Mean number of words, divided by that of right responses.
-        perplexity_ratio: Mean perplexity, divided by that of right responses.
-        cue_words: Words that are more frequent in negatives than in right responses.
-        cue_auc: Area under the ROC curve of each cue, or None with too few texts.
-        examples: Some of the negatives.
+        figures: Statistics of the wrong texts of these negatives.
+        again: Number of texts that repeat an earlier negative of the same context.
+        elsewhere: Number of texts that occur after several contexts.
+        equal_to_right: Number of texts that equal a right text with the same context.
+        words_ratio: Mean number of words of wrong texts, divided by that of right texts.
+        perplexity_ratio: Mean perplexity of wrong texts, divided by that of right texts.
+        cue_words: Words that are more frequent in wrong texts than in right texts, the strongest first.
+        cue_auc: The area under the ROC curve for each cue, or None if there are too few texts to measure it.
+        examples: Examples of the negatives.
     """
 
     source: str
@@ -263,20 +268,20 @@ class CategoryLine:
 
 
 class Sampled:
-    """A pool of texts together with the scores of its sample.
+    """The statistics of a group of texts, together with the scores of the sampled texts.
 
     Attributes:
-        pool: The pool.
-        texts: The texts of the sample.
-        histograms: Histograms of the scores, by name.
+        pool: The statistics and the sample of the group.
+        texts: The texts in the sample.
+        histograms: Histograms of the scores, keyed by the name of the score.
     """
 
     def __init__(self, pool: TextPool, scores: Scores) -> None:
         """Initialize the histograms.
 
         Args:
-            pool: The pool.
-            scores: The scores of the texts of all pools.
+            pool: The statistics and the sample of the group.
+            scores: The scores of the sampled texts of all groups.
         """
         self.pool = pool
         self.texts = tuple(pool.sample.items())
@@ -287,13 +292,13 @@ class Sampled:
         }
 
     def figures(self, threshold: float) -> Figures | None:
-        """Return the statistics of the pool.
+        """Return the statistics of the group, as they are shown in the report.
 
         Args:
-            threshold: The judge's scores at or above this threshold count as right.
+            threshold: A response with a score at or above this threshold is correct according to the judge.
 
         Returns:
-            The statistics, or None for a pool without texts.
+            The statistics, or None if the group has no texts.
         """
         pool, words, shared = self.pool, self.pool.words.spread(), self.pool.shared.spread()
         if words is None or shared is None:
@@ -308,7 +313,7 @@ class Sampled:
             like_right=pool.like_right.spread(),
             to_context=self.histograms["to_context"].spread(),
             to_right=self.histograms["to_right"].spread(),
-            # exp() is monotonic, so the quartiles of the loss give those of the perplexity.
+            # Perplexity is exp(loss). Since exp() is monotonic, its quartiles are exp() of those of the loss.
             perplexity=None if loss is None else Distribution(*map(exp, astuple(loss))),
             judged_right=right / len(self._judged) if self._judged else None,
             questions=pool.questions / pool.texts,
@@ -326,8 +331,8 @@ def cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
         right: Right texts.
 
     Returns:
-        The area under the ROC curve by cue, rounded to four digits, or None with fewer than `FEWEST` texts on
-        a side.
+        The area under the ROC curve for each cue, rounded to four digits. It is None if there are fewer than
+        `FEWEST` wrong texts or right texts.
     """
     pairs = {
         "length": (wrong.pool.words, right.pool.words),
@@ -338,40 +343,42 @@ def cue_aucs(wrong: Sampled, right: Sampled) -> dict[str, float | None]:
     areas: dict[str, float | None] = {}
     for cue, (ours, theirs) in pairs.items():
         above = histogram_auc(ours, theirs) if min(ours.total, theirs.total) >= FEWEST else None
-        # A numeric cue works in either direction, so 0.3 is as strong as 0.7.
+        # An area of 0.3 shows a cue that is as strong as one of 0.7, but lower for negatives, not higher.
         areas[cue] = None if above is None else round(max(above, 1 - above), 4)
     words = words_cue_auc(wrong.texts, right.texts)
     return {**areas, "words": None if words is None else round(words, 4)}
 
 
 def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
-    """Return how well a bag of words separates wrong from right texts.
+    """Return how well wrong texts can be separated from right texts by their words alone.
 
-    A naive Bayes classifier over the words of a text is trained and tested in a two-fold cross-validation.
-    The folds are split by context.
+    A naive Bayes classifier over the words of a text is trained on one half of the texts and tested on the
+    other half, and vice versa. All texts with the same context are in the same half.
 
     Args:
         wrong: Wrong texts.
         right: Right texts.
-        seed: Seed of the split.
+        seed: Seed for splitting the texts into halves.
 
     Returns:
-        The area under the ROC curve, or None with fewer than `FEWEST` texts on a side. A value below 0.5
-        means that the words of one half mislead in the other half.
+        The area under the ROC curve, or None if there are fewer than `FEWEST` wrong texts or right texts. A
+        value below 0.5 means that words which are typical of wrong texts in one half are typical of right
+        texts in the other.
     """
     if min(len(wrong), len(right)) < FEWEST:
         return None
     sides: list[tuple[list[frozenset[str]], list[frozenset[str]]]] = [([], []), ([], [])]
     for halves, texts in zip(sides, (wrong, right), strict=True):
         for text in texts:
-            # Split by context, so that no test text follows a context of the training half.
+            # Split by context, so that no context occurs in both halves.
             halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     scores = [Histogram(step=_STEP) for _ in sides]
     # Train on one half and test on the other.
     for held, learned in ((0, 1), (1, 0)):
         ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
         n, m = (len(halves[learned]) + 1 for halves in sides)
-        # Log odds of wrong against right, smoothed by one text with half of each word. "" is an unseen word.
+        # Compute the log odds that a word occurs in a wrong rather than a right text. Counts are smoothed by
+        # adding 0.5 to each. The empty string stands for words that do not occur in the training half.
         odds = {
             word: log((ours[word] + 0.5) / n) - log((theirs[word] + 0.5) / m) for word in ("", *ours, *theirs)
         }
@@ -390,7 +397,8 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
         most: Maximum number of words.
 
     Returns:
-        The words with the largest difference between their shares of wrong and of right texts, largest first.
+        The words with the largest difference between the share of wrong texts and the share of right texts in
+        which they occur, largest difference first.
     """
     if not wrong or not right:
         return ()
@@ -398,7 +406,7 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
     more = {
         word: count / len(wrong) - counts[1][word] / len(right)
         for word, count in counts[0].items()
-        # A word that occurs once, or a punctuation mark, is no cue to report.
+        # Do not report punctuation marks, or words that occur in only one wrong text.
         if count > 1 and any(map(str.isalnum, word))
     }
     ordered = sorted(more, key=lambda word: (-more[word], word))

@@ -1,9 +1,10 @@
-"""Let people judge negatives without knowing where they come from, and evaluate the judgements.
+"""Let people judge negatives in a blind review, and evaluate their judgements.
 
-`draw` samples items from several sources into a `ReviewSet` and shuffles them, so that annotators cannot tell
-the sources apart. The `Questions` are asked about each item. Annotators fill in a CSV sheet (`exchange`) or
-work in a browser (``graphneg.pages.review``), which stores each answer in a `Judgements` file. `Results`
-computes shares with confidence intervals, agreement between annotators, disagreements and the final labels.
+The review is blind: annotators do not know which source a negative comes from. `draw` samples items from
+several sources into a `ReviewSet` and shuffles them. The same `Questions` are asked about each item.
+Annotators fill in a CSV sheet (`exchange`) or work in a browser (``graphneg.pages.review``), which stores
+each answer in a `Judgements` file. `Results` computes the share of each answer with its confidence interval,
+the agreement between annotators, the rows on which they disagree, and the final labels.
 """
 
 from __future__ import annotations

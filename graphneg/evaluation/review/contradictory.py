@@ -5,8 +5,9 @@ for Consistency-aware Dialogue Systems", section 3. A response is contradictory 
 annotators say so, and consistent if none does. Responses with one vote are dropped.
 
 Example:
-    Three annotators judge the response "I don't have a dog" to an earlier "My dog is called Rex". With 2
-    votes its label is 1, with 0 votes it is 0, and with 1 vote it is left out.
+    Three annotators judge whether the response "I don't have a dog." contradicts the speaker's earlier
+    utterance "My dog is called Rex." If two or three say yes, the label is 1. If none does, the label is 0.
+    If one does, the response is dropped.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ def review_of(responses: Sequence[Responded], seed: int = 0) -> ReviewSet:
 
     Args:
         responses: The collected responses.
-        seed: Seed of the order of the items.
+        seed: Seed for shuffling the items.
 
     Returns:
-        The items in shuffled order, so that neighbours reveal nothing about the generator.
+        The review set. Its items are shuffled, so that their order reveals nothing about the generators.
     """
     items = [
         Item(
@@ -50,7 +51,7 @@ def review_of(responses: Sequence[Responded], seed: int = 0) -> ReviewSet:
 def labelled_responses(
     responses: Sequence[Responded], set: ReviewSet, judgements: Sequence[Judgement]
 ) -> list[Labelled]:
-    """Combine responses with the votes of their annotators.
+    """Label responses by the votes of their annotators.
 
     Args:
         responses: The collected responses.
@@ -58,11 +59,12 @@ def labelled_responses(
         judgements: The judgements of three annotators. Those of the adjudicator are ignored.
 
     Returns:
-        The responses with at least two votes or none, in the order of ``responses``.
+        The responses for which no annotator or at least two annotators voted "contradictory", in the order of
+        ``responses``.
 
     Raises:
-        InputError: The review has other responses or other questions, or an item does not have three
-            judgements.
+        InputError: The review set has other responses, or other questions than a single one with a positive
+            answer, or an item does not have three judgements.
     """
     [question, *others] = set.questions.questions
     if others or not question.positive:
@@ -84,7 +86,7 @@ def labelled_responses(
             generator=response.generator,
             votes=sum(votes[response.id]),
         )
-        # One vote of three gives no label.
+        # With one vote of three, the label is None.
         if item.label is not None:
             labelled.append(item)
     return labelled
@@ -93,10 +95,11 @@ def labelled_responses(
 def _votes(
     set: ReviewSet, judgements: Sequence[Judgement], question: str, positive: str
 ) -> Mapping[str, Sequence[bool]]:
-    """Return the three votes on each item, by the id of the item."""
+    """Return the three votes on each item, keyed by its id; True is a vote for "contradictory"."""
     votes: dict[str, list[bool]] = {item.id: [] for item in set.items}
     for one in judgements:
-        # The rule needs three independent votes; a decision of the adjudicator is none of them.
+        # The rule needs three independent votes. The adjudicator decides after the annotators, so do not
+        # count that decision.
         if one.annotator != ADJUDICATOR:
             votes[set.item(one.row).id].append(one.answers[question] == positive)
     for row, item in enumerate(set.items, 1):

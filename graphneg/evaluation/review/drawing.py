@@ -1,8 +1,9 @@
 """Sample the items of a review from several sources.
 
-Each file of negatives is a source. Adversarial responses that people wrote can be another source, and items
-with known answers ("gold" items) can be mixed in to check the annotators. The sources are compared on the
-same contexts as far as possible: contexts that most sources share are used first.
+Each file of negatives is a source. The adversarial responses in files of the DailyDialog++ format, which
+people wrote, can be another source. Items with known answers ("gold" items) can be mixed in to check the
+annotators. To make the sources comparable, their items are taken from the same contexts as far as possible: a
+context for which more sources have negatives is used before one for which fewer sources have any.
 
 Example:
     Source X has negatives for the contexts 1 and 2, source Y for 2 and 3. With ``each=1``, both sources
@@ -27,7 +28,7 @@ from graphneg.hashing import number, shuffled
 from graphneg.records.files import read_located
 
 PEOPLE = "people"
-"""The source of adversarial responses that people wrote."""
+"""The name of the source whose items are adversarial responses that people wrote."""
 EACH = 60
 """Default number of items per source."""
 _RESPONSE = "response"
@@ -39,8 +40,9 @@ class Drawn:
 
     Attributes:
         set: The review set.
-        too_few: Number of missing items, for each source that has fewer than requested.
-        left_out: Number of records that are no wrong responses: right responses and edited dialogues.
+        too_few: Number of missing items, keyed by source, for the sources with fewer items than requested.
+        left_out: Number of records in the files that are not wrong responses, but correct responses or edited
+            dialogues.
     """
 
     set: ReviewSet
@@ -60,20 +62,20 @@ def draw(
 ) -> Drawn:
     """Sample the items of a review from several sources.
 
-    A file that cannot be read raises `InputError`.
+    Raises `InputError` if a file cannot be read.
 
     Args:
-        files: Files of negatives (``.jsonl``, ``.parquet``). Each is a source named after the file, or
-            ``NAME=FILE``.
-        human: Files in the DailyDialog++ format, whose adversarial responses are a source.
+        files: Files of negatives (``.jsonl``, ``.parquet``). Each file is a source. ``NAME=FILE`` gives the
+            source a name; otherwise it has the name of the file, without the suffix.
+        human: Files in the DailyDialog++ format. Their adversarial responses together are one source.
         each: Number of items per source.
-        seed: Seed of the samples and of the order.
-        questions: The questions to ask. Defaults to the questions ``usable``.
+        seed: Seed for sampling the items and for their order.
+        questions: The questions to ask, or None for the questions ``usable``.
         annotators: Number of annotators per item, or 0 if every annotator judges all items.
-        gold: Items with known answers to mix in.
+        gold: Items with known answers, which are mixed in.
 
     Returns:
-        The review set, and counts of what is missing or was left out.
+        The review set, and the numbers of missing items and of skipped records.
 
     Raises:
         InputError: Two sources have the same name, a source has no wrong responses, or there is no source.
@@ -98,7 +100,7 @@ def draw(
     if not sources:
         raise InputError("nothing to draw from: name files of negatives, or contexts with --human")
     drawn = _drawn(sources, each, seed)
-    # A sampled item that is also a gold item would be asked twice.
+    # Remove sampled items that are also gold items. Otherwise, annotators would judge them twice.
     known = {item.says for item in gold}
     chosen = [item for some in drawn.values() for item in some if item.says not in known]
     order = shuffled([*chosen, *gold], seed, "sheet")
@@ -108,13 +110,13 @@ def draw(
 
 
 def _named(file: str) -> tuple[str, Path]:
-    """Split ``NAME=FILE``; a plain file is named by its stem."""
+    """Split ``NAME=FILE`` into name and path; the name of a plain ``FILE`` is its name without the suffix."""
     name, equals, path = file.partition("=")
     return (name, Path(path)) if equals and name and path else (Path(file).stem, Path(file))
 
 
 def _items(name: str, path: Path) -> tuple[list[Item], int]:
-    """Return the wrong responses of a file, and the number of other records."""
+    """Return the wrong responses in a file of negatives, and the number of other records."""
     found: list[Item] = []
     records = 0
     for _, record in read_located(path):
@@ -126,7 +128,7 @@ def _items(name: str, path: Path) -> tuple[list[Item], int]:
 
 
 def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
-    """Yield the adversarial responses of files in the DailyDialog++ format."""
+    """Yield the adversarial responses in files of the DailyDialog++ format."""
     for _, choices in placed_choices(paths):
         context = tuple(("AB"[at % 2], text) for at, text in enumerate(choices.turns))
         for at, text in enumerate(choices.negatives.get(ADVERSARIAL, ())):
@@ -134,14 +136,16 @@ def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
 
 
 def _drawn(sources: Mapping[str, Sequence[Item]], each: int, seed: int) -> dict[str, list[Item]]:
-    """Sample ``each`` items per source, one per context in a shared order of contexts, then a second one."""
+    """Sample ``each`` items per source; return them keyed by the name of the source."""
+    # All sources go through the contexts in the same order, and contribute one item per context. A source
+    # that still has too few items goes through the contexts again, and contributes a second item per context.
     by_place: dict[str, Mapping[tuple[str, ...], list[Item]]] = {}
     for name, items in sources.items():
         places: defaultdict[tuple[str, ...], list[Item]] = defaultdict(list)
         for item in shuffled(items, seed, "sample", name):
             places[item.place].append(item)
         by_place[name] = places
-    # Contexts that most sources have come first; the hash decides between equals.
+    # Sort the contexts by the number of sources that have items for them, highest first, then by a hash.
     having = Counter(place for places in by_place.values() for place in places)
     order = sorted(having, key=lambda place: (-having[place], number(seed, "context", *place)))
     drawn: dict[str, list[Item]] = {}

@@ -1,12 +1,13 @@
-"""Read and write the judgements of a review as CSV sheets, JSON lines or Label Studio tasks.
+"""Read and write the judgements of a review as CSV sheets, JSON Lines files or Label Studio tasks.
 
 A CSV sheet has one row per item, with the columns ``row``, ``context`` and ``response`` and one column per
-question. Filled sheets may have the columns ``comment`` and ``annotator``. A sheet does not reveal the
-sources. They are in the key beside it, a `ReviewSet` as JSON. When a file is read, each row is checked
-against the texts of the key, so that a changed or shifted row is refused.
+question. Filled sheets may also have the columns ``comment`` and ``annotator``. A sheet does not reveal the
+sources of the responses. They are in the key of the sheet, a JSON file beside it with the `ReviewSet`. When a
+filled sheet is read, the texts in each row are compared with those in the key. If they differ, because a row
+was changed or moved, the sheet is refused.
 
 Example:
-    A row of a blank sheet for the questions ``usable``:
+    The header and the first row of a blank sheet for the questions ``usable``:
 
         row,context,response,grammatical,sensible,verdict
         1,A: Do you like tea?,"Yes, I hate tea.",,,
@@ -34,16 +35,16 @@ from graphneg.progress import NoProgress
 from graphneg.records.runs import check_new, write_atomically
 
 READER = "reader"
-"""The annotator of a sheet without names of annotators."""
+"""The name that is given to the annotator if a file names none."""
 BESIDE = ("row", "context", "response")
-"""The columns of a sheet that come before the questions."""
+"""The columns of a sheet that come before those of the questions."""
 EMPTY = "no row is filled"
-"""The error for a sheet without answers."""
+"""The error message for a file without answers."""
 _DIALOGUE = "dialogue"
 
 
 def key_path(sheet: Path) -> Path:
-    """Return the path of a sheet's key: ``read.csv`` has the key ``read.key.json``.
+    """Return the path of the key of a sheet: the key of ``read.csv`` is ``read.key.json``.
 
     Args:
         sheet: The path of the sheet.
@@ -57,12 +58,13 @@ def key_path(sheet: Path) -> Path:
 def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) -> Path:
     """Write a sheet without answers, and its key beside it.
 
-    An existing file, or one that cannot be written, raises `InputError`.
+    Raises `InputError` if a file exists or cannot be written.
 
     Args:
         set: The items to judge.
-        path: The sheet. A ``.csv`` file has an empty column for each question. A ``.json`` file has Label
-            Studio tasks without annotations; its labelling configuration is written beside it as ``.xml``.
+        path: The output file. A ``.csv`` file has an empty column for each question. A ``.json`` file has
+            Label Studio tasks without annotations; the labelling configuration is written beside it, in a
+            file with the suffix ``.xml``.
         overwrite: Replace existing files.
 
     Returns:
@@ -79,7 +81,7 @@ def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) ->
         tasks = label_studio_of(Results(set, ()))
         texts = {path: tasks, path.with_suffix(".xml"): label_studio_config(set)}
     key = key_path(path)
-    # Check all files before the first is written.
+    # Check all files before the first one is written, so that no sheet is left without its key.
     for file in (*texts, key):
         check_new(file, overwrite)
     for file, text in texts.items():
@@ -98,7 +100,7 @@ def _blank_csv(set: ReviewSet) -> str:
 def read_key(path: Path) -> ReviewSet:
     """Read the key of a sheet.
 
-    A file that is no key raises `InputError`.
+    Raises `InputError` if the file is not a key.
 
     Args:
         path: The path of the key.
@@ -118,7 +120,7 @@ def csv_of(results: Results) -> str:
     """Return the judgements as a filled CSV sheet, one row per judgement.
 
     Args:
-        results: The results, whose judgements may include those of the adjudicator.
+        results: The results of a review. Their judgements may include those of the adjudicator.
 
     Returns:
         The text of the sheet.
@@ -138,7 +140,7 @@ def csv_of(results: Results) -> str:
 
 
 def jsonl_of(results: Results) -> str:
-    """Return the judgements as JSON lines, each with its item and the item's source.
+    """Return the judgements as JSON Lines. Each line also has the item and its source.
 
     Args:
         results: The results of a review.
@@ -151,13 +153,13 @@ def jsonl_of(results: Results) -> str:
 
 
 def labels_of(results: Results) -> str:
-    """Return the agreed labels as JSON lines.
+    """Return the labels of a review as JSON Lines.
 
     Args:
         results: The results of a review.
 
     Returns:
-        One line per item with a label, with the number of annotators who judged it.
+        One line for each item that has labels, with the number of annotators who judged it.
     """
     lines = (
         {**_facts(results.set, row), "answers": dict(answers), "annotators": len(results.by_row.get(row, ()))}
@@ -173,7 +175,8 @@ def label_studio_of(results: Results) -> str:
         results: The results of a review.
 
     Returns:
-        A JSON list of tasks that fit the configuration of `label_studio_config`.
+        A JSON list of tasks, for a Label Studio project with the configuration that `label_studio_config`
+        returns.
     """
     set = results.set
     said: dict[int, list[Judgement]] = {row: [] for row in range(1, len(set.items) + 1)}
@@ -202,7 +205,7 @@ def label_studio_config(set: ReviewSet) -> str:
         set: The review set.
 
     Returns:
-        XML for the tasks of `label_studio_of`.
+        The configuration in XML, which fits the tasks that `label_studio_of` returns.
     """
     lines = [f'  <Paragraphs name="{_DIALOGUE}" value="${_DIALOGUE}" layout="dialogue" nameKey="author"/>']
     for question in set.questions.questions:
@@ -222,17 +225,17 @@ FORMS: Mapping[str, Callable[[Results], str]] = {
     ".jsonl": jsonl_of,
     ".json": label_studio_of,
 }
-"""The writers of judgements, by the suffix of the file."""
+"""The functions that convert judgements to text, keyed by the suffix of the output file."""
 
 
 def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -> None:
-    """Write judgements in the format of the file's suffix.
+    """Write judgements in the format that the suffix of the file names.
 
-    An existing file, or one that cannot be written, raises `InputError`.
+    Raises `InputError` if the file exists or cannot be written.
 
     Args:
         results: The results of a review.
-        path: The file to write, with a suffix of `FORMS`.
+        path: The output file. Its suffix is one of the keys of `FORMS`.
         overwrite: Replace an existing file.
 
     Raises:
@@ -245,21 +248,22 @@ def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -
 
 
 def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list[Judgement]:
-    """Read the judgements of a file in one of the formats of `FORMS`.
+    """Read judgements from a file in one of the formats of `FORMS`.
 
-    Rows of a CSV sheet with an empty answer are skipped. A row that is not in the set or was changed, and an
-    answer that the question does not have, raise `InputError` with the file and line.
+    Rows of a CSV sheet are skipped if an answer is empty. Raises `InputError` with the file and line if a row
+    is not in the review set, its texts were changed, or an answer is unknown.
 
     Args:
         set: The review set.
         path: The file to read.
-        annotator: The annotator of judgements without a name.
+        annotator: The annotator's name for judgements that have none.
 
     Returns:
         The judgements in the order of the file.
 
     Raises:
-        InputError: The suffix is unknown, an annotator judges a row twice, or the file has no judgement.
+        InputError: The suffix is unknown, the file has two judgements of the same row by the same annotator,
+            or it has no judgement.
     """
     readers = {".csv": _from_csv, ".jsonl": _from_jsonl, ".json": _from_label_studio}
     if path.suffix not in readers:
@@ -278,8 +282,8 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
 def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
     """Read the judgements of several files.
 
-    Each file is read by `read_judgements` and raises its errors. Judgements without a name get the
-    stem of their file as the annotator.
+    Each file is read by `read_judgements`, which may raise `InputError`. If a judgement does not name its
+    annotator, the name of the file without the suffix is used.
 
     Args:
         set: The review set.
@@ -303,14 +307,14 @@ def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
 
 
 def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
-    """Read items with known answers from JSON lines of labels or judgements.
+    """Read gold items, whose answers are known, from files that `labels_of` or `jsonl_of` wrote.
 
     Args:
         questions: The questions that the answers belong to.
-        paths: The files to read.
+        paths: The JSON Lines files to read.
 
     Returns:
-        The items, each once.
+        The items without duplicates.
 
     Raises:
         InputError: A line has another format, or two lines have different answers for the same item.
@@ -331,12 +335,12 @@ def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
 
 
 def _columns(set: ReviewSet) -> list[str]:
-    """Return the names of the questions, which are columns of a sheet."""
+    """Return the names of the questions. Each is the name of a column in a sheet."""
     return [question.name for question in set.questions.questions]
 
 
 def _facts(set: ReviewSet, row: int) -> dict[str, Any]:
-    """Return the fields of an item in JSON lines."""
+    """Return the fields that a line of a JSON Lines file has for an item."""
     item = set.item(row)
     context = [{"speaker": speaker, "text": text} for speaker, text in item.context]
     facts = {"row": row, "source": item.source, "id": item.id, "transforms": list(item.transforms)}
@@ -344,7 +348,7 @@ def _facts(set: ReviewSet, row: int) -> dict[str, Any]:
 
 
 def _said(one: Judgement) -> dict[str, Any]:
-    """Return the fields of a judgement in JSON lines."""
+    """Return the fields that a line of a JSON Lines file has for a judgement."""
     return {"annotator": one.annotator, "answers": dict(one.answers), "comment": one.comment, "at": one.at}
 
 
@@ -363,14 +367,14 @@ _Read = Iterator[tuple[str, Judgement]]
 
 
 def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
-    """Yield the complete judgements of a CSV sheet with the place of each."""
+    """Yield the complete judgements in a CSV sheet, each after its file and line."""
     columns = (*BESIDE, *_columns(set))
     for where, cells in read_sheet(path, columns, f"a sheet to be read has {', '.join(columns)}"):
         row = _row(set, cells["row"], texts_digest(cells["context"], cells["response"]), where)
         answers: dict[str, str] = {}
         for question in set.questions.questions:
             written = cells[question.name].strip()
-            # An answer may be abbreviated: "y" or "1" for "yes".
+            # Annotators may abbreviate answers, for example "y" or "1" for "yes".
             meant = question.meant(written)
             if written and meant is None:
                 raise InputError(
@@ -384,7 +388,7 @@ def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
 
 
 def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
-    """Yield the judgements of a JSON Lines file with the place of each."""
+    """Yield the judgements in a JSON Lines file, each after its file and line."""
     for where, line in _json_lines(path):
         try:
             context = tuple((str(turn["speaker"]), str(turn["text"])) for turn in line["context"])
@@ -407,7 +411,7 @@ def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
 
 
 def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
-    """Yield the judgements of a Label Studio export with the place of each."""
+    """Yield the judgements in a Label Studio export, each after its file and task."""
     try:
         tasks = parse_json(read_text(path))
     except Refused as error:
@@ -421,7 +425,7 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
             context = "\n".join(f"{name}: {text}" for name, text in turns[:-1])
             row = _row(set, task["data"]["row"], texts_digest(context, turns[-1][1]), where)
             for one in task.get("annotations", []):
-                # Label Studio exports skipped tasks as cancelled annotations.
+                # Label Studio exports a skipped task as a cancelled annotation. Ignore it.
                 if not one.get("was_cancelled"):
                     yield where, _label_studio_judgement(set, row, one, annotator, where)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -438,19 +442,20 @@ def _label_studio_judgement(
         name, value = result["from_name"], result["value"]
         if name in texts:
             text = value["text"]
-            # A text area has one text or a list of texts.
+            # The value of a text area is a single text or a list of texts.
             texts[name] = text if isinstance(text, str) else "\n".join(map(str, text))
         else:
             answers[name] = str(value["choices"][0])
     by = annotation.get("completed_by")
-    # Label Studio exports the annotator as an object with an email address, or as a number.
+    # Label Studio exports the annotator as an object with an email address, or as a number. A name in the
+    # annotator field of the form takes precedence.
     email = cast("Mapping[str, Any]", by).get("email") if isinstance(by, dict) else by
     name = texts["annotator"] or (annotator if email is None else str(email))
     return Judgement(row, name, set.questions.check(answers, where), texts["comment"])
 
 
 def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the objects of a JSON Lines file with the place of each."""
+    """Yield the objects in a JSON Lines file, each after its file and line."""
     for line in accepted(json_lines(path, NoProgress())):
         try:
             yield line.place, mapping(line.value, "the line")
@@ -459,7 +464,7 @@ def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _row(set: ReviewSet, written: Any, says: str, where: str) -> int:
-    """Return the number of a row after checking that its texts are those of the review set."""
+    """Parse the number of a row, and check that the texts in that row are those of the review set."""
     text = str(written).strip()
     if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= len(set.items):
         raise InputError(f"{where}: row {text[:20]!r} is not in the key")

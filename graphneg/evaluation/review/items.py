@@ -1,7 +1,7 @@
 """Define the items of a review: a context, a response, and facts that the annotator does not see.
 
-A `ReviewSet` is plain data that is stored as JSON. It serves as the key of a CSV sheet and is part of a
-`Judgements` file.
+A `ReviewSet` has all items of a review and is stored as JSON. It is the key of a CSV sheet, which says where
+the response in each row comes from. A `Judgements` file has a copy of it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ class Item(msgspec.Struct, frozen=True):
     """A response to be judged in its context.
 
     Attributes:
-        source: Where the response comes from. Not shown to annotators.
-        id: The id of the negative.
+        source: Where the response comes from. Annotators do not see it.
+        id: The id of the response in its source.
         context: Speaker and text of each turn before the response.
         response: The text of the response.
-        transforms: The names of the transforms that were applied.
-        gold: The known answers by question, if any. They are used to check annotators.
+        transforms: The names of the transforms that edited the response.
+        gold: The correct answers, keyed by the name of the question, if they are known. They are used to
+            check annotators.
     """
 
     source: str
@@ -41,15 +42,14 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> tuple[str, ...]:
-        """A key that is equal for items with the same context."""
+        """A key for the context, which is equal for items with the same context."""
         return context_key([text for _, text in self.context])
 
     @property
     def turns(self) -> list[tuple[str, str]]:
         """The turns of the context as they are shown to annotators.
 
-        Speakers are called A, B and so on, in order of appearance, because their real names would reveal the
-        corpus.
+        Speakers are called A, B and so on, in order of appearance. Their real names could reveal the source.
         """
         names: dict[str, str] = {}
         for speaker, _ in self.context:
@@ -63,7 +63,7 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def says(self) -> str:
-        """A hash of the shown texts that does not depend on line endings, which spreadsheets may change."""
+        """A hash of the texts that annotators see. It ignores line endings, which spreadsheets may change."""
         return texts_digest(*self.shown)
 
 
@@ -72,7 +72,7 @@ class ReviewSet(msgspec.Struct, frozen=True):
 
     Attributes:
         format: The version of the format, `FORMAT`.
-        seed: The seed that the set was drawn with.
+        seed: The seed with which the items were sampled.
         questions: The questions that are asked about each item.
         items: The items in the order of the sheet. Rows are counted from 1.
         annotators: Number of annotators per item, or 0 if every annotator judges all items.
@@ -85,7 +85,7 @@ class ReviewSet(msgspec.Struct, frozen=True):
     annotators: int = 0
 
     def item(self, row: int) -> Item:
-        """Return the item of a row.
+        """Return the item in a row.
 
         Args:
             row: The number of the row, from 1.
@@ -107,7 +107,7 @@ class ReviewSet(msgspec.Struct, frozen=True):
             annotator: The name of the annotator.
 
         Returns:
-            The numbers of the rows. The order depends on the seed and the name only.
+            The numbers of all rows, in an order that depends only on the seed and the name.
         """
         return shuffled(range(1, len(self.items) + 1), self.seed, "order", annotator)
 
@@ -140,7 +140,7 @@ def review_set_of(text: str, place: str | Path) -> ReviewSet:
         The review set.
 
     Raises:
-        InputError: The text is no review set, or has another version.
+        InputError: The text is not a review set, or its format has another version.
     """
     try:
         found = msgspec.json.decode(text.encode("utf-8", "replace"), type=ReviewSet)

@@ -1,11 +1,14 @@
 """Store the judgements of a review in an SQLite file.
 
+A judgement consists of the answers of one annotator for one item. Items are numbered by their rows in the
+review set.
+
 >>> with Judgements.create(path, drawn.set) as judged:              # doctest: +SKIP
 ...     row = judged.next_row("ann")
 ...     judged.judge(row, "ann", {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
 
-A judgement is on disk when the call returns, so a crash loses nothing. Several threads and processes may use
-the same file.
+When `Judgements.judge` returns, the judgement is on disk, so that nothing is lost in a crash. Several threads
+and processes may use the same file.
 """
 
 from __future__ import annotations
@@ -31,14 +34,18 @@ from graphneg.evaluation.review.items import ReviewSet, review_set_of
 from graphneg.private_files import create_private
 
 ADJUDICATOR = "adjudicator"
-"""The name of the person who decides when annotators disagree. Their answers become the labels."""
-CLAIMED = 1800.0
-"""Seconds for which an item that an annotator is looking at is not given to others.
+"""The name under which the person judges who decides when annotators disagree.
 
-It matters only if the number of annotators per item is limited.
+The answers of the adjudicator become the labels.
+"""
+CLAIMED = 1800.0
+"""Seconds for which an item that is shown to an annotator counts as one of that annotator's judgements.
+
+If the number of annotators per item is limited, other annotators do not get the item in the meantime.
 """
 _NAME = re.compile(r"[\w.@ -]{1,60}")
-# A row per item and annotator. The step numbers all writes, so that the last one can be undone.
+# The table `judgement` has one row per item and annotator. The column `step` numbers all writes in order, so
+# that the last one can be undone.
 _SCHEMA = """
 CREATE TABLE review (only INTEGER PRIMARY KEY CHECK (only = 1), facts TEXT NOT NULL);
 CREATE TABLE judgement (
@@ -48,7 +55,7 @@ CREATE TABLE judgement (
     at REAL NOT NULL, step INTEGER NOT NULL, PRIMARY KEY (item, annotator)
 );
 """
-# A new answer replaces the old one and gets the highest step.
+# Stores a row for an item and annotator, or replaces the existing one. The new row gets the next step.
 _PUT = """
 INSERT INTO judgement (item, annotator, state, answers, comment, at, step)
 VALUES (?, ?, ?, ?, ?, ?, 1 + (SELECT coalesce(max(step), 0) FROM judgement))
@@ -59,14 +66,14 @@ ON CONFLICT (item, annotator) DO UPDATE SET state = excluded.state, answers = ex
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The answers of one annotator for one row.
+    """The answers of one annotator for one item.
 
     Attributes:
-        row: The number of the row, from 1.
+        row: The row of the item in the review set, from 1.
         annotator: The name of the annotator.
-        answers: The answers by question.
+        answers: The values of the answers, keyed by the name of the question.
         comment: A comment of the annotator.
-        at: Time in UTC (ISO 8601), or empty if it is not known.
+        at: The time of the judgement in UTC (ISO 8601), or an empty string if it is not known.
     """
 
     row: int
@@ -80,11 +87,11 @@ class Standing(NamedTuple):
     """The progress of an annotator.
 
     Attributes:
-        judged: Number of judged rows.
-        skipped: Number of skipped rows.
-        open: Number of rows that are left to judge, skipped ones included.
-        right: Number of correct answers to gold items.
-        gold: Number of answers to gold items.
+        judged: Number of rows that the annotator has judged.
+        skipped: Number of rows that the annotator has skipped.
+        open: Number of rows that the annotator can still judge, including skipped ones.
+        right: Number of the annotator's answers to gold items that are correct.
+        gold: Number of the annotator's answers to gold items. The correct answers to these items are known.
     """
 
     judged: int
@@ -104,7 +111,8 @@ def check_annotator(name: str) -> str:
         The name without surrounding blanks.
 
     Raises:
-        InputError: The name has forbidden characters, is empty or too long, or is that of the adjudicator.
+        InputError: The name has forbidden characters, is empty or too long, or is reserved for the
+            adjudicator.
     """
     if not _NAME.fullmatch(name.strip()) or name.strip() == ADJUDICATOR:
         raise InputError(f"{name[:60]!r} is no name: up to 60 letters, digits, blanks and . _ @ -")
@@ -119,16 +127,16 @@ class Judgements:
     Attributes:
         path: The path of the file.
         set: The review set.
-        now: Returns the current time in seconds since 1970. It can be replaced.
+        now: A function that returns the current time in seconds since 1970. Tests can replace it.
     """
 
     def __init__(self, path: Path, set: ReviewSet, connection: sqlite3.Connection) -> None:
-        """Initialize the object for an open connection; use `create` or `open` instead.
+        """Initialize the object with an open connection; use `create` or `open` instead.
 
         Args:
             path: The path of the file.
             set: The review set.
-            connection: The connection to the file.
+            connection: The connection to the SQLite file.
         """
         self.path = path
         self.set = set
@@ -156,7 +164,7 @@ class Judgements:
         try:
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
-                # executescript() would commit the transaction that was begun.
+                # Execute one statement after another: executescript() would commit the open transaction.
                 for statement in _SCHEMA.split(";\n"):
                     connection.execute(statement)
                 connection.execute("INSERT INTO review VALUES (1, ?)", (set.to_json(),))
@@ -176,7 +184,7 @@ class Judgements:
             The open file.
 
         Raises:
-            InputError: The file does not exist, is no file of judgements, or is damaged.
+            InputError: The file does not exist, is not a file of judgements, or is damaged.
         """
         if not path.is_file():
             raise InputError(f"{path}: there is no such file of judgements")
@@ -184,8 +192,8 @@ class Judgements:
         try:
             connection = _connected(path)
             found = connection.execute("SELECT facts FROM review").fetchone()
-            # The schema and the review set are written in one transaction, so a file without a set was never
-            # completed.
+            # `create` writes the tables and the review set in one transaction. Without the review set, the
+            # file cannot be used.
             if found is None:
                 raise InputError(
                     f"{path}: no file of judgements: it was not finished; remove it and begin anew"
@@ -193,7 +201,7 @@ class Judgements:
             opened = cls(path, review_set_of(str(found[0]), path), connection)
             opened._check()
         except BaseException as error:
-            # Do not leave the file open after any failure, an interrupt included.
+            # Close the file after any failure, even if the user interrupts the program.
             if connection is not None:
                 connection.close()
             if isinstance(error, sqlite3.Error):
@@ -202,7 +210,7 @@ class Judgements:
         return opened
 
     def _check(self) -> None:
-        """Read all judgements once, so that a damaged file is refused before anyone works with it."""
+        """Read and check all judgements, so that a damaged file is refused before anyone works with it."""
         for one in self.all():
             self.set.item(one.row)
             self.set.questions.check(one.answers, f"{self.path}: row {one.row}, {one.annotator}")
@@ -224,20 +232,21 @@ class Judgements:
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
-        """Open a transaction that is on disk when the block ends."""
+        """Run the block in a transaction, whose changes are on disk when the block ends."""
         with self._readable(), self._lock, self._connection:
-            # Take the write lock at once: a transaction that reads first could fail when it wants to write.
+            # Take the write lock before the first read. If another process wrote after that read, the
+            # transaction could no longer write.
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
 
     def _asked(self, query: str, *values: Any) -> list[Any]:
-        """Return the rows of a query."""
+        """Run a query and return the rows of its result."""
         with self._readable(), self._lock:
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Convert errors of SQLite to `InputError`."""
+        """Convert SQLite errors in the block to `InputError`."""
         try:
             yield
         except sqlite3.Error as error:
@@ -246,8 +255,9 @@ class Judgements:
     def next_row(self, annotator: str) -> int | None:
         """Return the row that an annotator should judge next, and reserve it for them.
 
-        The order of preference is: the row that they were shown last and have not answered, the first unseen
-        row of their order, and the row that they skipped longest ago.
+        If the annotator has not answered the row that they were shown last, it is that row. Otherwise, it is
+        the first row in the annotator's order that they have not seen. If they have seen all rows, it is the
+        row that they skipped the longest time ago.
 
         Args:
             annotator: The name of the annotator.
@@ -258,7 +268,8 @@ class Judgements:
         name = check_annotator(annotator)
         with self._writing() as connection:
             own = self._states(name)
-            # If the browser reloads the page, show the same row again.
+            # If the annotator has not answered the last row, return it again: the page may have been
+            # reloaded.
             if shown := [row for row, state in own.items() if state == "shown"]:
                 return shown[0]
             taken = self._taken(name)
@@ -271,7 +282,7 @@ class Judgements:
             return found
 
     def _as_skipped(self, rows: Iterable[int], annotator: str) -> list[int]:
-        """Return skipped rows, longest ago first."""
+        """Sort skipped rows by the time at which they were skipped, the earliest first."""
         query = "SELECT item, step FROM judgement WHERE annotator = ?"
         steps = dict(self._asked(query, annotator))
         return sorted(rows, key=steps.__getitem__)
@@ -281,7 +292,7 @@ class Judgements:
         return dict(self._asked("SELECT item, state FROM judgement WHERE annotator = ?", annotator))
 
     def _taken(self, annotator: str) -> Counter[int]:
-        """Return for each row how many others have judged it or are looking at it."""
+        """Return, for each row, how many other annotators have judged it or are being shown it."""
         query = (
             "SELECT item, count(*) FROM judgement WHERE annotator NOT IN (?, ?)"
             " AND (state = 'judged' OR state = 'shown' AND at > ?) GROUP BY item"
@@ -289,34 +300,34 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - CLAIMED)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
-        """Return whether a row still needs a judgement."""
+        """Return whether a row needs more judgements than it has; ``taken`` counts those of others."""
         wanted = self.set.annotators
-        # Every annotator judges the gold items, since they measure the annotator.
+        # Gold items are used to check each annotator, so the number of their judgements is not limited.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)
 
     def judge(self, row: int, annotator: str, answers: Mapping[str, str], comment: str = "") -> None:
-        """Store the answers of an annotator for a row, replacing earlier ones.
+        """Store the answers of an annotator for a row. They replace earlier answers for the same row.
 
-        An unknown row and missing or unknown answers raise `InputError`.
+        Raises `InputError` if the row does not exist, an answer is missing, or an answer is unknown.
 
         Args:
             row: The number of the row.
             annotator: The name of the annotator.
-            answers: The answers by question.
-            comment: A comment.
+            answers: The values of the answers, keyed by the name of the question.
+            comment: A comment of the annotator.
         """
         self.put([Judgement(row, annotator, answers, comment)])
 
     def put(self, judgements: Iterable[Judgement]) -> int:
-        """Store several judgements in one transaction: either all or none.
+        """Store several judgements in one transaction, so that either all or none of them are stored.
 
-        Errors are those of `judge`.
+        Raises `InputError` as `judge` does.
 
         Args:
             judgements: The judgements to store.
 
         Returns:
-            The number of judgements.
+            The number of stored judgements.
         """
         rows: list[tuple[Any, ...]] = []
         for one in judgements:
@@ -331,9 +342,9 @@ class Judgements:
         return len(rows)
 
     def skip(self, row: int, annotator: str) -> None:
-        """Postpone a row until no other is left.
+        """Postpone a row until the annotator has no other rows left.
 
-        An unknown row raises `InputError`.
+        Raises `InputError` if the row does not exist.
 
         Args:
             row: The number of the row.
@@ -350,7 +361,7 @@ class Judgements:
             annotator: The name of the annotator.
 
         Returns:
-            The row, which is shown next, or None if there is nothing to undo.
+            The number of the row, which `next_row` then returns again, or None if there is nothing to undo.
         """
         name = check_annotator(annotator)
         with self._writing() as connection:
@@ -361,7 +372,7 @@ class Judgements:
             last = connection.execute(query, (name,)).fetchone()
             if last is None:
                 return None
-            # Only one row per annotator is shown at a time.
+            # An annotator has at most one row in the state "shown", so withdraw the current one.
             connection.execute("DELETE FROM judgement WHERE annotator = ? AND state = 'shown'", (name,))
             connection.execute(_PUT, (last[0], name, "shown", "{}", last[1], self.now()))
             return int(last[0])
@@ -374,7 +385,7 @@ class Judgements:
             annotator: The name of the annotator.
 
         Returns:
-            The comment, or an empty string.
+            The comment, or an empty string if there is none.
         """
         query = "SELECT comment FROM judgement WHERE item = ? AND annotator = ?"
         return next((str(found[0]) for found in self._asked(query, row, annotator)), "")
@@ -386,7 +397,7 @@ class Judgements:
             annotator: The name of the annotator.
 
         Returns:
-            The numbers of judged, skipped and open rows, and the correct answers to gold items.
+            The numbers of judged, skipped and open rows, and how many answers to gold items are correct.
         """
         states, taken = self._states(annotator), self._taken(annotator)
         count = Counter(states.values())
@@ -400,7 +411,7 @@ class Judgements:
         return Standing(count["judged"], count["skipped"], left, right, gold)
 
     def annotators(self) -> list[str]:
-        """Return the names of all annotators in the file, without the adjudicator."""
+        """Return the names of all annotators in the file, except for the adjudicator."""
         query = "SELECT DISTINCT annotator FROM judgement WHERE annotator != ? ORDER BY annotator"
         return [str(found[0]) for found in self._asked(query, ADJUDICATOR)]
 
@@ -408,7 +419,7 @@ class Judgements:
         """Return the stored judgements.
 
         Args:
-            annotator: Return only the judgements of this annotator.
+            annotator: The annotator whose judgements are returned, or None for all annotators.
 
         Returns:
             The judgements, sorted by row and annotator.
@@ -420,7 +431,7 @@ class Judgements:
         return [self._judgement(*found) for found in self._asked(query, annotator)]
 
     def _judgement(self, row: Any, name: Any, answers: Any, comment: Any, at: Any) -> Judgement:
-        """Convert a database row to a judgement; check it, since another program may have written it."""
+        """Convert a database row to a judgement; check its values, which another program may have changed."""
         try:
             read = msgspec.json.decode(answers, type=dict[str, str])
             values = {"row": row, "annotator": name, "answers": read, "comment": comment, "at": _time(at)}
@@ -433,15 +444,15 @@ class Judgements:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a connection with explicit transactions that are on disk when they end."""
+    """Open a connection to a file, with explicit transactions that are on disk when they are committed."""
     try:
         create_private(path)
-        # With isolation_level=None, sqlite3 begins no transactions by itself.
+        # With isolation_level=None, sqlite3 does not begin transactions automatically.
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: can't be opened: {error}") from error
-    # With a write-ahead log, readers and the writer do not block each other. FULL keeps committed answers
-    # after a power cut.
+    # With a write-ahead log, readers and writers do not block each other. With FULL, each commit waits until
+    # the data are on disk, so that they survive a power failure.
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     return connection

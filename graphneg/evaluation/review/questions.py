@@ -1,11 +1,12 @@
 """Load the questions of a review from a JSON file.
 
-A file has a ``name``, a ``title``, ``guidelines`` (paragraphs of text) and ``questions``. Each question has a
-``name``, a ``text`` and ``answers``. Each answer has a ``value``, a ``text`` and a ``key`` on the keyboard.
-The optional ``shares`` define the columns of result tables: each counts the items with certain answers.
+The file has a ``name``, a ``title``, ``guidelines`` (paragraphs of text) and ``questions``. Each question has
+a ``name``, a ``text`` and ``answers``. Each answer has a ``value``, a ``text`` and a ``key`` on the keyboard.
+The optional ``shares`` define the columns of the result tables. A column shows the share of items that got
+certain answers.
 
 Example:
-    Part of the questions ``usable``, which come with the package:
+    An excerpt from the set of questions ``usable``, which comes with the package:
 
         {"name": "verdict", "text": "As the next turn of this dialogue it is",
          "answers": [{"value": "wrong", "text": "Wrong", "key": "w"}, ...]}
@@ -26,9 +27,9 @@ from graphneg.errors import InputError
 from graphneg.ingest.content import read_text
 
 COMMANDS = {"u": "undo", "s": "skip", "c": "comment", "g": "guidelines"}
-"""Keys with another function in the browser, which no answer may have."""
+"""The keys that give commands in the browser, and the commands. No answer may have one of these keys."""
 TAKEN = ("row", "context", "response", "comment", "annotator", "dialogue")
-"""Columns of a sheet, whose names no question may have."""
+"""Names of other columns in a sheet and of fields in Label Studio tasks. No question may have these names."""
 _READY = resources.files("graphneg.evaluation.review").joinpath("questions")
 
 
@@ -36,10 +37,10 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One of the answers to a question.
 
     Attributes:
-        value: The value that is stored.
-        text: The text that is shown.
-        key: The key to press in the browser.
-        words: Further words that stand for the answer in a sheet.
+        value: The value that is stored for the answer.
+        text: The text that annotators see.
+        key: The key that selects the answer in the browser.
+        words: Other words that annotators may write for the answer in a sheet, such as "1" for "yes".
     """
 
     value: str
@@ -49,7 +50,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def written(self) -> tuple[str, ...]:
-        """All forms of the answer that a sheet may have, in lower case."""
+        """All words, in lower case, that annotators may write for the answer in a sheet."""
         return tuple(word.lower() for word in (self.value, self.value[:1], self.key, *self.words) if word)
 
 
@@ -58,11 +59,12 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         name: The name of the question.
-        text: The text that is shown.
+        text: The text that annotators see.
         answers: The possible answers.
-        scale: ``ordinal`` if the answers are ordered, so that some differ more than others; otherwise
-            ``nominal``.
-        positive: The answer for which two of three votes are enough, in the rule of Sato et al. (2024).
+        scale: ``ordinal`` if the answers are ordered, such as 1, 2 and 3, else ``nominal``. For ordered
+            answers, the measure of agreement treats 1 and 3 as a larger disagreement than 1 and 2.
+        positive: The answer that becomes the label with two of three votes, by the rule of Sato et al.
+            (2024). Empty if there is none.
     """
 
     name: str
@@ -80,16 +82,16 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the answer that a word in a sheet stands for.
 
         Args:
-            written: The word.
+            written: The word that the annotator wrote.
 
         Returns:
             The value of the answer, or None if the word is unknown or ambiguous.
         """
         word = written.strip().lower()
-        # An exact value wins over an abbreviation of another answer.
+        # If the word is the whole value of an answer, it is not an abbreviation of another one.
         exact = [answer.value for answer in self.answers if word == answer.value.lower()]
         meant = exact or [answer.value for answer in self.answers if word in answer.written]
-        # "w" is ambiguous if one answer is "wrong" and another one is "weak".
+        # An abbreviation may be ambiguous: "w" could mean "wrong" or "weak".
         return meant[0] if len(meant) == 1 else None
 
 
@@ -98,10 +100,11 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         name: The name of the set of questions.
-        title: The title that is shown.
+        title: The title that annotators see.
         questions: The questions.
         guidelines: Instructions for annotators.
-        shares: For each column of the result tables, the answers that an item must have.
+        shares: The columns of the result tables, keyed by name. An item counts in a column if it has the
+            listed answers, which are keyed by the name of the question.
     """
 
     name: str
@@ -112,7 +115,7 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def counted(self) -> Mapping[str, Mapping[str, str]]:
-        """The shares in the result tables; one for each answer if the file defines none."""
+        """The columns of the result tables: ``shares``, or one column for each answer if there are none."""
         if self.shares:
             return self.shares
         several = len(self.questions) > 1
@@ -126,12 +129,12 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Check the answers for an item.
 
         Args:
-            answers: The answers by question.
-            where: The place of the answers, for error messages.
+            answers: The values of the answers, keyed by the name of the question.
+            where: Where the answers come from, such as ``FILE:LINE``, for error messages.
             whole: Require an answer to every question.
 
         Returns:
-            The answers in the order of the questions.
+            The same answers, in the order of the questions.
 
         Raises:
             InputError: A question or an answer is unknown, or an answer is missing.
@@ -158,7 +161,7 @@ def load_questions(named: str) -> Questions:
     """Load questions by name or from a JSON file.
 
     Args:
-        named: The name of a set of questions that comes with the package, or the path of a file.
+        named: The name of a set of questions that comes with the package, or the path of a JSON file.
 
     Returns:
         The questions.
@@ -182,7 +185,7 @@ def load_questions(named: str) -> Questions:
 
 
 def _fault(found: Questions) -> str:
-    """Return what is wrong with questions that have the right types, or an empty string."""
+    """Return what is wrong with a set of questions whose fields have valid types, or an empty string."""
     names = Counter(question.name for question in found.questions)
     if not names:
         return "there is no question in it"
@@ -206,7 +209,7 @@ def _fault_of(question: Question) -> str:
     keys = Counter(answer.key for answer in question.answers if answer.key)
     if len(question.answers) < 2:
         return "it needs two answers or more"
-    # In the browser, answers can be chosen with the digits 1 to 9.
+    # In the browser, answers are also chosen with the digits 1 to 9, so there may be at most nine.
     if len(question.answers) > 9:
         return "it has more than nine answers"
     if "" in values or max(values.values()) > 1:

@@ -1,12 +1,13 @@
-"""Compute the results of a review: shares, agreement, disagreements and labels.
+"""Compute the results of a review: labels, shares of answers, agreement and disagreements.
 
-An item that several annotators judged counts once, with the label that a rule (`RULES`) or the adjudicator
-gives it. If the rule gives no label, the item stays open and counts in no share. Shares have Wilson
-intervals. Agreement is measured by Fleiss' kappa and Krippendorff's alpha.
+The answers of several annotators for an item are combined into one label per question, by a rule (`RULES`) or
+by the adjudicator, a person who decides when annotators disagree. If the rule gives no label, the item stays
+open, and does not count in the shares of answers. Shares have Wilson intervals. Agreement is measured by
+Fleiss' kappa and Krippendorff's alpha.
 
 Example:
-    Three annotators answer "wrong", "wrong" and "right" for an item. By the rule ``majority`` its label is
-    "wrong"; by the rule ``all-of-three`` it is open.
+    Three annotators answer "wrong", "wrong" and "right" for an item. By the rule ``majority``, its label is
+    "wrong". By the rule ``all-of-three``, it has no label and stays open.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from graphneg.ingest.labelled import AGREED, ANNOTATORS
 from graphneg.statistics import Estimate, fleiss_kappa, krippendorff_alpha
 
 MAJORITY = "majority"
-"""The default rule."""
+"""The name of the default rule."""
 
 
 def _majority(votes: Counter[str], question: Question) -> str | None:
@@ -40,8 +41,9 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
-    """Return the positive answer at two of three votes, or another answer if all agree on it."""
-    # Sato et al. (2024), section 3, define the rule for a question with a positive answer only.
+    """Return the positive answer if two of three annotators gave it, or another answer if all gave that."""
+    # Sato et al. (2024), section 3, define this rule for a question with a positive answer. For other
+    # questions, use the majority.
     if not question.positive:
         return _majority(votes, question)
     if votes[question.positive] * ANNOTATORS >= AGREED * votes.total():
@@ -54,17 +56,18 @@ RULES: Mapping[str, Callable[[Counter[str], Question], str | None]] = {
     "two-of-three": _two_of_three,
     "all-of-three": _unanimous,
 }
-"""The rules that turn the answers of annotators into a label."""
+"""The rules that combine the answers of several annotators into a label, or into None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The results for one source or one transform.
+    """The results for one source or one transform, which is a line of a result table.
 
     Attributes:
         name: The name of the source or transform.
-        read: Number of items with a label.
-        shares: The shares of these items, each with its 95% interval.
+        read: Number of its items that have labels.
+        shares: The share of these items in each column of the table (`Questions.counted`), with its 95%
+            interval.
     """
 
     name: str
@@ -78,9 +81,10 @@ class Agreement:
 
     Attributes:
         question: The name of the question.
-        items: Number of items that two or more annotators judged. `alpha` is computed on them.
-        same: Number of items that exactly `annotators` people judged. `kappa` is computed on them.
-        annotators: The most frequent number of annotators per item.
+        items: Number of items that two or more annotators judged. `alpha` is computed from these items.
+        same: Number of items that were judged by exactly as many people as `annotators` says. `kappa` is
+            computed from these items.
+        annotators: The most frequent number of annotators per item, among items with two or more.
         kappa: Fleiss' kappa.
         alpha: Krippendorff's alpha.
     """
@@ -109,7 +113,7 @@ class Results:
 
     @cached_property
     def by_row(self) -> Mapping[int, list[Judgement]]:
-        """The annotators' judgements by row, without those of the adjudicator."""
+        """The judgements of annotators, keyed by row. Those of the adjudicator are not included."""
         found: defaultdict[int, list[Judgement]] = defaultdict(list)
         for judgement in self.judgements:
             if judgement.annotator != ADJUDICATOR:
@@ -118,25 +122,25 @@ class Results:
 
     @cached_property
     def decided(self) -> Mapping[int, Judgement]:
-        """The judgements of the adjudicator by row."""
+        """The judgements of the adjudicator, keyed by row."""
         return {one.row: one for one in self.judgements if one.annotator == ADJUDICATOR}
 
     @cached_property
     def labels(self) -> Mapping[int, Mapping[str, str]]:
-        """The final answers by row.
+        """The labels of each item, keyed by row and by the name of the question.
 
         A row is missing if one of its questions has no label.
         """
         found: dict[int, Mapping[str, str]] = {}
         for row in sorted({*self.by_row, *self.decided}):
-            # The adjudicator overrules the rule.
+            # If the adjudicator judged the item, their answers are the labels. Otherwise, apply the rule.
             answers = self.decided[row].answers if row in self.decided else self._agreed(row)
             if answers is not None:
                 found[row] = answers
         return found
 
     def _agreed(self, row: int) -> Mapping[str, str] | None:
-        """Return the answers that the rule gives for a row, or None if a question stays open."""
+        """Apply the rule to a row; return the label of each question, or None if a question has no label."""
         answers: dict[str, str] = {}
         for question in self.set.questions.questions:
             votes = Counter(one.answers[question.name] for one in self.by_row[row])
@@ -148,7 +152,7 @@ class Results:
 
     @property
     def disagreements(self) -> list[int]:
-        """The rows with different answers, those without a decision of the adjudicator first."""
+        """The rows for which annotators gave different answers, undecided ones before adjudicated ones."""
         rows = [
             row for row, said in self.by_row.items() if any(one.answers != said[0].answers for one in said)
         ]
@@ -156,12 +160,12 @@ class Results:
 
     @property
     def sources(self) -> list[Line]:
-        """The results by source."""
+        """The results for each source, sorted by name."""
         return self._lines(lambda item: (item.source,))
 
     @property
     def transforms(self) -> list[Line]:
-        """The results by transform."""
+        """The results for each transform, sorted by name."""
         return self._lines(lambda item: item.transforms)
 
     @property
@@ -175,7 +179,7 @@ class Results:
         return len({*self.by_row, *self.decided}) - len(self.labels)
 
     def _lines(self, names: Callable[[Item], Iterable[str]]) -> list[Line]:
-        """Group the labelled items by name and count the shares of each group."""
+        """Group the labelled items by the names that ``names`` returns; compute the shares in each group."""
         grouped: defaultdict[str, list[Mapping[str, str]]] = defaultdict(list)
         for row, answers in self.labels.items():
             for name in names(self.set.item(row)):
@@ -190,7 +194,7 @@ class Results:
         """Compute the agreement of annotators on each question.
 
         Returns:
-            One row per question, or none if no item has two judgements.
+            The agreement on each question. Empty if no item was judged by two annotators.
         """
         several = [said for said in self.by_row.values() if len(said) > 1]
         if not several:
@@ -199,7 +203,7 @@ class Results:
         found: list[Agreement] = []
         for question in self.set.questions.questions:
             ratings = [[one.answers[question.name] for one in said] for said in several]
-            # Fleiss' kappa needs the same number of ratings for each item.
+            # Fleiss' kappa is defined only if all items have the same number of ratings.
             same = [item for item in ratings if len(item) == annotators]
             alpha = krippendorff_alpha(ratings, question.values if question.scale == "ordinal" else None)
             kappa = fleiss_kappa(same)
@@ -207,10 +211,10 @@ class Results:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results as plain values for JSON; an estimate is ``{value, low, high}``."""
+        """Return the results as a dict that can be written as JSON; an estimate is ``{value, low, high}``."""
 
         def plain(line: Line) -> dict[str, Any]:
-            """Return a line as a plain dict."""
+            """Convert a line of a table to a dict."""
             shares = {name: share._asdict() for name, share in line.shares.items()}
             return {"name": line.name, "read": line.read, **shares}
 
@@ -247,7 +251,7 @@ def results_of(set: ReviewSet, judgements: Sequence[Judgement], rule: str = MAJO
 
 
 def _share(wanted: Mapping[str, str], answers: Sequence[Mapping[str, str]]) -> Estimate:
-    """Return the share of items with the wanted answers and its Wilson interval."""
+    """Return the share of items that have all wanted answers, with its 95% Wilson interval."""
     try:
         from statsmodels.stats.proportion import proportion_confint
     except ImportError as error:
