@@ -206,8 +206,8 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
             ``unsupported-edit``).
 
     Example:
-        With ``agree-01``, "I like it." becomes "I agree that I like it." With ``refuse-01``, "Draw a sheep."
-        becomes "I refuse to draw a sheep."
+        With ``agree-01``, "You like it." becomes "I agree that you like it." With ``refuse-01``, "Draw a
+        sheep." becomes "I refuse to draw a sheep."
     """
     group, tokens = _first_clause(sentence, assertion(sentence, 0)), sentence.tokens
     start, _ = sentence.sentence_bounds(group.first)
