@@ -53,8 +53,8 @@ UNWIND [later[0]]
   // any time, so it also gets a turn after the next one.
   + CASE WHEN size(later) > 1 AND p.stands = 'alone'
       THEN [later[1 + draw % (size(later) - 1)]] ELSE [] END AS top
-// Up to three sites: the negated copy after the turn, the negated copy in place of the turn, and the copy with an antonym
-// after the turn. Each is a pair of the role of the copy and the antonym.
+// There are up to three sites: the negated copy after the turn, the negated copy in place of the turn, and the copy with
+// an antonym after the turn. A pair describes each: the role of the copy, empty if it replaces the turn, and the antonym.
 UNWIND [['snt', ''], ['', '']] + CASE opposite WHEN '' THEN [] ELSE [['snt', opposite]] END AS how
 WITH dialogue, p, top, how[0] AS role, how[1] AS concept,
      top.amr + how[0] + '<' + p.amr + '.' + toString(p.k) + '>' + how[1] AS site,

@@ -43,7 +43,7 @@ WITH dialogue, graphs, end,
        | {turn: g.turn, depth: g.depth}] AS full
 UNWIND graphs AS g
 WITH dialogue, g, g.top AS top, g.top.amr AS amr, g.turn < end AS goes_on, full,
-     // The number of turns that come before this one when the deepest turns are emptied first.
+     // The number of turns that are emptied before this one, because their graphs are deeper.
      size([f IN full WHERE f.depth > g.depth OR f.depth = g.depth AND f.turn < g.turn]) AS deeper,
      // The maximum number of turns to empty: one in a dialogue of up to eight turns, two in one of up to sixteen, ...
      1 + (size(graphs) - 1) / 8 AS most,

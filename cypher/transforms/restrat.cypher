@@ -49,7 +49,7 @@ UNWIND CASE act
                       site: site}]
     // "You turn it off." becomes "Turn it off!"
     WHEN 'order' THEN [{amr: amr, k: k, op: 'add', role: 'mode', value: 'imperative', site: site}]
-    // "You turned it off." becomes "I doubt that you turned it off." k: -1 is the new top.
+    // "You turned it off." becomes "I doubt that you turned it off." k: -1 stands for the new top, doubt-01.
     ELSE [{amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: act + '-01', site: site},
           {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: site}] END AS edit
 RETURN dialogue, collect(edit) AS edits

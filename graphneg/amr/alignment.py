@@ -118,7 +118,7 @@ class _Alignment:
             self.around[mention.target].append(mention.up)
 
     def settled(self) -> dict[int, Span]:
-        """Align all nodes and return the spans."""
+        """Align all nodes and return their spans, by node number."""
         for node in self.graph.nodes:
             # Align names first, so that no other node takes their words.
             if node.concept == "name":
@@ -137,7 +137,7 @@ class _Alignment:
                 del pending[k]
         while (taken := self._take_best(pending)) is not None:
             del pending[taken]
-            # The loop takes quadratic time. If the text is very long, leave it: each remaining node takes its
+            # The loop takes quadratic time. For a very long text, end it early: each remaining node gets its
             # best free candidate, in written order.
             if len(pending) * len(self.tokens) > 40_000:
                 for k, candidates in pending.items():
@@ -318,14 +318,14 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     place = 0
     while place < len(tokens):
         end, value = place, None
-        # Extend the number while it remains one: "two", "two hundred", "two hundred and five".
+        # Extend the span while its tokens form a number: "two", "two hundred", "two hundred and five".
         while end < len(tokens) and end - place < 12:
             longer = value_of(list(tokens[place : end + 1]))
             # A number does not begin with *and* or a hyphen.
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer
-        # "two and" ends before *and*.
+        # If no number follows *and*, the span ends before it: "two and".
         while end > place and tokens[end - 1].lower() in ("and", "-"):
             end -= 1
         if value is None or end <= place:

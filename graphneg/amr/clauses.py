@@ -21,7 +21,7 @@ LONG = 11
 """A clause with at least this many nodes below its head is too long to become a natural question."""
 PORTABLE = range(3, 20)
 """Sizes of sentences that may be copied to another dialogue: the number of nodes below the sentence's top."""
-# Roles of subordinate clauses.
+# Roles of subordinate clauses, which may come before the main clause: "When it rained, ..."
 _CLAUSAL = frozenset({"time", "condition", "concession"})
 # Roles of circumstances: when, where, how and why.
 _DETAILS = frozenset(
@@ -44,7 +44,7 @@ class Clauses:
 
     Attributes:
         heads: The numbers of the heads of all clauses, in written order.
-        main: The numbers of the heads of main clauses, which are below nothing but coordinations.
+        main: The numbers of the heads of main clauses. Nothing is above these but ``and`` and the like.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -238,7 +238,7 @@ class Clauses:
         return "here" if any(reading.is_a(at, "anaphor", "pointer") for at in reading.whole(top)) else "alone"
 
     def is_event(self, k: int) -> bool:
-        """Return whether a clause tells about an event that happens at some time.
+        """Return whether a clause is about an event, which happens at some time.
 
         Args:
             k: The number of the head.
@@ -300,7 +300,7 @@ class Clauses:
         # A constant, such as a number, is not a circumstance.
         if role not in _DETAILS or reading.nodes[k].concept is None or up is None:
             return False
-        # At most two roles below the top.
+        # Only nodes that are at most two roles below the top are details of the main predicate.
         if up != 0 and reading.nodes[up].up != 0:
             return False
         done = reading.is_frame[up] and not reading.is_a(up, "reified")

@@ -44,7 +44,7 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         concept: The concept.
 
     Returns:
-        Pairs of a lemma in American spelling and its weight.
+        Pairs of a lemma in American spelling and its weight. A higher weight is better.
 
     Example:
         >>> concept_keys("take-away-05")

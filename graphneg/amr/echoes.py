@@ -97,7 +97,7 @@ def _arguments(reading: Reading, k: int) -> Arguments:
     """
     found: dict[str, set[str]] = {}
     for role, below in reading.roles_out[k]:
-        # "He is tall" and "the tall man" both say *tall* about their ARG1.
+        # In "He is tall" and "the tall man", what *tall* describes counts as its ARG1.
         role = "ARG1" if role == "domain" else role
         if role in _NUMBERED and reading.nodes[below].concept is not None:
             found.setdefault(role, set()).add(_word(reading, below))
@@ -123,7 +123,7 @@ def _word(reading: Reading, k: int) -> str:
 
 
 def _plain(reading: Reading, k: int) -> str:
-    """Return the lexeme of a node, or ``*`` for a pronoun that refers to something else."""
+    """Return the lexeme of a node, or ``*`` for a pronoun whose antecedent is unknown."""
     return _ANYTHING if reading.is_a(k, "anaphor") else lexeme(reading.labels[k])
 
 

@@ -33,7 +33,7 @@ NAMES = (
     "fixed", "number", "expletive", "handled", "named", "topic", "deixis", "said_in",
     "parts", "questions", "only_asks", "orders", "wonders", "permits", "sort", "takes",
 )  # fmt: skip
-"""All properties of ``AmrNode`` that this module computes."""
+"""The names of all properties of ``AmrNode`` that this module computes."""
 
 
 def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> list[Facts]:
@@ -88,7 +88,7 @@ class _Facts:
 
     def _node(self, k: int) -> Facts:
         """Return the properties of one node."""
-        # A constant has no word class. Its only properties concern numbers, in dates and to swap.
+        # A constant has no word class. It has properties only if it is a number, in a date or to be swapped.
         if self.reading.nodes[k].concept is None:
             return _held({"number": self._times.number(k)} | self._swap(k))
         return _held(
@@ -109,7 +109,8 @@ class _Facts:
     def _head(self, k: int) -> Facts:
         """Return the properties of the head of a clause."""
         dated = self._times.is_dated(k)
-        # The property ``event`` marks clauses to which a time can be added. One that has a time is none.
+        # The property ``event`` marks clauses to which a time can be added. A clause with a time does not get
+        # it.
         event = self._clauses.is_event(k) and not dated
         known = self._clauses.facts(k) | {"tense": self._times.tense, "dated": dated, "event": event}
         return _held(known)

@@ -32,7 +32,7 @@ _INSIDE = frozenset(
 _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "instrument", "topic"}
 # Roles of nouns that only describe something else, so that they are not a topic of the dialogue.
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
-# Kinds of nouns that are not things.
+# Kinds of nouns that are never replaced by a noun of another dialogue, except as something that one likes.
 _NO_THINGS = frozenset({"act", "state", "time"})
 # Roles of words that modify another word, or that are the predicate of their sentence (the empty role).
 _MODIFYING = frozenset(
@@ -40,7 +40,7 @@ _MODIFYING = frozenset(
 )
 # Pronouns that refer to persons.
 _SPEAKING = frozenset({"i", "you", "he", "she", "we"})
-# Kinds of nouns that can act.
+# Kinds of nouns whose referents can act. Nouns of unknown kind count as such.
 _ACTORS = frozenset({"person", "group", OTHER})
 # Names that consist of punctuation marks only; they are not swapped.
 _SILENT = re.compile(r'"[!?.,;:-]*"')
@@ -367,7 +367,7 @@ class Nouns:
             k: The node number.
 
         Returns:
-            True for such a pronoun.
+            True for such an *it*; False for any other *it* and for other words.
         """
         if self._of.labels[k] != "it":
             return False
@@ -455,7 +455,7 @@ class Nouns:
         return None
 
     def _wiki(self, k: int) -> bool:
-        """Return whether a node is linked to Wikipedia."""
+        """Return whether a node has a ``:wiki`` link."""
         return any(c.role == "wiki" and c.label != "-" for c in self._of.children[k])
 
     def _name(self, k: int, of: str) -> tuple[str, str] | None:

@@ -431,7 +431,7 @@ class _Tree:
             copy.role = _next_role(node, edit.role)
             node.attach(copy)
         else:
-            # Without a role the copy takes the place of the node.
+            # If the edit has no role, the copy takes the place of the node.
             self._replace(node, copy)
         self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 

@@ -390,7 +390,7 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
         graph: The graph.
 
     Returns:
-        ``(variable, [(role, target), ...])``.
+        A tuple ``(variable, [(role, target), ...])``, in which a target is a string or such a tuple.
 
     Raises:
         ValueError: The graph has no top.

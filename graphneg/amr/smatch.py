@@ -45,11 +45,11 @@ MEASURES = (SMATCH, UNLABELLED, NO_SENSES, CONCEPTS, NAMES, NEGATION, REENTRANCY
 """The names of all measures: Smatch and its sub-scores."""
 
 Triple = tuple[str, str, str]
-"""``(instance, node, concept)``, ``(role, node, constant)`` or ``(role, node, node)``."""
+"""A triple: ``(instance, node, concept)``, ``(role, node, constant)`` or ``(role, node, node)``."""
 
 _SENSE = re.compile(r"-\d+$")
 _TOP = "TOP"
-# Number of bootstrap resamples in memory at a time.
+# Number of bootstrap resamples that are drawn at a time, which limits the memory needed.
 _CHUNK = 100
 
 
@@ -155,10 +155,11 @@ def smatch_triples(graph: AmrGraph) -> Triples:
 def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     """Return the triples of a graph.
 
-    ``inverses`` maps roles that are inverse without ``-of`` to the roles that they invert.
+    ``inverses`` contains roles such as ``mod``, which are inverse although they do not end in ``-of``. It
+    maps them to the roles that they invert (``domain``).
 
     Returns:
-        The triples.
+        The triples, with inverse roles exchanged.
     """
     names = [node.var or "" for node in graph.nodes]
     instances = [
@@ -253,7 +254,7 @@ def _readings(line: str) -> tuple[Triples, Triples]:
 
 
 def unlabelled(graph: Triples) -> Triples:
-    """Replace all role names of a graph by the same name; only the triple that marks the top is kept.
+    """Replace all role names of a graph by one name, except for the role that marks the top.
 
     Args:
         graph: The triples of a graph.

@@ -93,7 +93,8 @@ class Times:
             k: The node number.
 
         Returns:
-            True for *before* in "two days before the party" and *now* in "from now until Monday".
+            True for such a time, for example *before* in "two days before the party" and *now* in "from now
+            until Monday".
         """
         label = self._of.labels[k]
         # "before" has a quantity in "two days before the party": only "after" could replace it.

@@ -21,7 +21,7 @@ PLUGINS = Plugins("decoder", "graphneg.decoders", DecoderError)
 
 @runtime_checkable
 class Decoder(Protocol):
-    """Interface of all decoders."""
+    """Interface of a decoder, which turns edited graphs into text."""
 
     @property
     def name(self) -> str:

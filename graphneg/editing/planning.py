@@ -4,8 +4,8 @@ The negatives to make of a dialogue are numbered; each number is called a slot. 
 their slots, and the output is an `EditPlan` for each slot. The query of a transform is run only when a slot
 has chosen the transform.
 
-Every random choice is a hash of the seed, the recipe, the slot and the dialogue. Therefore a plan does not
-depend on the batch, the order of dialogues or the server.
+Every random choice is made by a hash of the seed, the recipe, the slot and the dialogue. Therefore a plan
+does not depend on the batch, the order of dialogues or the server.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def _try(
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
     drawn = list(islice(makeable, wanted * settings.candidates))
     for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
-        # A graph is edited at most once in a negative.
+        # Skip a site if its graph is edited already: in a negative, each graph is edited at one site.
         if found < wanted and slot.graphs.isdisjoint(edit.amr for edit in edits):
             slot.take(proposal, edits)
             found += 1
@@ -292,7 +292,7 @@ def _edits(
     if settings.recipe.passes_over(proposal.for_target, settings.target):
         return ()
     if proposal.pool is None:
-        # With the target "response", only the response may change.
+        # Skip sites in turns that the target does not allow to edit.
         if not proposal.graphs <= slot.editable:
             return ()
         # A negative ends with its response, so nothing is copied from the turns after it.
@@ -320,7 +320,7 @@ def _alike(own: str | None, other: str | None) -> bool:
 
 
 def _planned(settings: EditSettings, slot: _Slot) -> EditPlan:
-    """Return the plan of a slot."""
+    """Return the edits of a slot as an `EditPlan`, with the id of the negative."""
     id = f"{slot.dialogue.id}#{slot.turn}~{settings.recipe.name}.{settings.seed}.{slot.number}"
     id += f".{settings.version}" if settings.version else ""
     return EditPlan(id, slot.dialogue, slot.number, slot.turn, tuple(slot.edits))

@@ -303,7 +303,7 @@ class Donors:
         donors: list[_Donor] = []
         for row in rows:
             text = said[row["amr"]].text
-            # "See you!" and "See you." are the same sentence.
+            # End marks do not count, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
             # Only nouns in sentences that fit any dialogue count. The columns of a node are: 0 its number,

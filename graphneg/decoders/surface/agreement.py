@@ -33,7 +33,7 @@ _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
 # Tags of words that may occur between a subject and *be*: "it *might not* be".
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
-# Maximum number of tokens between an expletive *it* and the clause that it anticipates.
+# Number of tokens after an *it* that are searched for a clause to which it refers: "It is hard *to say*".
 _EXPLETIVE_REACH = 7
 
 PEOPLE = word_class("people")
@@ -134,7 +134,8 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
         person: The person of the subject as a subject pronoun in lower case.
     """
     verb, low = group.verb, group.verb.low
-    # Modals do not inflect: "I can" -> "He can". Past forms do not either, except *was* and *were*.
+    # Modals do not agree with their subject ("I can", "He can"). Neither do past forms except *was* and
+    # *were*, which the last branch below leaves out.
     if verb.tag == "MD" or low in ("'d", "'ll", "ai"):
         return
     if low == "'s":

@@ -132,7 +132,7 @@ class VerbGroup:
         return self.kind in ("finite", "imperative")
 
     def straighten(self) -> None:
-        """Put the subject of a quotative inversion before its verb: "said the king" -> "the king said"."""
+        """Put the subject before its verb of speech: "said the king" -> "the king said"."""
         if self.quotative and self.subject is not None:
             verb, end = self.first, self.subject[1]
             self.tokens.insert(end - 1, self.tokens.pop(verb))
@@ -190,7 +190,7 @@ def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup 
 
 
 def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
-    """Return the group of "don't go" if a verb with one of the tags follows *do not*."""
+    """Return the group of a negative order such as "don't go" if it begins at the index, else None."""
     if tokens[index].low != "do" or tokens.at(index + 1).tag != "NEG":
         return None
     verb = tokens.over(index + 2, _SKIP)
@@ -471,7 +471,11 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
 
 
 def _with_phrase_before(tokens: Tokens, index: int) -> int:
-    """Extend a noun phrase to the left over "the door of", "the man in" and "Tom and"."""
+    """Extend a noun phrase to the left by parts such as "the door of", "the man in" and "Tom and".
+
+    Returns:
+        The index of the first token of the extended phrase.
+    """
     link, before = tokens.at(index - 1), tokens.at(index - 2).tag
     if link.tag == "IN" and before in NOUNS | {"PN", "CD"}:
         start = noun_phrase_start(tokens, index - 1)

@@ -32,7 +32,7 @@ from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
-"""Maximum number of tokens of an utterance."""
+"""Maximum number of tokens of an utterance that is edited."""
 LONGEST_COPY = 18
 """Maximum number of words in a copied sentence. In a longer one, readers would miss the change."""
 # If the share of Latin letters is smaller than this, the utterance does not count as English.

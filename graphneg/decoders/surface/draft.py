@@ -115,11 +115,11 @@ class Token:
 
 
 EDGE = Token("", "EN")
-"""Placeholder before the first and after the last token."""
+"""Placeholder that is returned for positions before the first and after the last token."""
 
 
 class Tokens(list[Token]):
-    """The tokens of a text, in order."""
+    """The tokens of a text, as a list with methods to search it."""
 
     def at(self, index: int) -> Token:
         """Return the token at an index.

@@ -17,7 +17,7 @@ from graphneg.english.words import inflections, readings, word_class, word_map
 
 BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
-"""Full forms of the verbs whose spelling changes before *n't*: *ca* is *can*, *wo* is *will*."""
+"""Full forms of verb stems that occur only before *n't*: *ca* (of "can't") is *can*, *wo* is *will*."""
 # Contracted stem of each verb. *ai* is left out: "ain't" is the negative of several verbs, so it is never
 # written.
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
@@ -25,7 +25,7 @@ _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
-"""Case of a pronoun: *I*, *me*, *my* (``POSSESSIVE``), *mine* (``OWN``), *myself*."""
+"""Case of a pronoun. In the order of the members: *I*, *me*, *my*, *mine* (``OWN``), *myself*."""
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
 # Pattern of words that begin with a vowel sound, whatever their first letter: "an uninteresting book", "an
 # hour", "an 8-day week", "an 11th hour", but "a university", "a European", "a ewe", "a ubiquitous sign".
@@ -68,7 +68,7 @@ def before_nt(verb: str) -> str | None:
         verb: A finite auxiliary or modal.
 
     Returns:
-        The spelling, or None if the verb takes no *n't*.
+        The spelling, or None if the verb is not contracted with *n't*.
 
     Example:
         >>> before_nt("will"), before_nt("do"), before_nt("am")

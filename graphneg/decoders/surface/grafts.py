@@ -66,7 +66,7 @@ class Donor:
 
     @property
     def head(self) -> Token:
-        """The head of the phrase in its own sentence."""
+        """The head of the phrase, as a token of the sentence from which it is copied."""
         return self.sentence.tokens[self.span.head]
 
     def copied(self, start: int, end: int) -> list[Token]:
@@ -393,7 +393,7 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
 
 
 def _content_start(group: VerbGroup) -> int:
-    """Return the index of the main verb, or of the *be* of a passive or progressive."""
+    """Return the index of the main verb; in a passive or progressive, that of the *be* before it."""
     passive = len(group.chain) > 1 and group.tokens[group.chain[-2]].is_be
     return group.chain[-2] if passive else group.main
 

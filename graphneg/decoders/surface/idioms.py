@@ -62,7 +62,7 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
         RealisationError: The word is part of an idiom (``unsupported-edit``).
 
     Example:
-        In "You're not kidding." the index of *not* is refused: the sentence means "I agree".
+        In "You're not kidding.", the index of *not* is refused, because the sentence means "I agree".
     """
     tokens = sentence.tokens
     start, end = sentence.sentence_bounds(index)
@@ -84,5 +84,5 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 
 def _forms(token: Token) -> frozenset[str]:
-    """Return the words of the table that a token may represent."""
+    """Return the words by which a token may be listed in the table: as written, in full, or ambiguous."""
     return frozenset({token.low, token.full, *_AMBIGUOUS.get(token.low, ())})

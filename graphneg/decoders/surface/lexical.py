@@ -281,7 +281,7 @@ def _verb(wanted: str, tag: str) -> str:
 
 
 def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
-    """Return the new word as an adjective or participle, in the degree of the old word."""
+    """Return the new word as an adjective or participle with the degree (comparative) of the old word."""
     head, frame = wanted.split(" ")[-1], is_frame(concept)
     known, shown = readings(head), "JJ" if token.low == old else degree(token.text)
     index = sentence.tokens.where(token)
@@ -306,7 +306,7 @@ def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
 
 
 def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
-    """Return the new word as a noun, in the number of the old word."""
+    """Return the new word as a noun with the number (singular or plural) of the old word."""
     frame = is_frame(concept)
     known, name = readings(wanted.split(" ")[-1]), wanted[:1].isupper()
     nominal = known.keys() & ({"NOUN", "PROPN", "VERB"} if frame else {"NOUN"})
@@ -428,7 +428,7 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
 
 
 def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
-    """Refuse a word that does not fit at an index (rules ``fit``)."""
+    """Refuse a new word that does not fit to the words around an index (rules ``fit``)."""
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.at(index + 1), tokens.at(index + 2)
     start, _ = sentence.sentence_bounds(index)

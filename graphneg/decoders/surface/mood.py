@@ -254,7 +254,7 @@ def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
     # The tagger may have taken a subject after its verb for an object. Correct its tag.
     if subject[0].low == "you" or subject[0].tag == "PRO":
         subject[0].tag = "PRS"
-    # Without a negation, *do* is no longer needed, and its tense moves to the main verb.
+    # If there is no negation, *do* is no longer needed. Its tense moves to the main verb.
     if verb.full in DO and main is not verb and not group.negations:
         tag = verb.tense
         sentence.inflect(main, tag)

@@ -42,7 +42,7 @@ _UNIVERSAL = word_class("universal")
 _DENIED = word_map("denied")
 # Adverbs of doubt such as *maybe*.
 _DOUBTS = word_class("doubts")
-# Tags that may occur between *how* and the subject: "*How very beautiful* you are!"
+# Tags of words that may occur between *how* and the subject: "How *very beautiful* you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 # Tags of words in a noun phrase after its determiner.
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
@@ -306,7 +306,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
         # Refuse "I won't say a word": "I won't say no word" would contain two negations.
         if clause is not None and clause.negations:
             raise RealisationError("already-negative", f"the clause of {sentence.node(k).label} is negative")
-        # "What a queer idea!" and "such a mess" do not take *no*.
+        # In "What a queer idea!" and "such a mess", *no* cannot replace the article.
         if before.low not in ("what", "such", "not"):
             if before.is_be:
                 sentence.insert(start, Token("not", "NEG"))

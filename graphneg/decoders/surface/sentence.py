@@ -629,7 +629,11 @@ def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
 
 
 def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
-    """Return whether a phrase may include the tokens between two indices."""
+    """Return whether a phrase may be extended over the tokens between two indices.
+
+    It may not if there are many of them, if an end mark or a quotation mark is among them, or if one of them
+    is a content word of another node (``foreign``).
+    """
     between = tokens[start:end]
     if len(between) > _GAP_REACH or any(token.tag == "EN" or token.is_quote for token in between):
         return False
