@@ -1,4 +1,4 @@
-// corefer: Makes a pronoun, all its reentrancies with it, another pronoun or an entity of another turn.
+// corefer: Replaces a pronoun, with all its reentrancies, by another pronoun or by an entity of another turn.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), coreference inconsistency
 //

@@ -1,4 +1,4 @@
-// oppose: Replaces a concept by its antonym; a verb becomes a frame that exists and has the roles in use.
+// oppose: Replaces a concept by its antonym; a verb by a PropBank frame that has all numbered roles in use.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 // needs: opposites, frames

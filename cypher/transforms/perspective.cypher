@@ -1,4 +1,4 @@
-// perspective: Replaces the reply's perspective keyword by one that another keyword of the post leads to.
+// perspective: Replaces the perspective keyword of a reply by one to which another keyword of the post leads.
 // category: C-cont
 // source: CAPT (Ou et al. 2022, Algorithm 1), substitutes of the reply perspective; Gupta et al. (2021), Key-sem
 // target: dialogue
