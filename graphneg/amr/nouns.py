@@ -95,7 +95,7 @@ class Nouns:
         return "thing" if "goods" in self._of.lexicon.of(kind) else kind
 
     def slot(self, k: int) -> str | None:
-        """Return what may replace an argument. Arguments with equal results can be swapped.
+        """Return what may replace an argument. Arguments in the same role with equal results can be swapped.
 
         Args:
             k: The node number.
