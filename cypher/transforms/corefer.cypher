@@ -1,4 +1,4 @@
-// corefer: Makes a pronoun, all its reentrancies with it, another pronoun or an entity of another turn.
+// corefer: Replaces a pronoun, with all its reentrancies, by another pronoun or by an entity of another turn.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), coreference inconsistency
 //
@@ -6,76 +6,79 @@
 // After:  A: I'm sorry that my dog barked all night.  B: I could not sleep at all.  A: She was afraid of the thunder.
 // Graph:  (f / fear-01 :ARG0 (h / he) :ARG1 (t / thunder)) => (f / fear-01 :ARG0 (s / she) :ARG1 (t / thunder))
 //
-// Entities are small :ARG0 and :ARG1 subtrees of other turns. People can replace "he", "she", "we" and "they", things
-// can replace "it", and both can replace "them".
+// Entities are small :ARG0 and :ARG1 subtrees of other turns. An entity that is a person can replace "he", "she", "we"
+// and "they", a thing can replace "it", and both can replace "them".
 //
 // Departures from DEAM:
-// - The entity that was mentioned last before the pronoun is its likely antecedent: it is never chosen. "It" is
-//   replaced only by an entity of the antecedent's kind.
-// - "He" becomes "she" (and the reverse) in the whole turn, and only where the change shows: the dialogue mentions
-//   somebody of the other gender or tells who "he" is, or there is no entity to use instead.
-// - Most sites are for whole dialogues. In a response only "he" and "she" clash with the context, and only where an
-//   earlier turn tells who is meant.
+// - The entity mentioned last before the pronoun is its likely antecedent, so the pronoun is never replaced by this
+//   entity. "It" is replaced only by an entity of the same kind as the antecedent.
+// - "He" becomes "she" (and the reverse) in the whole turn. This is done only if readers can notice it: the dialogue
+//   mentions somebody of the other gender, or an earlier turn tells who "he" is. It is also done if there is no entity
+//   to use instead.
+// - Most sites are for whole dialogues. In a response, only a changed "he" or "she" clashes with the context, and only if
+//   an earlier turn tells who is meant.
 UNWIND $dialogues AS d UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // Pronouns that can be changed.
+  // Match the pronouns that can be changed.
   n.concept IN ['he', 'she', 'it', 'they', 'we']
-  // Entities: nouns that are an agent or a patient, of at most four nodes ("my big brother").
+  // Match the entities: agents and patients of at most four nodes ("my big brother").
   OR n.noun IS NOT NULL AND n.role IN ['ARG0', 'ARG1'] AND n.last - n.k < 4
 WITH d.id AS dialogue, t.turn AS turn, n.k AS k, n ORDER BY dialogue, turn, k
 WITH dialogue, collect({turn: turn, k: k, n: n, concept: n.concept, kind: n.kind, noun: n.noun,
        man: 'man' IN n.classes, woman: 'woman' IN n.classes}) AS ns
 UNWIND [x IN ns WHERE x.noun IS NULL] AS p
 WITH dialogue, p, p.n AS n, p.man OR p.woman AS single, coalesce(p.n.role, '') AS role,
-     // Somebody of the other gender was mentioned, in this turn or before: "she" would be somebody else.
+     // Whether somebody of the other gender was mentioned, in this turn or before. The new pronoun would then refer to
+     // this person.
      any(x IN ns WHERE x.turn <= p.turn AND CASE WHEN p.man THEN x.woman ELSE x.man END) AS known,
-     // An earlier turn tells who is meant: "my brother" ... "he".
+     // Whether an earlier turn tells who is meant, as "my brother" does for "he".
      any(x IN ns WHERE x.turn < p.turn AND CASE WHEN p.man THEN x.man ELSE x.woman END) AS told,
      [e IN ns WHERE
        e.noun IS NOT NULL
        AND e.turn <> p.turn
-       // "them" is said of people and of things: "I saw them".
+       // "Them", as in "I saw them", can refer to people or things, so that any entity can replace it.
        AND (p.concept = 'they' AND p.n.role = 'ARG1'
-         // People for "he", "she", "we", "they", everything else for "it".
+         // Only people can replace "he", "she", "we" and "they"; only other entities can replace "it".
          OR (e.kind = 'person') = (p.concept <> 'it'))] AS fit
-// The entity mentioned last before the pronoun: its likely antecedent.
+// Find the entity mentioned last before the pronoun, which is its likely antecedent.
 WITH dialogue, p, n, single, role, known, told, fit, last([e IN fit WHERE e.turn < p.turn]) AS last
 WITH dialogue, p, n, single, role, known, told, last,
      CASE
-       // "It rains": this "it" names nothing, so nothing can replace it.
+       // In "It rains", "it" refers to nothing, so nothing can replace it.
        WHEN n.expletive THEN []
        ELSE [e IN fit WHERE
-         // No antecedent is known: any person is wrong. For "it" a thing of any kind would seldom make sense.
+         // If no antecedent is known, any person is wrong. For "it", a thing of any kind would seldom make sense.
          last IS NULL AND p.concept <> 'it'
-         // The antecedent itself would be right.
+         // Exclude the antecedent, because replacing a pronoun by its antecedent is no error.
          OR e.concept <> last.concept
-           // A bus does not run away like the dog that "it" refers to. "Them" can be of any kind.
+           // The entity must be of the antecedent's kind: if "it" refers to a dog that ran away, a bus does not fit.
+           // "Them" can be replaced by an entity of any kind.
            AND (e.kind = last.kind OR p.concept = 'they')]
      END AS fit
 MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'person'}]->(x:Term)
 WITH dialogue, p, n, x.text AS other, n.amr + '.' + toString(n.k) AS at,
-     // Turn and node number choose one of the entities, so that the query needs no randomness.
+     // Choose one of the entities by the numbers of turn and node, because a query has no seeded randomness.
      CASE WHEN size(fit) > 0 THEN fit[(p.turn + p.k) % size(fit)].n END AS entity,
-     // As a response, "They are nice" may be right where "It is nice" was. "She is nice" is wrong after "my brother".
+     // In a response, "They are nice" may be as right as "It is nice" was. "She is nice" is wrong after "my brother".
      CASE WHEN NOT single OR NOT told THEN 'dialogue' END AS target,
      CASE p.concept
-       // "It is an idea" cannot become "They are an idea".
+       // Do not change "It is an idea" to "They are an idea".
        WHEN 'it' THEN role <> 'domain'
-         // "It rains" cannot become "They rain".
+         // Do not change "It rains" to "They rain".
          AND n.expletive IS NULL
-       // "their room" can be "its room" as well.
+       // Do not change "their room" to "its room": both can be right.
        WHEN 'they' THEN role <> 'poss'
-         // A team or a town can be "they" or "it".
+         // Do not change "they" to "it" for a team or a town: both can be right.
          AND NOT coalesce(last.kind, '') IN ['group', 'place']
-       // "he" and "she" change where that shows, or where no entity can be used; "we" always may.
+       // Change "he" and "she" if readers can notice it, or if no entity can be used. "We" can always be changed.
        ELSE size(fit) = 0 OR known OR told OR NOT single
      END AS turns
 UNWIND
-  // All nodes of one pronoun in a graph are one site: "He said that he would come" changes both.
+  // All nodes of one pronoun in a graph form one site, so that both change in "He said that he would come".
   CASE WHEN turns THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, target: target,
                          site: n.amr + '>' + p.concept + '>' + other}] ELSE [] END
-  // Entities are for whole dialogues.
+  // Sites that use an entity are for whole dialogues.
   + CASE WHEN entity IS NULL THEN [] ELSE [{amr: n.amr, k: n.k, op: 'graft', from_amr: entity.amr,
       from_k: entity.k, target: 'dialogue',
       site: at + '<' + entity.amr + '.' + toString(entity.k)}] END AS edit

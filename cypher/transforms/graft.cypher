@@ -9,54 +9,55 @@
 //   A: I left the windows open.   (from another dialogue)
 // Graph:  (p / promise-01 ...) => (l / leave-13 :ARG0 (i / i) :ARG1 (o / open-09 :ARG1 (w / window)))
 //
-// A donor is an utterance of another dialogue of the same corpus and split; each donor is offered to at most two
-// dialogues. Its statements are the sentences that fit any dialogue: four to twenty nodes that ask nothing, order
-// nothing and refer to nothing before them. Each turn can take four statements.
+// A donor is an utterance of another dialogue of the same corpus and split. Each donor is offered to at most two
+// dialogues. Its statements are the sentences that fit any dialogue: they have four to twenty nodes, ask nothing, order
+// nothing and refer to nothing before them. For each turn, up to four statements become sites.
 //
 // Departures from Gupta et al.:
-// - Key-sem generates a response from keywords with a language model. This transform copies a sentence that a person
-//   said, and changes at most one noun.
-// - A statement must share a noun with the context. It has one already, or one of its nouns is replaced by a noun of
-//   the context that is of the same sort and fits its predicate: "I sold the boat" becomes "I sold the car".
-//   A statement that shares nothing is refused, because any ranker would recognise it.
+// - Key-sem generates a response from keywords with a language model. This transform copies a sentence from the corpus
+//   and changes at most one noun.
+// - The statement must share a noun with the context. If it does not, one of its nouns is replaced by a noun of the
+//   context that belongs to the same class of nouns (its sort) and fits the predicate: "I sold the boat" becomes "I sold
+//   the car". If this is not possible, the statement is not used, because any ranker would recognise a response that
+//   shares nothing with the context.
 UNWIND $dialogues AS d
-// The turns of the dialogue, and the donors as turn -1.
+// Take the graphs of the dialogue's turns, and the graphs of the donors as turn -1.
 UNWIND [t IN d.turns | {turn: t.turn, amr: t.amr}] + [amr IN d.donors | {turn: -1, amr: amr}] AS g
 MATCH (n:AmrNode {amr: g.amr})
 WHERE
-  // A noun that can be spoken of again: not a name, a unit or a vague word such as "case".
+  // Match nouns that can be mentioned again. Names, units and vague nouns such as "case" are excluded.
   n.topic
-  // The top of a donor's sentence that can be said in any dialogue.
+  // Match the tops of those sentences of donors that fit any dialogue.
   OR g.turn < 0 AND n.portable
 WITH d.id AS id, d, g.turn AS turn, g.amr AS amr, n.k AS k, n ORDER BY id, turn, amr, k
 WITH d, collect({turn: turn, amr: amr, k: k, of: n.sentence, word: n.concept, sort: n.sort,
        top: n.portable,
-       // What a noun of the context must be to replace this one: of the same sort, unless its place is closed to other
-       // nouns or the predicate's selectional preferences exclude the sort. Then it must be the same word.
+       // The sort that a noun of the context must have to replace this noun. If the noun must not be replaced, or if the
+       // selectional preferences of its predicate exclude the sort, it is the noun itself.
        fits: CASE WHEN n.open_to IS NULL OR NOT n.sort IN n.takes
          THEN n.concept ELSE n.sort END}) AS ns
 WITH d,
      [n IN ns WHERE n.turn >= 0] AS nouns,
-     // The donors' statements, each with its nouns of a known sort; one without such nouns is dropped.
+     // The statements of the donors, each with its nouns of a known sort. Statements without such nouns are dropped.
      [s IN [s IN ns WHERE s.turn < 0 AND s.top | {
        amr: s.amr, k: s.k, open: [o IN ns WHERE o.amr = s.amr AND o.of = s.k AND o.sort <> '']}]
        WHERE size(s.open) > 0] AS tops
 UNWIND d.turns AS t
 WITH d.id AS id, t, tops, [n IN nouns WHERE n.turn < t.turn] AS nouns
 WITH id, t.amr AS amr, t.turn AS turn, nouns,
-     // Keep the nouns that the context says, or that one of its nouns can replace. A statement without such a noun
-     // shares nothing with the context.
+     // Of each statement, keep the nouns that occur in the context or that a noun of the context can replace. Drop
+     // statements without such a noun, because they share nothing with the context.
      [s IN [s IN tops | {amr: s.amr, k: s.k, open: [o IN s.open
        WHERE any(n IN nouns WHERE o.fits IN [n.word, n.sort])]}] WHERE size(s.open) > 0] AS given
-// Up to four statements for each turn; turns begin at different places of the list.
+// Choose up to four statements for each turn. Each turn starts at another place of the list, so that turns differ.
 UNWIND [j IN [0, 1, 2, 3] WHERE j < size(given) | given[(turn * 4 + j) % size(given)]] AS s
-// The first of the nouns is the one that is shared or replaced.
+// The first of these nouns is the one that is shared with the context or replaced.
 WITH id, amr, turn, s, nouns, s.open[0] AS a
 WITH id, amr, turn, s, a, [n IN nouns WHERE a.fits IN [n.word, n.sort] | n.word] AS fit
-// The engine prefers statements whose noun has more counterparts in the context.
+// The score makes the engine prefer statements whose noun has many counterparts in the context.
 WITH id, amr, s, a, size(fit) AS score,
      CASE
-       // The context says the noun: keep it.
+       // If the noun occurs in the context, keep it.
        WHEN a.word IN fit THEN a.word
        ELSE fit[(turn + a.k) % size(fit)]
      END AS word

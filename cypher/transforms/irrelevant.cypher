@@ -9,28 +9,28 @@
 //   => (h / have-03 :ARG0 (i / i) :ARG1 (k / key :poss (y / you)) :location (c / car))
 //
 // Departures from DEAM:
-// - Both subtrees must be of one kind: people with people, places with places, things with things where somebody has,
-//   buys or sees them, and what somebody wants or begins to do with another such action. A random object makes a
-//   sentence that nobody says.
-// - Modifiers are not swapped: another adjective seldom makes an answer wrong.
-// - Pronouns, greetings, quoted words, parts of a word ("lamp" in "lamplighter") and what is asked for are not swapped.
+// - Both subtrees must be of the same kind, because with a random object the sentence would make no sense. People are
+//   swapped with people and places with places. Things of any kind are swapped if somebody has, buys or sees them.
+//   Actions are swapped if somebody wants or begins to do them.
+// - Modifiers are not swapped, because another adjective seldom makes an answer wrong.
+// - Pronouns, greetings, quoted words, parts of a word ("lamp" in "lamplighter") and question words are not swapped.
 // - A noun with a relative clause is not swapped. Possessors, quantities and "of" phrases move with their noun.
-// - The result seldom clashes with earlier turns but often with later ones, so that all sites are for negatives of
+// - The result clashes more often with later turns than with earlier ones. Therefore all sites are for negatives of
 //   whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// The node is an argument whose kind is known, with at most five nodes below it.
+// Match arguments whose kind is known and that have at most five nodes below them.
 WHERE n.slot IS NOT NULL
 RETURN d.id AS dialogue, collect({amr: n.amr, k: n.k, op: 'graft',
-    // The words of the subtree: a partner with the same words is no change.
+    // The words of the subtree. A partner with the same words is not used, because the swap would change nothing.
     own: n.phrase,
-    // The engine prefers what the dialogue has said before: its replacement clashes with more turns.
+    // The score makes the engine prefer what was said before in the dialogue: replacing it clashes with more turns.
     score: size(coalesce(n.echo, [])),
-    // Subtrees of one pool can be swapped: same role, same kind.
+    // Subtrees with the same pool can be swapped. The pool combines the role and the kind.
     pool: CASE
-    // Objects can be swapped between ARG1 and ARG2: "I gave him a book" and "I bought a map".
+    // ARG1 and ARG2 count as one role, so that the objects of "I gave him a book" and "I bought a map" can be swapped.
     WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object'
-    // Members of a coordination, whatever their number: "bread and milk".
+    // All conjuncts count as one role, whatever their number: op1 and op2 in "bread and milk".
     WHEN n.role STARTS WITH 'op' THEN 'op'
     ELSE n.role END + ' ' + n.slot}) AS edits

@@ -9,24 +9,24 @@
 //   => (h / have-03 :polarity - :ARG0 (i / i) :ARG1 (u / umbrella) :location (c / car))
 //
 // Departures from DEAM:
-// - DEAM adds a negated copy of an utterance to a later turn (contradict does that). This transform negates the
-//   utterance where it is. A response could often be denied without an error, but the turns that follow a denial
-//   show that it is wrong. Therefore all sites are for negatives of whole dialogues.
+// - DEAM adds a negated copy of an utterance to a later turn, which the transform contradict does. This transform negates
+//   the utterance in place. A negated response could often be right as well; only the turns that follow show that it is
+//   wrong. Therefore all sites are for negatives of whole dialogues.
 // - Questions, bare nominals, exclamations, greetings and thanks are skipped.
-// - Clauses that are negative in other words are skipped.
-// - A modal is negated itself: "You can go" becomes "You cannot go".
+// - Clauses that are negative without "not" ("Nobody came") are skipped.
+// - In a clause with a modal, the modal is negated: "You can go" becomes "You cannot go".
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
 WHERE
-  // "I don't like pills": the :polarity - that denies the clause can be dropped. In "You must not drive" it is
-  // below the modal.
+  // The clause has a :polarity - that can be dropped, as in "I don't like pills". In "You must not drive" the :polarity
+  // is below the modal.
   p.denied_by IS NOT NULL
-  // A clause that can be denied: "I have an umbrella", "Open the window", "I do".
+  // The clause can be negated: "I have an umbrella", "Open the window", "I do".
   OR p.clause IN ['statement', 'order', 'answer']
-    // "Nobody came" is already negative: "not" would make it affirmative.
+    // "Nobody came" is already negative. Adding "not" would make it affirmative.
     AND p.negated IS NULL
-// The engine prefers claims that the dialogue has made before: their denial clashes with more turns.
+// The score makes the engine prefer claims that were made before in the dialogue: denying them clashes with more turns.
 WITH d.id AS dialogue, p, size(coalesce(p.echo, [])) AS score
 RETURN dialogue, collect(
   CASE WHEN p.denied_by IS NULL

@@ -7,24 +7,25 @@
 // After:  A: Peter, when does your train leave?  B: It leaves at half past seven.  A: Is Peter going with you?
 // Graph:  (p / person :name (n / name :op1 "Anna")) => (p / person :name (n / name :op1 "Peter"))
 //
-// Edits of names: person with person, city with city. Edits of numbers: the :quant of a unit (dollars with
-// dollars), of countable things ("two rooms" with "three rooms"), and :value of ordinals and the like.
+// Names are swapped with names of the same type: a person with a person, a city with a city. Numbers are swapped if they
+// are the :quant of the same unit (dollars with dollars), the :quant of countable things ("two rooms" with "three
+// rooms"), or the :value of the same concept, such as an ordinal.
 //
 // Departures from Gupta et al.:
-// - Token-subs replaces words by words; this transform swaps names and numbers of one type, so that the sentence stays
+// - Token-subs replaces arbitrary words. This transform swaps names and numbers of one type, so that the sentence stays
 //   grammatical and only the entity is wrong.
-// - A title alone ("Sir", "Mum") is no name. A name with a :wiki link moves with its whole entity, so that the link
-//   stays true; an entity with further branches beside both is skipped.
-// - The turns after a changed name show the error, so that all sites are for negatives of whole dialogues.
+// - A title alone ("Sir", "Mum") does not count as a name. If an entity has a name and a :wiki link, the whole entity is
+//   swapped, so that the link stays true. If it has other branches, too, it is skipped.
+// - The turns after a changed name show the error. Therefore all sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// A name or a number; "names" is the type, for example "name person" or "quant dollar".
+// Match names and numbers. The property "names" is the type, for example "name person" or "quant dollar".
 WHERE n.names IS NOT NULL
 RETURN d.id AS dialogue, collect(
   CASE WHEN n.value IS NULL
-    // A name is a subtree: the engine copies that of a partner from the same pool.
+    // A name is a subtree. The engine chooses a partner with the same pool and copies its subtree.
     THEN {amr: n.amr, k: n.k, op: 'graft', own: n.name, pool: n.names}
-    // A number is a constant: the engine gives it the value of a partner.
+    // A number is a constant. The engine chooses a partner with the same pool and copies its value.
     ELSE {amr: n.amr, k: n.k, op: 'set', value: n.value, own: n.value, pool: n.names}
   END) AS edits

@@ -1,4 +1,4 @@
-// respeak: Swaps I and you through an utterance: the right content from the wrong speaker.
+// respeak: Swaps I and you in a whole utterance, so that the right content comes from the wrong speaker.
 // category: C-speaker
 // source: Gupta et al. (2021), error category C-speaker
 //
@@ -7,43 +7,45 @@
 // Graph:  (l / like-01 :polarity - :ARG0 (i / i) :ARG1 (p / pill))
 //   => (l / like-01 :polarity - :ARG0 (y / you) :ARG1 (p / pill))
 //
-// All pronouns of one graph form one site. Where there is neither "I" nor "you", "we" becomes "you".
+// All pronouns of one graph form one site. If a graph contains neither "I" nor "you", "we" becomes "you".
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
-// - A graph with an order is skipped: its "you" is not among the words ("Sit down").
-// - Who thanks whom stays, and so does what the speaker guesses, hopes or wonders: "You hope so" is not said.
-// - Where only a possessor changes ("my brother"), or who may do something, the changed response could still be
-//   right. Where "we" stays beside the swapped pronouns, it reads badly. Such sites are for whole dialogues.
+// - A graph with an order is skipped, because no word expresses its "you" ("Sit down").
+// - Thanks are not changed, and neither is what the speaker guesses, hopes or wonders: nobody says "You hope so".
+// - If only a possessor changes ("my brother"), or if the clause says what somebody can or may do, the changed response
+//   could still be right. If "we" stays beside swapped pronouns, the response reads badly. In these cases the site is for
+//   negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// The top, which has the properties of the whole graph, and the nodes for "I", "you" and "we".
+// Match the top, which has the properties of the whole graph, and the nodes for "I", "you" and "we".
 WHERE n.k = 0 OR n.deixis IS NOT NULL
 WITH d.id AS dialogue, collect(n) AS ns, t.amr AS amr
 WITH dialogue, amr, [n IN ns WHERE n.deixis IS NOT NULL] AS ours, [n IN ns WHERE n.k = 0][0] AS top
 WHERE
-  // "Call me" has a "you" that no word says.
+  // Skip orders: no word expresses the "you" of "Call me".
   top.orders IS NULL
-  // "I hope it rains" is about the speaker's own thoughts.
+  // Skip "I hope it rains", which is about the speaker's own thoughts.
   AND top.wonders IS NULL
 WITH dialogue, amr, top, ours, [n IN ours WHERE n.concept <> 'we'] AS mine
-// "We" changes only where there is no "I" and no "you": "We are late" becomes "You are late".
+// Change "we" only if there is no "I" and no "you": "We are late" becomes "You are late".
 WITH dialogue, amr, CASE WHEN size(mine) > 0 THEN mine ELSE ours END AS said,
      CASE WHEN
-       // "I can come", "I must go": with "you" they can be right as well.
+       // With "you", "I can come" and "I must go" may be right as well.
        top.permits
-       // "I called while we waited" becomes "You called while we waited", which reads badly as a response.
+       // If "we" stays beside a changed pronoun, the response reads badly: "You called while we waited".
        OR size(mine) > 0 AND size(mine) < size(ours)
-       // Only possessors and the like change: "My brother came" becomes "Your brother came".
+       // If no pronoun is an argument of a predicate, only possessors change: "My brother came" becomes "Your brother
+       // came", which may be right as well.
        OR NOT any(n IN mine WHERE n.deixis = 'actor')
        THEN 'dialogue' END AS target,
-     // The engine prefers sentences in which more of the pronouns do or are something.
+     // The score makes the engine prefer sentences in which many of the pronouns are arguments of predicates.
      size([n IN ours WHERE n.deixis = 'actor']) AS score
 UNWIND said AS n
 MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'speaker'}]->(x:Term)
 WITH dialogue, amr, target, score, n.k AS k, x.text AS other
 ORDER BY dialogue, amr, k
 RETURN dialogue, collect({amr: amr, k: k, op: 'set', concept: other,
-                          // One site for the whole graph: all its pronouns change together.
+                          // The whole graph is one site, so that all its pronouns change together.
                           site: amr,
                           target: target, score: score}) AS edits

@@ -8,35 +8,37 @@
 // Graph:  (t / turn-off-07 :polarity (a / amr-unknown) :ARG0 (y / you) :ARG1 (i / it))
 //   => (t / turn-off-07 :ARG0 (y / you) :ARG1 (i / it))
 //
-// A statement becomes a yes/no question (:polarity amr-unknown) or, where "you" is its :ARG0, an order
-// (:mode imperative). A whole statement can also become what the speaker refuses, agrees to or doubts. A yes/no
-// question becomes a statement, and an order becomes a yes/no question.
+// A statement becomes a yes/no question (:polarity amr-unknown) or, if "you" is its :ARG0, an order (:mode imperative).
+// If the statement is the whole graph, it can also become something that the speaker refuses, agrees to or doubts. A
+// yes/no question becomes a statement, and an order becomes a yes/no question.
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
-// - An order becomes a question, not a statement: "You open the window" would still be an order. Only an order with
-//   a :polarity ("Don't go") becomes a statement, because it cannot take a second one.
-// - What the speaker thinks, hopes or regrets is skipped: nobody asks or doubts that about themselves.
-// - What is the speaker's own ("I love whiskey") is neither asked nor doubted.
-// - States are not refused: nobody refuses to want, to have or to be.
-// - Long and reported sentences, and those that open with a clause of time or condition, do not become questions.
+// - An order becomes a question and not a statement, because "You open the window" would still be an order. Only an order
+//   with a :polarity ("Don't go") becomes a statement, because a question would need a second :polarity.
+// - Clauses about what the speaker thinks, hopes or regrets are skipped, because nobody asks or doubts that about
+//   themselves. For the same reason, statements about the speaker ("I love whiskey") are neither asked nor doubted.
+// - States are not refused, because nobody refuses to want, to have or to be.
+// - Long sentences, reported speech, and sentences with a clause of time or condition do not become questions.
 // - States such as "you have" and "you know" do not become orders.
-// - The result could often be said in the same place, and harms the turns after it. Therefore all sites are for
-//   negatives of whole dialogues.
+// - The result would often be possible in the same place; it is wrong because of the turns that follow. Therefore all
+//   sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
-// What else the speaker could do with the clause: tell, ask, order, doubt, agree or refuse.
+// Match clauses that can be changed. The property "acts" lists the possible dialogue acts: tell, ask, order, doubt, agree
+// or refuse.
 WHERE p.acts IS NOT NULL
-// The node that makes the clause a question or an order, if there is one.
+// The mark is the node that makes the clause a question or an order, if there is one.
 WITH d.id AS dialogue, p, coalesce(p.asked_by, p.ordered_by) AS mark
 UNWIND p.acts AS act
 WITH dialogue, p.amr AS amr, p.k AS k, act, mark,
      CASE
-       // An order has two acts, which form one site: its mark is dropped and a question mark is added.
+       // The two acts of an order, tell and ask, form one site: the mark of the order is dropped, and that of a question
+       // is added.
        WHEN mark IS NOT NULL THEN p.amr + '.' + toString(mark)
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.k) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.k) + '!'
-       // Agreement and refusal share a site: a clause allows only one of them.
+       // Agreement and refusal have the same site name, because a clause allows only one of them.
        ELSE p.amr + CASE act WHEN 'doubt' THEN '<doubt-01' ELSE '<act' END
      END AS site
 UNWIND CASE act
@@ -47,7 +49,7 @@ UNWIND CASE act
                       site: site}]
     // "You turn it off." becomes "Turn it off!"
     WHEN 'order' THEN [{amr: amr, k: k, op: 'add', role: 'mode', value: 'imperative', site: site}]
-    // "You turned it off." becomes "I doubt that you turned it off." k: -1 is the new top.
+    // "You turned it off." becomes "I doubt that you turned it off." k: -1 stands for the new top, doubt-01.
     ELSE [{amr: amr, k: 0, op: 'wrap', role: 'ARG1', concept: act + '-01', site: site},
           {amr: amr, k: -1, op: 'add', role: 'ARG0', concept: 'i', site: site}] END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -1,4 +1,4 @@
-// retime: Changes times: dates, weekdays, clock times, and the numbers in durations; dates an undated predicate.
+// retime: Changes dates, weekdays, clock times and the numbers in durations, or adds a day to a predicate without a time.
 // category: C-time
 // source: Gupta et al. (2021), error category C-time
 // target: dialogue
@@ -8,45 +8,46 @@
 // Graph:  (e / expect-01 ... :time (d / date-entity :weekday (w / wednesday)))
 //   => (e / expect-01 ... :time (d / date-entity :weekday (s / sunday)))
 //
-// Edits of numbers: month, day, year and clock time of a date-entity ("at 9" becomes "at 2"), and the
-// :quant of a duration ("six years" becomes "eighteen years"), but no other number.
-// Edits of words: the MOVES_TO edges of the lexicon lead from "today" to "yesterday", from "before" to "after", from
-// "hour" to "week". A main predicate without a time gets :time yesterday or :time tomorrow, each as a site.
+// Numbers are changed in dates (month, day, year and clock time: "at 9" becomes "at 2") and as the :quant of a duration
+// ("six years" becomes "eighteen years"); other numbers are not changed. Words are changed along the MOVES_TO
+// relationships of the lexicon: "today" becomes "yesterday", "before" becomes "after", "hour" becomes "week". A main
+// predicate without a time gets :time yesterday or :time tomorrow; each of them is a site.
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
-// - No time is added to a clause that has a time, a condition, a negation or a mood, nor to states, modals and
-//   reified roles: "I like tea yesterday" is not said.
-// - A text in the past gets no "yesterday", and a text in the future no "tomorrow": they would clash with nothing.
-// - The turns after a changed time show the error, so that all sites are for negatives of whole dialogues.
+// - No time is added to a clause with a time, a condition, a negation or a mood, nor to states, modals and reified roles,
+//   because nobody says "I like tea yesterday".
+// - "Yesterday" is not added to a text in the past and "tomorrow" is not added to a text in the future, because they
+//   would clash with nothing.
+// - The turns after a changed time show the error. Therefore all sites are for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // A word that says when or how long: "Wednesday", "soon", "before".
+  // Match words that say when or how long: "Wednesday", "soon", "before".
   n.says_when
-  // A number of a date, a duration or a clock time.
+  // Match the numbers in dates, durations and clock times.
   OR n.number IS NOT NULL
-  // A predicate that tells what happens, on a day that is left open: "I walked home".
+  // Match predicates that express an event without a time: "I walked home".
   OR n.event
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:MOVES_TO {how: 'time'}]->(x:Term)
 WITH d.id AS dialogue, n,
-     // "two days before the party": no other word fits there.
+     // Skip words that no other word can replace, such as "before" in "two days before the party".
      CASE WHEN n.fixed IS NULL THEN x.text END AS other,
      n.number AS number,
      n.amr + '.' + toString(n.k) AS at,
-     // The engine prefers times that the dialogue has said before: their change clashes with more turns.
+     // The score makes the engine prefer times that were said before in the dialogue: a change clashes with more turns.
      size(coalesce(n.echo, [])) AS score
 WITH dialogue, n, other, at, score,
      CASE
-       // Five months later, within 1 to 12: December becomes May.
+       // Add five months, modulo 12: December becomes May.
        WHEN n.role = 'month' THEN toString((number + 4) % 12 + 1)
-       // Ten days later, within 1 to 28: the day exists in every month.
+       // Add ten days, modulo 28, so that the day exists in every month.
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)
-       // 1990 becomes 1970. Years up to 20 go up, because the result must stay positive.
+       // Subtract 20 years: 1990 becomes 1970. To years up to 20 add 20, because the result must be positive.
        WHEN n.role = 'year' THEN toString(number + CASE WHEN number > 20 THEN -20 ELSE 20 END)
-       // "six years" becomes "eighteen years". "one year" keeps its number; its unit changes instead.
+       // Multiply by three: "six years" becomes "eighteen years". In "one year" the unit changes and not the number.
        WHEN n.role = 'quant' AND number > 1 THEN toString(number * 3)
-       // Five hours later on the clock; the minutes (":30") stay.
+       // Add five hours on a twelve-hour clock. The minutes (":30") stay.
        WHEN n.role = 'time' AND number >= 0
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
      END AS value
@@ -56,9 +57,9 @@ UNWIND CASE
       THEN [{amr: n.amr, k: n.k, op: 'set', concept: other, score: score}]
     ELSE [day IN ['yesterday', 'tomorrow'] WHERE
           n.event
-          // "I walked home and I'll go out again" has no single tense to clash with.
+          // Skip "I walked home and I'll go out again", which has no single tense that a day could clash with.
           AND n.tense <> 'mixed'
-          // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", "I walk home" gets either.
+          // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", and "I walk home" can get either.
           AND n.tense <> CASE day WHEN 'yesterday' THEN 'past' ELSE 'future' END
         | {amr: n.amr, k: n.k, op: 'add', role: 'time', concept: day, site: at + '<' + day}]
     END AS edit

@@ -1,4 +1,8 @@
-"""AMR graphs: PENMAN notation, well-formedness, alignment with tokens, and edits.
+"""Read, write, check, align and edit AMR graphs.
+
+Graphs are written in PENMAN notation. `parse_graph` and `format_graph` convert between text and graph,
+`check` reports defects, `align` finds the tokens that express each node, and `apply_edits` returns an edited
+copy.
 
 >>> from graphneg.amr import check, format_graph, parse_graph
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity - :polarity -)")

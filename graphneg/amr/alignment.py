@@ -1,15 +1,17 @@
 """Align the nodes of an AMR graph with the tokens of its sentence.
 
-AMR graphs do not record which words express their nodes, but decoders and features need to know. The
-rule-based aligner here needs no download. amrlib's aligner RBW is available as an alternative.
+AMR graphs do not record which words express their nodes, but decoders and features need to know. This module
+contains a rule-based aligner that needs no download. amrlib's aligner RBW is available as an alternative.
 
-Spans that the graph already has (alignment marks, spans from a parser) are kept. All other nodes look for
-tokens that match their concept by lemma, derivation or number. Nodes with one good candidate are aligned
-first, then ambiguous ones, preferring tokens near those of neighbouring nodes. A token belongs to one node,
-with three exceptions: a name and the entity that has it, *teacher* with its ``person`` and ``teach-01``, and
-a negative word such as *unlucky* with the concept that it negates.
+If the graph has spans already, from alignment marks or from a parser, these spans are returned and no other
+node is aligned. Otherwise the aligner looks for tokens that match the concept of each node by lemma,
+derivation or number. It first aligns the nodes with a single good candidate. It then aligns the ambiguous
+nodes, and prefers tokens near those of neighbouring nodes. A token belongs to one node, with three
+exceptions. A name shares its tokens with the entity that has the name. *Teacher* is the token of both
+``person`` and ``teach-01``. A negative word such as *unlucky* is the token of the negation and of the concept
+that it negates.
 
-Input: a graph and tokens. Output: a token span for each node that has words.
+Input: a graph and tokens. Output: a token span for each node that is expressed by tokens.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> align(parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))"), "I work at a bank .".split())
@@ -38,11 +40,12 @@ from graphneg.errors import DecoderError
 from graphneg.model import AmrGraph, AmrNode
 
 Span = tuple[int, int]
-"""First token, and the index after the last token."""
-# Concepts that share the token of a node below them: *teacher* is ``(p / person :ARG0-of (t / teach-01))``.
+"""The index of the first token, and the index after the last token."""
+# Concepts that share the token of a node below them. For *teacher*, the graph is
+# ``(p / person :ARG0-of (t / teach-01))``: the concept ``person`` has no token of its own.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# Question words for ``amr-unknown``, by the concept above it and by its role: ``:location`` is asked with
-# *where*.
+# The question words that express ``amr-unknown``, by the concept of its parent and by its role. For example,
+# ``:location amr-unknown`` is expressed by *where*.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -62,31 +65,31 @@ _CONNECTIVE = re.compile(r"^(?:op|snt)\d+$")
 
 
 Candidate = tuple[Span, float]
-"""A span that may express a node, and a score: higher is better."""
+"""A span that may express a node, and its score. A higher score is better."""
 
 
 def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     """Align the nodes of a graph with tokens.
 
-    A graph and a sentence that have nothing in common give an empty alignment, not an error.
+    If the graph and the sentence have nothing in common, the alignment is empty; this is not an error.
 
     Args:
         graph: The graph.
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans by node number; nodes without words are left out.
+        Token spans by node number. Nodes that no token expresses are missing.
     """
     return _given_spans(graph, tokens) or _Alignment(graph, tokens).settled()
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Return the spans that the graph has and that lie within the tokens."""
+    """Return those spans of the graph that lie within the tokens."""
     return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 
 class _Alignment:
-    """An alignment in progress: candidate tokens by lemma, stem and number, and the spans found so far."""
+    """An alignment in progress: an index of the tokens by lemma, stem and number, and the spans so far."""
 
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph
@@ -100,13 +103,14 @@ class _Alignment:
             known = lemmas(token)
             for lemma in known:
                 self.lemmas[lemma].append(at)
-            # The stems of short words match too many other words.
+            # Tokens of up to three letters get no stems, because short stems match too many other words.
             if len(token) > 3:
                 for stem in stems(token).union(*(stems(lemma) for lemma in known if len(lemma) > 2)):
                     self.stems[stem].append(at)
         self.around: defaultdict[int, list[int]] = defaultdict(list)
         for node in graph.nodes:
-            # Neighbours are parents, children and the nodes at both ends of a reentrancy.
+            # The neighbours of a node are its parent and its children. If it is mentioned elsewhere in the
+            # graph (a reentrancy), the parents of the mentions are neighbours, too.
             if node.up is not None:
                 self.around[node.k].append(node.up)
                 self.around[node.up].append(node.k)
@@ -114,9 +118,9 @@ class _Alignment:
             self.around[mention.target].append(mention.up)
 
     def settled(self) -> dict[int, Span]:
-        """Align all nodes and return the spans."""
+        """Align all nodes and return their spans, by node number."""
         for node in self.graph.nodes:
-            # Names first: their words must not be taken by other nodes.
+            # Align names first, so that no other node takes their words.
             if node.concept == "name":
                 self._settle_name(node)
         pending = {
@@ -126,13 +130,15 @@ class _Alignment:
         }
         for k, candidates in list(pending.items()):
             span, score = candidates[0]
-            # A single good candidate is certain. It later attracts the nodes around it.
+            # If a node has only one candidate and its score is high, align it now. The ambiguous nodes around
+            # it then prefer tokens near this one.
             if len(candidates) == 1 and score >= 7 and self._is_free(span):
                 self._take(k, span)
                 del pending[k]
         while (taken := self._take_best(pending)) is not None:
             del pending[taken]
-            # The loop is quadratic. In a very long text each node is tried once, in written order.
+            # The loop takes quadratic time. For a very long text, end it early: each remaining node gets its
+            # best free candidate, in written order.
             if len(pending) * len(self.tokens) > 40_000:
                 for k, candidates in pending.items():
                     self._take_best({k: candidates})
@@ -141,7 +147,11 @@ class _Alignment:
         return self.spans
 
     def _take_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
-        """Align the node with the best free candidate, and return its number."""
+        """Align the node whose best free candidate scores highest, and return the node's number.
+
+        Returns:
+            The number; None if no node has a free candidate.
+        """
         ranked = (
             (score - self._distance(k, span), k, span)
             for k, candidates in pending.items()
@@ -163,14 +173,15 @@ class _Alignment:
     def _distance(self, k: int, span: Span) -> float:
         """Return the penalty for the distance to the tokens of neighbouring nodes.
 
-        It is one point for four tokens, and at most three points. Among equal candidates the first token is
-        preferred.
+        The penalty is one point for every four tokens of distance, and at most three points. A small amount
+        that grows with the position is added, so that the first of several equally good tokens is chosen.
         """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
-        # No neighbour is aligned yet: a medium penalty, so that candidates near a neighbour win.
+        # If no neighbour is aligned yet, the penalty is a medium one. Candidates near an aligned neighbour
+        # then have a lower penalty, and are chosen first.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
-        # Only the two nearest neighbours count, because distant ones are often in other clauses.
+        # Only the two nearest neighbours count, because those farther away are often in other clauses.
         gaps = sorted(max(other[0] - span[1], span[0] - other[1], 0) for other in near)
         return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.tokens) + 1) / 10
 
@@ -192,7 +203,7 @@ class _Alignment:
         return [((at, at + 1), weight) for key, weight in keys for at in self.lemmas.get(key, ())]
 
     def _candidates(self, node: AmrNode) -> list[Candidate]:
-        """Return the candidates of a node, each span with its highest score, the best first."""
+        """Return the candidates of a node, the best first. Each span occurs once, with its highest score."""
         if node.concept is not None:
             found = self._concept_candidates(node, node.concept)
         else:
@@ -202,17 +213,17 @@ class _Alignment:
                 self._share_negated_word(node, found)
             elif re.fullmatch(r"-?\d+(?:\.\d+)?", number):
                 found += [(span, 9.0) for span in self.numbers.get(float(number), ())]
-                # ``:quant 1`` may be *a*: "a pound".
+                # ``:quant 1`` may be expressed by an article: "a pound".
                 if number == "1" and node.role in ("quant", "op1"):
                     found += self._words((key, 9.0) for key in ("a", "one", "once"))
         scores: dict[Span, float] = {}
         for span, score in found:
             scores[span] = max(score, scores.get(span, 0.0))
-        # A limit for words such as *the* in very long texts.
+        # Keep the best 24: in a very long text, a frequent word such as *the* occurs hundreds of times.
         return sorted(scores.items(), key=lambda candidate: -candidate[1])[:24]
 
     def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
-        """Align a negation that no separate word expresses with the word that it negates: *unlucky*."""
+        """Align a negation with the word that contains it, if no separate word expresses it: *unlucky*."""
         parent = self.graph.nodes[node.up] if node.up is not None else None
         if candidates or parent is None or parent.concept is None or node.value != "-":
             return
@@ -221,18 +232,19 @@ class _Alignment:
                 self.spans[node.k] = span
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
-        """Return the candidates of a concept."""
+        """Return the candidates of a node with a concept."""
         lemma = lexeme(concept)
         parts = lemma.split(" ")
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
         found += self._words(concept_keys(concept))
         if concept == "amr-unknown":
-            # The question word that fits the role. A yes/no question (``:polarity amr-unknown``) has none.
+            # A yes/no question (``:polarity amr-unknown``) has no question word, so that no candidate is
+            # returned.
             parent = self.graph.nodes[node.up].concept if node.up is not None else None
             usual = _WH_BY_ROLE.get(node.role or "", ("what", "who", "which"))
             fitting = _WH_BY_PARENT.get(parent or "", usual)
-            # "where" for ``:location``, "when" for ``:time``: a bonus for the question word that fits the
-            # role.
+            # The question word that fits the role gets a bonus: "where" for ``:location``, "when" for
+            # ``:time``.
             asked = [(span, score + 2.0 * (self.tokens[span[0]] in fitting)) for span, score in found]
             return asked if node.role != "polarity" else []
         # Look for derived words only if no inflected form was found.
@@ -243,7 +255,7 @@ class _Alignment:
         return found
 
     def _runs(self, parts: list[str]) -> list[Candidate]:
-        """Return sequences of tokens that spell a concept of several parts, with or without hyphens."""
+        """Return the token sequences that spell a concept of several words, with or without hyphens."""
         found: list[Candidate] = []
         for start in self.lemmas.get(parts[0], ()):
             at = start + 1
@@ -264,7 +276,8 @@ class _Alignment:
             for stem in stems(lemma)
             for at in self.stems.get(stem, ())
         ]
-        # Try the word without its negative prefix, then words with a common beginning.
+        # If no token shares a stem, compare the tokens without their negative prefix. Then accept tokens that
+        # contain the lemma or begin with the same five letters.
         if not found and len(lemma) > 3:
             for at, token in enumerate(self.tokens):
                 bare = NEGATIVE_PREFIX.sub("", token)
@@ -275,12 +288,12 @@ class _Alignment:
         return found
 
     def _share(self) -> None:
-        """Give nodes without words the token of a child that expresses them.
+        """Align each node that has no token yet with the tokens of a child that expresses it, too.
 
-        An entity takes the words of its name. A ``person`` or ``thing`` takes the word of the role that it
-        plays.
+        An entity gets the tokens of its name. A ``person`` or ``thing`` gets the token of the role that it
+        plays: *teacher* expresses ``person`` as well as ``teach-01``.
         """
-        # Children come before their parents here, so that a parent can take the word that its child just got.
+        # Visit children before their parents, so that a parent can share tokens that its child has just got.
         for node in reversed(self.graph.nodes):
             if node.k in self.spans or node.concept is None:
                 continue
@@ -305,14 +318,14 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     place = 0
     while place < len(tokens):
         end, value = place, None
-        # Extend the number while it remains one: "two", "two hundred", "two hundred and five".
+        # Extend the span while its tokens form a number: "two", "two hundred", "two hundred and five".
         while end < len(tokens) and end - place < 12:
             longer = value_of(list(tokens[place : end + 1]))
             # A number does not begin with *and* or a hyphen.
             if longer is None or (tokens[end].lower() in ("and", "-") and end == place):
                 break
             end, value = end + 1, longer
-        # "two and" ends before *and*.
+        # If no number follows *and*, the span ends before it: "two and".
         while end > place and tokens[end - 1].lower() in ("and", "-"):
             end -= 1
         if value is None or end <= place:
@@ -323,19 +336,21 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     return spans
 
 
-# Parts of speech in the order in which RBW prefers their lemmas.
+# RBW takes one lemma for each token. If a word can be several parts of speech, the first of these is used.
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 
 def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     """Align the nodes of a graph with tokens by ``amrlib.alignments.rbw_aligner``.
 
+    As in `align`, the spans of a graph that already has some are returned as they are.
+
     Args:
         graph: The graph.
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans by node number; nodes without words are left out.
+        Token spans by node number. Nodes that no token expresses are missing.
 
     Raises:
         DecoderError: amrlib is not installed.
@@ -365,14 +380,15 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         indices = {at for mark in marks if type(mark).__name__ == "Alignment" for at in mark.indices}
         if triple in by_triple and indices:
             start = min(indices)
-            # RBW may give separate tokens to one node. Only the first contiguous run is kept.
+            # RBW may align one node with tokens that are not adjacent, but a span is contiguous. Only the
+            # first contiguous run of tokens is kept.
             end = next(at for at in count(start) if at not in indices)
             spans.setdefault(by_triple[triple], (start, end))
     return spans
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]
-"""Function that returns token spans by node number."""
+"""Function that takes a graph and the tokens of its sentence, and returns token spans by node number."""
 _ALIGNERS: dict[str, Aligner] = {"rules": align, "rbw": align_rbw}
 
 

@@ -1,8 +1,9 @@
-"""Find the clauses of a graph, with their mood, polarity and what could be done with them.
+"""Find the clauses of a graph, with their type, their polarity and the ways in which they can be changed.
 
-A clause is a main predicate (the head) with the nodes below it. Coordinations and connectives such as ``and``
-and ``cause-01`` contain several clauses, and verbs of speech such as ``say-01`` contain the clause that they
-report. The features tell transforms which clauses they can deny, ask, order, doubt or repeat.
+A clause is a predicate (its head) with the nodes below it. Coordinations and connectives such as ``and`` and
+``cause-01`` contain several clauses, and verbs of speech such as ``say-01`` contain the clause that they
+report. The properties computed here tell transforms which clauses they can deny or repeat, and which they can
+turn into a question, an order or a doubt.
 
 Example: "It rained and I stayed." is ``(a / and :op1 (r / rain-01) :op2 (s / stay-01 :ARG1 (i / i)))``. The
 heads are ``rain-01`` and ``stay-01``; both are main clauses.
@@ -17,19 +18,19 @@ from graphneg.amr.reading import Reading
 from graphneg.english.noun_kinds import OTHER
 
 LONG = 11
-"""Clauses with at least this many nodes below their head make no natural question."""
+"""A clause with at least this many nodes below its head is too long to become a natural question."""
 PORTABLE = range(3, 20)
-"""Number of nodes below the top of a sentence that fits into another dialogue."""
-# Roles of subordinate clauses.
+"""Sizes of sentences that may be copied to another dialogue: the number of nodes below the sentence's top."""
+# Roles of subordinate clauses, which may come before the main clause: "When it rained, ..."
 _CLAUSAL = frozenset({"time", "condition", "concession"})
 # Roles of circumstances: when, where, how and why.
 _DETAILS = frozenset(
     {"time", "location", "manner", "purpose", "duration", "frequency", "direction", "source"}
     | {"destination", "instrument", "accompanier", "topic", "beneficiary", "condition", "poss"}
 )
-# Kinds of clauses that a negation denies.
+# Types of clauses whose negation a transform may drop. Dropping the negation of a question changes no claim.
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
-# Kinds of clauses that tell something.
+# Types of clauses that inform the listener of something, so that they could be asked or doubted instead.
 _TOLD = frozenset({"statement", "report", "wish", "link"})
 # Labels of nodes that make a sentence an order, a question or an exclamation.
 _MARKS = frozenset({"imperative", "amr-unknown", "interrogative", "truth-value", "expressive"})
@@ -43,32 +44,33 @@ class Clauses:
 
     Attributes:
         heads: The numbers of the heads of all clauses, in written order.
-        main: The numbers of the heads of main clauses, which are below nothing but coordinations.
+        main: The numbers of the heads of main clauses. Nothing is above these but ``and`` and the like.
     """
 
     def __init__(self, reading: Reading) -> None:
-        """Initialize the heads by a search from the top."""
+        """Find the heads by a search that starts at the top of the graph."""
         self._of = reading
         self.heads: list[int] = []
-        """All heads, in written order."""
+        """The numbers of all heads, in written order."""
         self.main: set[int] = set()
-        """Those that are under nothing but clauses of equal rank."""
+        """The numbers of the heads of main clauses: nothing is above them but ``and`` and the like."""
         pending = [(0, True)]
         while pending:
             k, is_main = pending.pop()
             if reading.nodes[k].concept is None:
                 continue
-            # ``and``, ``or`` and ``multi-sentence`` contain clauses but are none themselves.
+            # ``and``, ``or`` and ``multi-sentence`` contain clauses but are not clauses themselves.
             joins = reading.is_a(k, "joining")
             if not joins:
                 self.heads.append(k)
                 self.main.update([k] if is_main else [])
             leads = joins or reading.is_a(k, "linking", "reporting")
-            # "He answered that ..." has its content in ARG2, unlike "He said that ...".
+            # In "He answered that ..." the reported clause is the ARG2; in "He said that ..." it is the ARG1.
             replies = reading.is_a(k, "replying")
             for child in reading.children[k]:
                 role = child.role or ""
-                # ``cause-01`` and ``say-01`` have a clause as their ARG1.
+                # Search on below coordinated clauses (``:op1``, ``:snt1``), and below the ARG1 of verbs such
+                # as ``cause-01`` and ``say-01``, which is a clause.
                 if (leads and (role == "ARG1" or role.startswith(("snt", "op")))) or (
                     replies and role == "ARG2"
                 ):
@@ -77,7 +79,7 @@ class Clauses:
 
     @cached_property
     def clause_of(self) -> list[int | None]:
-        """For each node, the number of the head of its clause."""
+        """For each node, the number of the head of its clause, or None if it is above all clauses."""
         heads = set(self.heads)
         found: list[int | None] = []
         for node in self._of.nodes:
@@ -91,15 +93,16 @@ class Clauses:
             k: The number of the head.
 
         Returns:
-            The properties; those that do not apply are None or false.
+            The properties by name. Those that do not apply are None or False.
         """
         reading, below, clause = self._of, self._of.children[k], self.does(k)
         modal = reading.is_a(k, "modal")
         inner = [at for child in below for at in self._nots(child.k)]
-        # "I can't go" is ``(p / possible-01 :polarity - ...)``. In ``(p / possible-01 :ARG1 (g / go-02
-        # :polarity -))`` the negation is below the modal; it denies the clause, too.
+        # The negation that denies a clause is at its head: "I can't go" is ``(p / possible-01 :polarity -
+        # ...)``. If the head is a modal, the negation may also be at the verb below it: ``(p / possible-01
+        # :ARG1 (g / go-02 :polarity -))``.
         denying = self._nots(k) or (inner if len(inner) == 1 and modal else [])
-        # "Nobody came", "I never go."
+        # In "Nobody came" and "I never go", a word other than "not" makes the clause negative.
         in_words = any("negative" in reading.lexicon.of(child.label) for child in below)
         found: dict[str, Any] = {
             "clause": clause,
@@ -116,37 +119,39 @@ class Clauses:
         return found
 
     def _acts(self, k: int, known: dict[str, Any]) -> list[str]:
-        """Return what the speaker could do with the clause instead: tell, ask, order, doubt, agree or refuse.
+        """Return the dialogue acts into which the clause could be changed.
 
-        Speakers do not doubt statements about themselves, and they do not refuse a state. *Doubt*, *agree*
-        and *refuse* concern the whole graph.
+        Speakers do not doubt statements about themselves, and they do not refuse a state such as "I know".
+        The acts ``doubt``, ``agree`` and ``refuse`` concern the whole graph, so only the clause at its top
+        has them.
 
         Returns:
-            The names of these acts.
+            Some of ``tell``, ``ask``, ``order``, ``doubt``, ``agree`` and ``refuse``.
         """
         reading, below = self._of, self._of.children[k]
-        # A question can become a statement.
+        # A question can become a statement: "Do you go?" -> "You go."
         if known["asked_by"] is not None:
             return ["tell"]
-        # An order can become a statement or a request: "Go" -> "You go", "Will you go?"
+        # An order can become a statement or a request: "Go" -> "You go", "Will you go?" A negative order
+        # ("Don't go") cannot become a question, because that needs a second ``:polarity``.
         if known["ordered_by"] is not None:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
         is_opinion = reading.is_a(k, "opinion") and (agent or "i") == "i"
-        # "I think so": speakers do not ask about their own thoughts.
+        # "I think it is late": speakers neither ask nor doubt what they think themselves.
         if known["clause"] not in _TOLD or is_opinion:
             return []
         if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
             return []
         free = all(child.role not in ("polarity", "mode") for child in below)
-        # "I" as subject or object: the speaker knows the answer.
+        # If "I" is the subject or the object, the clause is about the speaker, who knows whether it is true.
         is_own = any(child.role in ("ARG0", "ARG1") and child.concept == "i" for child in below)
-        # "I am tired" makes no natural question: "Am I tired?"
+        # Such a clause does not become a question: from "I am tired", nobody would ask "Am I tired?"
         acts = ["ask"] if free and self._is_simple(k) and not is_own else []
-        # "You go" -> "Go"; but *know* or *have* cannot be ordered.
+        # "You go" -> "Go". States such as *know* and *have* cannot be ordered.
         if free and agent == "you" and not reading.is_a(k, "no-order"):
             acts.append("order")
-        # "I doubt that it rains", "I agree that it rains", "I refuse to go".
+        # "It rains" -> "I doubt that it rains", "I agree that it rains". "I go" -> "I refuse to go".
         if k == 0 and not reading.is_a(k, "act"):
             acts += [] if is_own else ["doubt"]
             if free and agent != "i":
@@ -156,15 +161,15 @@ class Clauses:
         return acts
 
     def does(self, k: int) -> str:
-        """Return what a clause does.
+        """Return the type of a clause.
 
         Args:
             k: The number of the head.
 
         Returns:
             ``question``, ``order``, ``exclamation``, ``formula`` ("Thank you"), ``wish`` ("I hope ..."),
-            ``report`` ("He said ..."), ``link`` (only a connective), ``fragment``, ``answer`` ("I do") or
-            ``statement``.
+            ``report`` ("He said ..."), ``link`` (a connective such as ``cause-01``), ``fragment`` ("A good
+            idea!"), ``answer`` ("I do") or ``statement``.
         """
         reading, below, role = self._of, self._of.children[k], self._of.roles[k]
         if any(self._is_beside(k, asked) for asked in reading.asked):
@@ -178,15 +183,15 @@ class Clauses:
             return "order"
         if any(child.value == "expressive" for child in below):
             return "exclamation"
-        # A noun or a lone frame is a fragment: "A good idea!"
+        # A noun without a predicate, or a frame without arguments, is a fragment: "A good idea!"
         is_predicate = reading.is_frame[k] and (bool(below) or (k > 0 and not role.startswith("snt")))
         if not is_predicate and all(child.role != "domain" for child in below):
             return "fragment"
-        # "I do", "She did".
+        # "I do" and "She did" have no other argument than the subject.
         return "answer" if reading.labels[k] == "do-02" and len(below) < 2 else "statement"
 
     def _is_beside(self, k: int, other: int) -> bool:
-        """Return whether a node is in the subtree of another, or is its sibling."""
+        """Return whether the node ``other`` is below the node ``k`` or has the same parent."""
         up = self._of.nodes[other].up
         return (
             other in self._of.inside(k) or (up is not None and up == self._of.nodes[k].up) or other == k == 0
@@ -197,42 +202,43 @@ class Clauses:
         return [c.k for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
-        """Return whether a clause is short, and has no verb of speech and no long subordinate clause."""
+        """Return whether a clause is short, has no verb of speech and no long subordinate clause."""
         node = self._of.nodes[k]
-        # "When it rained I stayed": the clause of time would precede the question.
+        # "When it rained I stayed" does not become a question: the subordinate clause would come before it.
         heavy = any(c.role in _CLAUSAL and c.last > c.k + 1 for c in self._of.children[k])
         return node.last - k < LONG and not self._of.is_a(k, "speech") and not heavy
 
     def _stands(self, k: int) -> str | None:
-        """Return whether the sentence of a clause could be repeated.
+        """Return whether the sentence of a clause could be said again in a later turn.
 
         Returns:
-            ``alone`` if it can be repeated anywhere, ``here`` if it contains an anaphor, None if it cannot be
-            repeated.
+            ``alone`` if it can be repeated anywhere in the dialogue. ``here`` if it contains an anaphor such
+            as "she" or "there", so that it must be repeated soon. None if it cannot be repeated.
         """
         reading = self._of
         top = reading.sentences[k]
         inside = reading.inside(top)
-        # A question, and reported speech: "He said that ..."
+        # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
         if not inside or reading.is_a(top, "retelling") or any(at in inside for at in reading.asked):
             return None
-        # "I hope", "I promise", "Thank you": these are true of the speaker at that moment only.
+        # "I hope", "I promise" and "Thank you" are true only at the moment in which they are said.
         if any(reading.is_a(at, "wondering", "thinking", "courtesy") for at in reading.whole(top)):
             return None
-        # There must be something concrete: a person, a name or a known noun.
+        # The sentence must be about something concrete: a person, a name or a noun of a known kind.
         if not any(reading.is_a(at, "solid") or reading.kinds[at] != OTHER for at in inside):
             return None
         heads = [head for head in self.heads if head in reading.whole(top)]
-        # "I do" depends on the question.
+        # The meaning of "I do" depends on the question before it.
         if any(reading.is_a(head, "answer") and len(reading.inside(head)) < 3 for head in heads):
             return None
-        # If one of two coordinated clauses is changed, the other one remains. "I mean" is not a statement.
+        # Two coordinated clauses are not repeated: if one of them is changed, the other one remains true.
+        # Asides such as "I mean" are not statements.
         if sum(head in self.main for head in heads) > 1 or any(reading.is_a(at, "aside") for at in heads):
             return None
         return "here" if any(reading.is_a(at, "anaphor", "pointer") for at in reading.whole(top)) else "alone"
 
     def is_event(self, k: int) -> bool:
-        """Return whether a clause tells about an event that happens at some time.
+        """Return whether a clause is about an event, which happens at some time.
 
         Args:
             k: The number of the head.
@@ -247,20 +253,21 @@ class Clauses:
     def is_portable(self, k: int) -> bool:
         """Return whether a sentence could be said in any dialogue.
 
-        It must not ask, order, answer or refer to something outside of it.
+        Such a sentence is not a question, an order or an answer, and it does not refer to anything that was
+        said before it.
 
         Args:
             k: The number of the top of the sentence.
 
         Returns:
-            True if it could.
+            True if the sentence can be copied to any dialogue.
         """
         reading = self._of
         if len(reading.inside(k)) not in PORTABLE or not reading.is_frame[k] or reading.is_a(k, "phrasal"):
             return False
         if self._leaves_out(k):
             return False
-        # "So you have to wait": the reason was given in an earlier turn.
+        # "So you have to wait" is a connective with one argument: the reason was given in an earlier turn.
         if reading.is_a(k, "linking") and len(reading.roles_out[k]) < 2:
             return False
         return not any(
@@ -271,27 +278,29 @@ class Clauses:
         )
 
     def _leaves_out(self, k: int) -> bool:
-        """Return whether the main verb is missing because it was said before: "My sister did"."""
+        """Return whether the main verb is missing because an earlier turn has said it: "My sister did"."""
         reading = self._of
         core = [child for child in reading.children[k] if (child.role or "").startswith("ARG")]
-        # "Your neighbours might", "My sister did": the only argument is not an action.
+        # In "Your neighbours might" and "My sister did", the only argument of the auxiliary is the subject,
+        # not an action.
         auxiliary = reading.is_a(k, "modal") or reading.labels[k] == "do-02"
         return auxiliary and len(core) == 1 and not reading.is_frame[core[0].k]
 
     def is_detail(self, k: int) -> bool:
-        """Return whether a node is a circumstance of the main predicate: when, where, how or why.
+        """Return whether a node tells a circumstance of the main predicate: when, where, how or why.
 
         Args:
             k: The node number.
 
         Returns:
-            True if it is, and is at most two roles below the top and contains no question.
+            True if the node has the role of a circumstance, is at most two roles below the top, and contains
+            no question.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
-        # A constant is not a circumstance.
+        # A constant, such as a number, is not a circumstance.
         if role not in _DETAILS or reading.nodes[k].concept is None or up is None:
             return False
-        # At most two roles below the top.
+        # Only nodes that are at most two roles below the top are details of the main predicate.
         if up != 0 and reading.nodes[up].up != 0:
             return False
         done = reading.is_frame[up] and not reading.is_a(up, "reified")

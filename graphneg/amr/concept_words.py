@@ -1,9 +1,9 @@
-"""List the words that a concept or constant of an AMR graph may be expressed by.
+"""List the words that may express a concept or constant of an AMR graph.
 
-The aligner looks for these words in the sentence. An exact lemma has weight 10, a closed-class word 8 to 10.
-Derived words (``decide-01``: *decision*) are found by the aligner itself, by their stems. The tables follow
-the AMR guidelines (Banarescu et al. 2019, version 1.2.6) for modals, polarity, connectives and ``-91``
-frames.
+The aligner looks for these words in the sentence. The weight of a word says how likely it expresses the
+concept: the lemma itself has weight 10, other words have lower weights. Derived words (*decision* for
+``decide-01``) are not listed here; the aligner finds them by their stems. The tables follow the AMR
+guidelines (Banarescu et al. 2019, version 1.2.6) for modals, polarity, connectives and ``-91`` frames.
 
 >>> concept_keys("obligate-01")[:3]
 (('obligate', 10.0), ('must', 8.0), ('have', 7.9))
@@ -21,18 +21,18 @@ from graphneg.model import AmrGraph, AmrNode
 
 
 def _read_table(name: str) -> dict[str, tuple[str, ...]]:
-    """Read a table of this package: a key and its words in each row."""
+    """Read a table of this package. Each row contains a key and its words."""
     return {key: tuple(words.split()) for key, words in table_rows("graphneg.amr", f"{name}.tsv")}
 
 
 PRONOUNS = _read_table("pronoun_forms")
-"""The forms of each pronoun concept, the likeliest first."""
+"""The words that may express each pronoun concept, the most likely first."""
 NEGATIVES = word_list("denials")
-"""Words that express ``:polarity -``, the likeliest first."""
+"""The words that may express ``:polarity -``, the most likely first."""
 NEGATIVE_PREFIX = re.compile(r"^(?:un|in|im|ir|il|dis|non-?)(?=[a-z]{3})|less(?:ly)?$")
 """Pattern of the negative prefixes (*un-*, *dis-*) and of the suffix *-less*."""
 _TABLE = _read_table("concept_words")
-# Roles of constants without words.
+# Roles whose constants are not expressed by a word, except for ``:polarity -``.
 _ROLE_WORDS = {"polarity", "mode", "polite", "wiki"}
 
 
@@ -44,7 +44,7 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         concept: The concept.
 
     Returns:
-        Pairs of a lemma in American spelling and its weight.
+        Pairs of a lemma in American spelling and its weight. A higher weight is better.
 
     Example:
         >>> concept_keys("take-away-05")
@@ -54,7 +54,8 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
         return tuple((form, 10.0 - 0.1 * rank) for rank, form in enumerate(PRONOUNS[concept]))
     lemma = lexeme(concept)
     known = _TABLE.get(concept)
-    # A ``-91`` frame is never its own word; concepts with an empty row have no words at all.
+    # The lemma of a ``-91`` frame is never a word of the sentence, so only the table counts. A concept with
+    # an empty row in the table is not expressed by any word.
     if known is not None and (concept.endswith("-91") or not known):
         return tuple((word, 6.0) for word in known)
     keys = {american(lemma): 10.0}
@@ -72,14 +73,15 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
 def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     """Return the words that may express a constant.
 
-    Numbers are left to the aligner, which compares their values.
+    Plain numbers are returned only as they are written. The aligner also compares their values with those of
+    number words.
 
     Args:
         graph: The graph of the constant.
         node: The node of the constant.
 
     Returns:
-        Pairs of a lemma and its weight: strings, months, weekdays, ordinals, hours and negative words.
+        Pairs of a lemma and its weight. They cover strings, months, weekdays, ordinals, hours and negations.
     """
     value = (node.value or "").strip('"')
     parent = graph.nodes[node.up] if node.up is not None else None
@@ -91,7 +93,7 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     if parent is not None and parent.concept == "date-entity" and node.role == "month" and value.isdigit():
         month = MONTHS[(int(value) - 1) % 12]
         keys += [(month, 10.0), (month[:3], 9.0)]
-    # ``:value -1`` of an ordinal is "last".
+    # ``:value 2`` of an ordinal is "second", and ``:value -1`` is "last".
     if parent is not None and parent.concept == "ordinal-entity":
         keys += [(word, 10.0) for word, number in ORDINALS.items() if str(number) == value]
         keys += [(word, 9.0) for word in ("last", "final") if value == "-1"]

@@ -1,12 +1,14 @@
-"""Find what is repeated in a dialogue: nodes that say the same as an earlier turn.
+"""Find the repetitions in a dialogue: nodes with the same meaning as a node of an earlier turn.
 
-A negative that contradicts or swaps something is harder if the dialogue mentions it elsewhere. Here the
-statements of the nodes of all turns (`Saying`) are compared. A predicate repeats an earlier one if both have
-the same polarity, if their arguments are equal after *I* and *you* were resolved, and if the later one adds
-no argument. A noun, name, number or time repeats an equal one.
+A negative that contradicts a claim or swaps a word is harder to recognise if the dialogue mentions the claim
+or the word elsewhere. To find such places, this module reduces each node to what it says (`Saying`): a word,
+its arguments and its polarity. A predicate repeats an earlier one if both have the same polarity, if their
+arguments are equal after *I* and *you* were resolved to speakers, and if the later one adds no argument. A
+noun, name, number or time repeats an equal one.
 
 Example: A says "I work at a bank." Later B says "You work?". The node ``work-01`` of B's turn repeats that of
-A's turn, so its echo is ``other``. "You work in a shop." repeats nothing, because the argument differs.
+A's turn, and its list of echoes is ``["other"]``, because another speaker said it first. "You work in a
+shop." repeats nothing, because the argument differs.
 """
 
 from __future__ import annotations
@@ -18,32 +20,33 @@ from graphneg.amr.reading import Reading
 from graphneg.english.noun_kinds import lexeme
 
 OWN, OTHER, ASKED, TURN = "own", "other", "asked", "turn"
-"""Who said the same before.
+"""Where the same thing was said before.
 
-The speaker, another speaker, another speaker in a question, or another sentence of the same turn.
+`OWN`: in an earlier turn of the same speaker. `ASKED`: as a question of another speaker. `OTHER`: in another
+form by another speaker. `TURN`: in another sentence of the same turn.
 """
 
 Arguments = Mapping[str, frozenset[str]]
-"""The words of each numbered argument, by role."""
+"""The words of each numbered argument, by role such as ``ARG0``."""
 Echoes = dict[int, list[str]]
-"""Who said the same before (`OWN`, `OTHER`, `ASKED`, `TURN`), by node number."""
+"""For each node that repeats something, by its number: where it was said (`OWN`, `OTHER`, ...)."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
-# Placeholder for an unknown argument, such as a third-person pronoun. It matches any other argument.
+# Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
 _ANYTHING = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """What a node says: a word and its arguments.
+    """The part of a node's meaning that is compared with other turns: a word and its arguments.
 
     Attributes:
         k: The number of the node.
         word: The lexeme of the node, or the words of a name or number.
-        sentence: The number of the top of its sentence.
-        arguments: The words of its arguments. *i*, *you* and *we* stay as they are; other pronouns are ``*``.
-        denied: Whether it is negated.
-        asks: Whether it is asked in a question.
+        sentence: The number of the top of the sentence that contains the node.
+        arguments: The words of its arguments. *i*, *you* and *we* are kept; other pronouns become ``*``.
+        denied: Whether the node is negated.
+        asks: Whether the node is the head of a question.
     """
 
     k: int
@@ -55,14 +58,14 @@ class Saying:
 
 
 def sayings(reading: Reading, known: Sequence[Mapping[str, object]]) -> list[Saying]:
-    """Return what the nodes of a graph say.
+    """Return what the nodes of a graph say, for the comparison with other turns.
 
     Args:
         reading: The graph.
-        known: The facts about each node, by node number.
+        known: The properties of each node, by node number, as `graphneg.amr.facts` computes them.
 
     Returns:
-        The sayings in the order of their nodes.
+        The sayings in the order of their nodes. Nodes that say nothing that can be repeated have none.
     """
     return [said for node in reading.nodes if (said := _saying(reading, node.k, known[node.k])) is not None]
 
@@ -70,7 +73,7 @@ def sayings(reading: Reading, known: Sequence[Mapping[str, object]]) -> list[Say
 def _saying(reading: Reading, k: int, known: Mapping[str, object]) -> Saying | None:
     """Return what a node says, or None if it says nothing that can be repeated."""
     node, sentence = reading.nodes[k], reading.sentences[k]
-    # Names and numbers are compared by what they name and by their words.
+    # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "names" in known:
         return Saying(k, f"{known['names']} {known['name']}", sentence, {})
     if node.concept is None or reading.is_a(k, "joining", "closed"):
@@ -85,16 +88,16 @@ def _saying(reading: Reading, k: int, known: Mapping[str, object]) -> Saying | N
 
 
 def _arguments(reading: Reading, k: int) -> Arguments:
-    """Return the arguments of a word by numbered role.
+    """Return the words of a predicate's arguments.
 
-    The subject of a noun or adjective and the noun of a modifier count as ``ARG1``.
+    The subject of a noun or adjective, and the noun that a modifier belongs to, count as its ``ARG1``.
 
     Returns:
-        The words of each argument.
+        The words by numbered role.
     """
     found: dict[str, set[str]] = {}
     for role, below in reading.roles_out[k]:
-        # "He is tall" and "the tall man" both say *tall* about their ARG1.
+        # In "He is tall" and "the tall man", what *tall* describes counts as its ARG1.
         role = "ARG1" if role == "domain" else role
         if role in _NUMBERED and reading.nodes[below].concept is not None:
             found.setdefault(role, set()).add(_word(reading, below))
@@ -105,12 +108,12 @@ def _arguments(reading: Reading, k: int) -> Arguments:
 
 
 def _word(reading: Reading, k: int) -> str:
-    """Return the word of an argument: of a predicate with its own arguments, or the name of an entity."""
+    """Return the word of an argument. A predicate includes its own arguments; an entity is its name."""
     if reading.is_a(k, "speaking"):
         return reading.labels[k]
     if reading.is_a(k, "anaphor") or k in reading.asked:
         return _ANYTHING
-    # "I like to swim": the argument is *swim* with its own arguments.
+    # In "I like to swim", the argument of *like* is *swim* together with its own arguments.
     if reading.is_frame[k]:
         below = (_plain(reading, at) for role, at in reading.roles_out[k] if role in _NUMBERED)
         return " ".join([lexeme(reading.labels[k]), *sorted(below)])
@@ -120,17 +123,17 @@ def _word(reading: Reading, k: int) -> str:
 
 
 def _plain(reading: Reading, k: int) -> str:
-    """Return the lexeme of a node, or ``*`` for a pronoun that refers to something else."""
+    """Return the lexeme of a node, or ``*`` for a pronoun whose antecedent is unknown."""
     return _ANYTHING if reading.is_a(k, "anaphor") else lexeme(reading.labels[k])
 
 
 @dataclass(frozen=True, slots=True)
 class SaidTurn:
-    """A turn of a dialogue.
+    """A turn of a dialogue, reduced to its speaker and the sayings of its nodes.
 
     Attributes:
-        speaker: The speaker.
-        says: What the nodes of the turn's graph say.
+        speaker: The speaker of the turn.
+        says: The sayings of the nodes of the turn's graph.
     """
 
     speaker: str
@@ -144,7 +147,7 @@ def echoes(turns: Sequence[SaidTurn]) -> list[Echoes]:
         turns: The turns of the dialogue, in order.
 
     Returns:
-        For each turn, the nodes that repeat something, and who said it before.
+        For each turn, the numbers of the nodes that repeat something, with the places where it was said.
     """
     speakers = sorted({turn.speaker for turn in turns})
     said: dict[str, list[tuple[str, Saying]]] = {}
@@ -160,7 +163,7 @@ def echoes(turns: Sequence[SaidTurn]) -> list[Echoes]:
 def _of_turn(
     speaker: str, says: Sequence[Saying], said: Mapping[str, Sequence[tuple[str, Saying]]]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the nodes of a turn that repeat something, and who said it before."""
+    """Yield the numbers of a turn's nodes that repeat something, with the places where it was said."""
     beside: dict[str, list[Saying]] = {}
     for one in says:
         beside.setdefault(one.word, []).append(one)
@@ -170,7 +173,7 @@ def _of_turn(
             for who, earlier in said.get(one.word, ())
             if repeats(one, earlier)
         }
-        # A word may also repeat another sentence of the same turn.
+        # A predicate may also repeat one in another sentence of the same turn.
         same = (other for other in beside[one.word] if other.sentence != one.sentence)
         if one.arguments and any(repeats(one, other) or repeats(other, one) for other in same):
             by.add(TURN)
@@ -179,24 +182,26 @@ def _of_turn(
 
 
 def repeats(one: Saying, earlier: Saying) -> bool:
-    """Return whether a node says the same as an earlier one and adds no argument.
+    """Return whether a node has the same meaning as an earlier one and adds no argument.
 
     Args:
-        one: What the later node says.
-        earlier: What the earlier node says, with the same word.
+        one: The saying of the later node.
+        earlier: The saying of the earlier node, whose word must be the same.
 
     Returns:
-        True if it is a repetition. At least one argument must be equal; unknown arguments do not count.
+        True if the later node repeats the earlier one. At least one argument must be equal; placeholders for
+        unknown arguments do not count.
     """
     if not one.arguments:
         return True
-    # A question has no polarity: "Do you work?", "Don't you work?"
+    # If the earlier one is a question, polarity does not matter: "Do you work?" and "Don't you work?" ask the
+    # same.
     if one.denied != earlier.denied and not earlier.asks:
         return False
     shared = 0
     for role, words in one.arguments.items():
         others = earlier.arguments.get(role)
-        # The later one has an argument that the earlier one does not have, or another word for it.
+        # The later node has an argument that the earlier one lacks, or a different word as this argument.
         if others is None or not (words & others or _ANYTHING in words or _ANYTHING in others):
             return False
         shared += bool(words & others - {_ANYTHING})
@@ -204,7 +209,7 @@ def repeats(one: Saying, earlier: Saying) -> bool:
 
 
 def _resolved(one: Saying, speaker: str, speakers: Sequence[str]) -> Saying:
-    """Replace *i*, and *you* in a dialogue of two speakers, by the speaker that it refers to."""
+    """Replace *i* by its speaker, and *you* by the other speaker; with three speakers *you* is unknown."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

@@ -1,13 +1,13 @@
-"""Compute the features of AMR nodes that transforms query in the store.
+"""Compute the properties of AMR nodes that transforms query in the store.
 
 Transforms are Cypher patterns. They need to know more about a node than its concept, for example whether it
-heads a clause that can be denied. These features are computed when a graph is written and stored as
-properties of ``AmrNode``; docs/schema.md lists them. They depend only on the graph, the lexicon and the text,
-so ``graphneg upgrade`` can compute them again when their definitions change.
+heads a clause that can be denied. When a graph is written to the store, this module computes such features,
+and they are stored as properties of ``AmrNode``; docs/schema.md lists them. They depend only on the graph,
+the lexicon and the text, so ``graphneg upgrade`` can compute them again when their definitions change.
 
-For ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))`` node 0 is the head of the only clause.
-It has ``clause: statement``, ``negated``, ``denied_by: 1`` and ``modal``. Nodes 2 and 3 have ``clause_of:
-0``.
+Example: "I can't go" is ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))``. Node 0 is the head
+of the only clause. It gets ``clause: statement``, ``negated: true``, ``denied_by: 1`` and ``modal: true``.
+Nodes 2 and 3 get ``clause_of: 0``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from graphneg.english.lexicon import Lexicon, english
 from graphneg.model import AmrGraph
 
 Facts = dict[str, Any]
-"""Property values of a node, by name."""
+"""The property values of a node, by property name."""
 
 NAMES = (
     "classes", "sentence", "clause_of", "clause", "main", "negated", "denied_by", "asked_by", "ordered_by",
@@ -33,25 +33,25 @@ NAMES = (
     "fixed", "number", "expletive", "handled", "named", "topic", "deixis", "said_in",
     "parts", "questions", "only_asks", "orders", "wonders", "permits", "sort", "takes",
 )  # fmt: skip
-"""All properties of ``AmrNode`` that this module computes."""
+"""The names of all properties of ``AmrNode`` that this module computes."""
 
 
 def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> list[Facts]:
-    """Compute the features of each node of a graph.
+    """Compute the properties of each node of a graph.
 
     Args:
         graph: The graph.
-        text: The text that the graph represents, which shows the tense.
-        lexicon: The lexicon; None takes the English one.
+        text: The text that the graph represents. It determines the tense, which AMR does not represent.
+        lexicon: The lexicon; None uses the English one.
 
     Returns:
-        The properties of each node by node number, without those that are false or missing.
+        The properties of each node, by node number. Properties whose value is False or None are left out.
     """
     return facts_and_sayings(graph, text, lexicon or english())[0]
 
 
 def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Saying]]:
-    """Compute the features of each node, and what the nodes say for the comparison with other turns.
+    """Compute the properties of each node, and the sayings by which the nodes are compared with other turns.
 
     Args:
         graph: The graph.
@@ -59,7 +59,8 @@ def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[lis
         lexicon: The lexicon.
 
     Returns:
-        The properties of each node, and what the nodes say.
+        The properties of each node, by node number, and the sayings of the graph (see
+        `graphneg.amr.echoes`).
     """
     known = _Facts(graph, text, lexicon)
     found = known.all()
@@ -67,10 +68,10 @@ def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[lis
 
 
 class _Facts:
-    """The features of one graph, combined from its clauses, nouns and times."""
+    """The properties of one graph's nodes, combined from its clauses, nouns and times."""
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
-        """Initialize the parts that compute the features."""
+        """Initialize the objects that compute the properties."""
         self.reading = Reading(graph, lexicon)
         self._clauses = Clauses(self.reading)
         self._nouns = Nouns(self.reading)
@@ -78,7 +79,7 @@ class _Facts:
         self._heads = frozenset(self._clauses.heads)
 
     def all(self) -> list[Facts]:
-        """Return the properties of each node."""
+        """Return the properties of each node, including those of sentences and of the graph at their tops."""
         found = [self._node(node.k) for node in self.reading.nodes]
         for top in sorted({0, *self.reading.sentences}):
             found[top] |= self._sentence(top)
@@ -87,7 +88,7 @@ class _Facts:
 
     def _node(self, k: int) -> Facts:
         """Return the properties of one node."""
-        # A constant has no word class: it can only be a number in a date, or a number or name to swap.
+        # A constant has no word class. It has properties only if it is a number, in a date or to be swapped.
         if self.reading.nodes[k].concept is None:
             return _held({"number": self._times.number(k)} | self._swap(k))
         return _held(
@@ -108,13 +109,14 @@ class _Facts:
     def _head(self, k: int) -> Facts:
         """Return the properties of the head of a clause."""
         dated = self._times.is_dated(k)
-        # An event that has a time cannot get another one.
+        # The property ``event`` marks clauses to which a time can be added. A clause with a time does not get
+        # it.
         event = self._clauses.is_event(k) and not dated
         known = self._clauses.facts(k) | {"tense": self._times.tense, "dated": dated, "event": event}
         return _held(known)
 
     def _word(self, k: int) -> Facts:
-        """Return what the word of a node asserts, what it modifies, and its roles."""
+        """Return the properties for antonyms: how the word is used, what it describes, and its roles."""
         asserts = self._nouns.asserts(k)
         if asserts is None:
             return {}
@@ -141,7 +143,7 @@ class _Facts:
         return found
 
     def _swap(self, k: int) -> Facts:
-        """Return the words of a name or number, and what they name."""
+        """Return the words of a name or number, and its type, within which it can be swapped."""
         swap = self._nouns.swap(k)
         return {} if swap is None else {"names": swap[0], "name": swap[1]}
 
@@ -153,7 +155,7 @@ class _Facts:
     def _graph(self) -> Facts:
         """Return the properties of the top that concern the whole graph."""
         mentions = self.reading.graph.mentions
-        # A reentrancy at the top is lost when everything below the top is removed.
+        # A graph with a reentrancy at its top is not emptied, because the mention of the top would be lost.
         tied = any(0 in (mention.up, mention.target) for mention in mentions)
         sentences = [child.k for child in self.reading.children[0] if (child.role or "").startswith("snt")]
         questions = [k for k in sentences if any(at in self.reading.whole(k) for at in self.reading.asked)]
@@ -162,14 +164,14 @@ class _Facts:
             {
                 "parts": [child.k for child in self.reading.children[0]] or None,
                 "questions": (questions if len(questions) < len(sentences) else []) or None,
-                # Graphs of up to three nodes, such as "Why?", are not counted.
+                # Short graphs of up to three nodes, such as "Why?", do not get this property.
                 "only_asks": all_ask and self.reading.size > 3,
                 "depth": self.reading.graph.depth,
                 "tied": tied,
                 "orders": any(
                     node.value == "imperative" and node.role == "mode" for node in self.reading.nodes
                 ),
-                # "I hope", "I guess": the speaker is not certain.
+                # "I hope", "I guess" and "Thank you" are about the speaker's own thoughts.
                 "wonders": any(
                     node.concept == "i" and self.reading.is_a(node.up, "wondering", "thinking", "courtesy")
                     for node in self.reading.nodes
@@ -180,5 +182,5 @@ class _Facts:
 
 
 def _held(facts: Mapping[str, Any]) -> Facts:
-    """Return the facts that are neither None nor false."""
+    """Return the properties whose values are neither None nor False."""
     return {name: value for name, value in facts.items() if value is not None and value is not False}

@@ -1,13 +1,13 @@
-"""Find nouns that could be replaced, what could replace them, and what words are said about.
+"""Find the nouns, pronouns, names and numbers that transforms replace, and what may replace them.
 
 An argument swap needs a noun that nothing else in the sentence depends on, and a replacement that the
-predicate accepts. This module finds the kind of each noun, the kind of what may replace it, and the
-selectional preferences of its predicate. It also finds the pronouns, names and numbers that other transforms
-swap.
+predicate accepts. This module finds the kind of each noun, the kind of noun that may replace it, and the
+selectional preferences of its predicate. It also finds the words that have antonyms, and the pronouns, names
+and numbers that other transforms swap.
 
-Example: in ``(b / buy-01 :ARG0 (i / i) :ARG1 (c / car :mod (r / red)))`` *car* has the kind ``thing``, and
-any other thing may replace it, because one can buy things of all kinds. *red* asserts a ``modifier`` of a
-``vehicle``.
+Example: in ``(b / buy-01 :ARG0 (i / i) :ARG1 (c / car :mod (r / red)))`` *car* has the general kind
+``thing``, and any other thing may replace it, because one can buy things of all kinds. *red* is used as a
+``modifier`` and describes a ``vehicle``, so an antonym of *red* would have to be a modifier of vehicles.
 """
 
 from __future__ import annotations
@@ -19,44 +19,44 @@ from graphneg.english.noun_kinds import OTHER
 from graphneg.english.takes import sort_of, takes
 
 SMALL = 6
-"""Subtrees with fewer nodes than this below their top can be replaced."""
-# Concepts that combine words instead of naming something: ``date-entity``.
+"""A subtree can be replaced if it has fewer nodes than this below its top."""
+# Concepts that combine other words and name nothing themselves, such as ``date-entity``.
 _BUILT = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
-# Roles below a noun that belong to its phrase.
+# Roles that may occur below a noun that is replaced: the nodes in these roles move with the noun.
 _INSIDE = frozenset(
     {"mod", "poss", "quant", "name", "wiki", "unit", "ord", "value", "consist-of", "polarity"}
 )
-# Roles in which a noun of another dialogue may replace a noun.
+# Roles of nouns that a noun of another dialogue may replace.
 _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "instrument", "topic"}
-# Roles of nouns that are not spoken of in their own right.
+# Roles of nouns that only describe something else, so that they are not a topic of the dialogue.
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
-# Kinds of nouns that are not things.
+# Kinds of nouns that are never replaced by a noun of another dialogue, except as something that one likes.
 _NO_THINGS = frozenset({"act", "state", "time"})
-# Roles in which a word modifies another one or is the predicate.
+# Roles of words that modify another word, or that are the predicate of their sentence (the empty role).
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )
-# Pronouns that mean persons.
+# Pronouns that refer to persons.
 _SPEAKING = frozenset({"i", "you", "he", "she", "we"})
-# Kinds of nouns that can act.
+# Kinds of nouns whose referents can act. Nouns of unknown kind count as such.
 _ACTORS = frozenset({"person", "group", OTHER})
-# Names of punctuation marks only.
+# Names that consist of punctuation marks only; they are not swapped.
 _SILENT = re.compile(r'"[!?.,;:-]*"')
 
 
 class Nouns:
-    """The nouns of a graph.
+    """The nouns, pronouns, names and numbers of a graph.
 
     Args:
         reading: The graph.
     """
 
     def __init__(self, reading: Reading) -> None:
-        """Initialize the predicates whose subject is a thing, and whether the text greets somebody."""
+        """Find the predicates whose subject cannot act, and whether the text contains a greeting."""
         self._of = reading
-        # "The engine started": something that is not an actor does it.
+        # In "The engine started", the subject is neither a person nor a group.
         self._driven = {
             node.up
             for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)
@@ -71,72 +71,78 @@ class Nouns:
             k: The node number.
 
         Returns:
-            True for nouns of a known kind; False for frames, closed-class nouns and constructed concepts.
+            True for nouns of a known kind. False for frames, closed-class nouns and concepts such as
+            ``date-entity``.
         """
         reading, label = self._of, self._of.labels[k]
         if reading.nodes[k].concept is None or reading.is_frame[k] or reading.kinds[k] == OTHER:
             return False
-        # A ``person`` without anything below it is a part of a word, or has no word.
+        # A ``person`` with nothing below it is often not expressed by a word of its own.
         is_bare_person = label == "person" and not reading.inside(k)
         return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not is_bare_person
 
     def general_kind(self, k: int) -> str:
-        """Return the kind of a noun, where all kinds of things count as one.
+        """Return the kind of a noun, after merging all kinds of things into one.
 
         Args:
             k: The node number.
 
         Returns:
-            ``thing`` for objects, clothes, food, vehicles and similar kinds, else the kind itself.
+            ``thing`` for objects, clothes, food, vehicles and similar kinds. For other nouns the kind itself,
+            such as ``person``.
         """
         kind = self._of.kinds[k]
         return "thing" if "goods" in self._of.lexicon.of(kind) else kind
 
     def slot(self, k: int) -> str | None:
-        """Return what may replace an argument.
+        """Return what may replace an argument. Arguments in the same role with equal results can be swapped.
 
         Args:
             k: The node number.
 
         Returns:
-            A kind of noun, ``deed`` for an action, or an entity concept. The verb is added if it accepts only
-            its own arguments ("solve"). None if the node must stay.
+            A kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If the verb
+            accepts few nouns ("solve"), the verb is added, so that only its own arguments can be swapped.
+            None if the node must not be replaced.
         """
         if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
             return None
         up = self._of.nodes[k].up
-        # "solve a problem", "learn a language": only another argument of the same verb fits.
+        # For "solve a problem" and "learn a language", only another argument of the same verb fits.
         choosy = up is not None and self._of.is_a(up, "choosy", "learning") and self._of.roles[k] != "ARG0"
         only = f" {self._of.labels[up]}" if up is not None and choosy else ""
         filler = self._deed(k) if self._of.is_frame[k] else self._filler(k)
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Return whether a node is an argument, or a conjunct of one, of a predicate that has its own word.
+        """Return whether a node is an argument, or a conjunct in one, that is a separate word of the text.
 
-        A lamplighter is a ``person`` with ``light-01`` and ``lamp``; this *lamp* is a part of a word.
+        The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is only a
+        part of a word, so the result for it is False.
 
         Returns:
-            True if it is.
+            True if the node is such an argument.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
         if reading.nodes[k].concept is None or up is None:
             return False
-        # "I like tea and coffee": either conjunct is an argument, but not the conjuncts of two sentences.
+        # In "I like tea and coffee", each conjunct counts as an argument. If ``and`` joins two sentences, it
+        # is not an argument itself, and neither are its conjuncts.
         if role.startswith("op"):
             return reading.is_a(up, "joint") and reading.roles[up] in _ARGUMENTS
         if role not in _ARGUMENTS or reading.is_a(up, "reified"):
             return False
-        # The frame below ``person`` or ``thing`` is a part of a word: the lamp of *lamplighter* stays.
+        # The arguments of a frame below ``person`` or ``thing`` are parts of a word, like the ``lamp`` of
+        # *lamplighter*.
         nominal = reading.is_frame[up] and reading.roles[up].endswith("-of")
         return not (nominal and reading.is_a(reading.nodes[up].up, "holder"))
 
     def _is_light(self, k: int) -> bool:
-        """Return whether a subtree asks nothing, and a noun has no relative clause or long modifier."""
+        """Return whether a subtree contains no question and, below a noun, no clause or long modifier."""
         reading = self._of
         if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
             return False
-        # "people who left": the phrase of a person or an action is replaced with its clause.
+        # Persons and actions may have anything below them. "People who left" is replaced as a whole.
         if reading.is_frame[k] or reading.labels[k] == "person":
             return True
         return all(
@@ -144,19 +150,19 @@ class Nouns:
         )
 
     def _deed(self, k: int) -> str | None:
-        """Return ``deed`` for an action that somebody wants, begins or learns, else None."""
+        """Return ``deed`` for an action that somebody wants, begins or learns; None for other nodes."""
         reading, up = self._of, self._of.nodes[k].up
-        # "I want to swim": another deed can be wanted.
+        # In "I want to swim", another action can replace *swim*.
         if not reading.roles[k].startswith("ARG") or not reading.is_a(up, "wanting"):
             return None
-        # "The engine began to run": a deed of a thing does not fit another subject.
+        # In "The engine began to run", the subject is a thing. The actions of things fit few other subjects.
         return None if reading.is_a(k, "joining") or {k, up} & self._driven else "deed"
 
     def _filler(self, k: int) -> str | None:
-        """Return the kind of noun or the entity concept that may replace a node, else None."""
+        """Return the kind of noun, or the entity concept, that may replace a node; None if nothing may."""
         reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].up
-        # "They call him Tom", "he said goodbye": quoted words are kept. A person as the object of *use* or
-        # *read* is a parse error.
+        # Quoted words are kept: "They call him Tom", "He said goodbye". A person as the object of *use* or
+        # *read* is kept, too, because it is a parser error.
         quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
         if quoted and reading.roles[k] != "ARG0":
             return None
@@ -167,21 +173,22 @@ class Nouns:
         return self.general_kind(k) if reading.is_a(up, "handling") else reading.kinds[k]
 
     def open_to(self, k: int) -> str | None:
-        """Return the kind of noun of another dialogue that may replace a node.
+        """Return which kind of noun from another dialogue may replace a node.
 
         Args:
             k: The node number.
 
         Returns:
-            The kind, or ``any`` for something that one likes or remembers. None for deeds, states, times and
-            places of a state, and for arguments of verbs that accept nothing else.
+            The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if no noun of another dialogue
+            may replace the node: nouns for actions, states and times, vague nouns, nouns in other roles, and
+            arguments of verbs that accept few nouns.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
-        # "play the guitar": a choosy verb accepts nothing else.
+        # Verbs such as *play* in "play the guitar" accept few nouns.
         is_open = role in _OPEN and self.names_something(k) and self.is_plain(k)
         if not is_open or reading.is_a(k, "vague") or reading.is_a(up, "choosy"):
             return None
-        # One can like a person, a place or a thing.
+        # One can like or remember a person, a place or a thing.
         if role == "ARG1" and reading.is_a(up, "liking"):
             return "any"
         if reading.kinds[k] in _NO_THINGS:
@@ -195,18 +202,19 @@ class Nouns:
             k: The node number.
 
         Returns:
-            True if it has a ``:name``.
+            True if the node has the role ``:name``.
         """
         return any(role == "name" for role, _ in self._of.roles_out[k])
 
     def is_topic(self, k: int) -> bool:
-        """Return whether a noun can be mentioned again.
+        """Return whether a noun can be a topic that later turns mention again.
 
         Args:
             k: The node number.
 
         Returns:
-            False for modifiers, times, units, amounts, names and vague nouns such as *thing*.
+            True if it can. False for modifiers, times, units, quantities, nouns with a name, and vague nouns
+            such as *thing*.
         """
         said = self._of.roles[k] not in _ASIDE and not self._of.is_a(k, "vague")
         return said and not self.is_named(k)
@@ -218,7 +226,7 @@ class Nouns:
             k: The node number.
 
         Returns:
-            True if it is, so that any other thing fits.
+            True if it is. Any other thing can then replace it.
         """
         takes = any(self._of.is_a(above, "handling") for _, above in self._of.roles_in[k])
         return takes and self._of.roles[k] == "ARG1" and self.general_kind(k) == "thing"
@@ -241,7 +249,8 @@ class Nouns:
             k: The node number.
 
         Returns:
-            True if it has; a modifier is accepted only for arguments.
+            True if there is nothing else below the noun. A modifier is accepted only for arguments
+            (``ARG0``, ``ARG1``, ...).
         """
         inside = self._of.inside(k)
         if len(inside) > 1:
@@ -252,33 +261,35 @@ class Nouns:
     def sort(self, k: int) -> str | None:
         """Return the class of similar nouns that a noun belongs to.
 
-        Verbs that were seen with some nouns of a class usually accept all of them.
+        Verbs that occur with some nouns of a class usually accept all of them.
 
         Args:
             k: The node number.
 
         Returns:
-            The class, named by its most frequent noun ("like food"), or None.
+            The class, which is named after one of its nouns (``like food``), or None if the noun is in no
+            class.
         """
         return sort_of(self._of.labels[k])
 
     def takes(self, k: int) -> list[str]:
-        """Return what the predicate of a noun was seen with in the noun's role.
+        """Return the selectional preferences of a noun's predicate: what occurs with it in the noun's role.
 
-        For an intransitive use ("The train arrives") the counts of the object come first, then those of the
-        subject.
+        If the predicate is used without an agent ("The train arrives"), its preferences for the object come
+        first, then those for the subject.
 
         Args:
             k: The node number of the noun.
 
         Returns:
-            Classes of similar nouns, and nouns of rarer classes.
+            Classes of similar nouns, and single nouns whose class is too rare with this predicate. The list
+            is empty if the predicate has no known preferences.
         """
         reading, found = self._of, dict[str, None]()
         for role, above in reading.roles_in[k]:
             if role in ("ARG0", "ARG1") and reading.is_frame[above]:
-                # "The train arrives": ``arrive-01`` has no ARG0, and its ARG1 may be counted under either
-                # role.
+                # In "The train arrives", ``arrive-01`` has no ARG0. The counts of its subjects may be stored
+                # under ARG1 or under ARG0, so both are looked up.
                 acts = any(other == "ARG0" for other, _ in reading.roles_out[above])
                 for one in (role,) if acts else ("ARG1", "ARG0"):
                     found.update(dict.fromkeys(takes(reading.labels[above], one, self._kinds(k))))
@@ -291,14 +302,15 @@ class Nouns:
         return frozenset({self._of.kinds[k]})
 
     def asserts(self, k: int) -> str | None:
-        """Return what a node asserts, which an antonym could deny.
+        """Return how the word of a node is used, which decides about the antonyms that can replace it.
 
         Args:
             k: The node number.
 
         Returns:
-            The frame, ``noun`` or ``modifier``. None if the node is asked, denied, a name, a degree, a
-            greeting, a part of a word, or has no opposite.
+            The frame itself (``love-01``), ``noun`` or ``modifier``. None if no antonym may replace the word:
+            it is in a question, is negated, has a name, expresses a degree or a greeting, is a part of
+            another word, or has no antonym.
         """
         reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
         concept = reading.nodes[k].concept
@@ -306,19 +318,21 @@ class Nouns:
             return None
         if any(child.role in ("polarity", "name") for child in reading.children[k]):
             return None
-        # "a little", "a bit more": amounts. "Good morning" has no opposite.
+        # In "a little" and "a bit more", the words express amounts. "Good morning" is a greeting, in which
+        # "good" has no antonym.
         is_amount = label in ("little", "bit", "more") and role in ("extent", "ARG3", "quant")
         if role == "degree" or is_amount or (concept.startswith("good-") and self._greets):
             return None
         if reading.is_frame[k]:
             up = reading.nodes[k].up
-            # *teacher* is ``(p / person :ARG0-of (t / teach-01))``; its frame is a part of a word.
+            # The graph of *teacher* is ``(p / person :ARG0-of (t / teach-01))``: ``teach-01`` is only a part
+            # of this word.
             nominal = role.endswith("-of") and up is not None
             return None if nominal and reading.labels[up or 0] in ("person", "thing") else concept
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of things that a word describes: the noun that it modifies, or its subject.
+        """Return the kinds of the things that a word describes: of the noun that it modifies, or its subject.
 
         Args:
             k: The node number.
@@ -326,14 +340,14 @@ class Nouns:
         Returns:
             The kinds in alphabetical order.
         """
-        # "the tall man", "The man is tall."
+        # *tall* describes a person both in "the tall man" and in "The man is tall."
         things = [above for role, above in self._of.roles_in[k] if role == "mod"]
         things += [below for role, below in self._of.roles_out[k] if role in ("ARG1", "domain")]
         kinds = {"person" if self._of.labels[at] in _SPEAKING else self._of.kinds[at] for at in things}
         return sorted(kinds)
 
     def roles(self, k: int) -> list[str]:
-        """Return the numbered roles of a frame that are used.
+        """Return the numbered roles that a frame has in this graph.
 
         Args:
             k: The node number.
@@ -353,7 +367,7 @@ class Nouns:
             k: The node number.
 
         Returns:
-            True for such a pronoun.
+            True for such an *it*; False for any other *it* and for other words.
         """
         if self._of.labels[k] != "it":
             return False
@@ -361,49 +375,52 @@ class Nouns:
         return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
 
     def _is_impersonal(self, above: int, k: int) -> bool:
-        """Return whether a predicate with a certain *it* is said of nothing."""
+        """Return whether the *it* with the number ``k`` refers to nothing as an argument of ``above``."""
         reading = self._of
         if reading.is_a(above, "impersonal"):
             return True
         others = [child.k for child in reading.children[above] if child.k != k]
         if reading.is_a(above, "telling-time"):
-            # "It's been five years", but "The film is long: it is five hours long".
+            # In "It's been five years", *it* is empty. In "The film is long: it is five hours long" it refers
+            # to the film.
             return reading.roles[k] in ("domain", "mod") and not reading.roles[above]
         if reading.is_a(above, "costing"):
-            # "It takes an hour", "It costs a lot to live here", but "It takes batteries", "It costs a lot".
+            # *it* is empty in "It takes an hour" and "It costs a lot to live here", but not in "It takes
+            # batteries" and "It costs a lot".
             timed = any(reading.is_a(at, "lasting") for at in others)
             return timed or any(reading.is_frame[at] for at in reading.inside(above))
-        # "It's getting late", "It looks like rain".
+        # *it* is empty in "It's getting late" and "It looks like rain".
         return reading.is_a(above, "becoming") and any(reading.is_a(at, "impersonal") for at in others)
 
     def deixis(self, k: int) -> str | None:
-        """Return how *I*, *you* or *we* takes part in its sentence.
+        """Return the function of *I*, *you* or *we* in its sentence.
 
         Args:
             k: The node number.
 
         Returns:
-            ``actor`` as an argument of a predicate, else ``other``. None for other words, and in thanks,
-            which speakers express only for themselves.
+            ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words.
+            None also in thanks, because "You thank me" is not a natural change of "I thank you".
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].up
         if not reading.is_a(k, "speaking") or reading.is_a(up, "thanking"):
             return None
-        # "my car" (``:poss i``) does not make *I* an actor, and neither does "my brother"
-        # (``have-rel-role-91``).
+        # In "my car" (``:poss i``) and "my brother" (``have-rel-role-91``), *I* is a possessor or relative,
+        # not an actor.
         acts = role.startswith("ARG") or role == "domain"
         return "actor" if acts and not reading.is_a(up, "relating") else "other"
 
     def said_in(self, k: int) -> list[int] | None:
-        """Return the tops of the sentences that mention this *I*, *you* or *we*, its own sentence first.
+        """Return the tops of all sentences that mention this *I*, *you* or *we*.
 
-        "I'm leaving. I'm packing." has one node for both *I*; the second sentence only mentions it.
+        The graph of "I'm leaving. I'm packing." has one node for both *I*. The node is in the first sentence;
+        the second sentence only mentions it.
 
         Args:
             k: The node number.
 
         Returns:
-            The node numbers, or None for other words.
+            The node numbers of the tops, that of the node's own sentence first. None for other words.
         """
         if self.deixis(k) is None:
             return None
@@ -412,43 +429,46 @@ class Nouns:
         return list(dict.fromkeys([tops[k], *mentioned]))
 
     def swap(self, k: int) -> tuple[str, str] | None:
-        """Return what a name or number belongs to, and its words.
+        """Return the type and the words of a name or number. Names or numbers of one type can be swapped.
 
-        A name without content, such as a title or punctuation, is ignored.
+        A name that is only a title ("Mr") or punctuation is ignored.
 
         Args:
-            k: The node number: of a number, of a ``name``, or of an entity with ``:wiki`` and a name.
+            k: The number of the node: a number, a ``name``, or an entity with a ``:wiki`` link and a name.
 
         Returns:
-            What it belongs to (``name person``, ``entity city``, ``quant count``) and the words, or None.
+            The type (for example ``name person``, ``entity city`` or ``quant count``) and the words. None
+            for nodes that are not swapped.
         """
         node, reading = self._of.nodes[k], self._of
         if node.value is not None:
             return self._number(k)
-        # An entity with a ``:wiki`` is replaced as a whole (below), because the link must fit the name.
+        # The name of an entity with a ``:wiki`` link is not swapped alone, because the link must fit the
+        # name. Such an entity is swapped as a whole (see below).
         if node.role == "name" and node.concept == "name" and node.up is not None:
             return self._name(k, f"name {reading.labels[node.up]}") if not self._wiki(node.up) else None
-        # "name" and ":wiki" are the only children: nothing else of the entity would contradict a new name.
+        # The entity may have no other children than its name and its link, because they might not fit the
+        # new name.
         others = [child for child in reading.children[k] if child.role != "wiki"]
         if len(others) == 1 and others[0].role == others[0].concept == "name" and self._wiki(k):
             return self._name(others[0].k, f"entity {reading.labels[k]}")
         return None
 
     def _wiki(self, k: int) -> bool:
-        """Return whether a node is linked to Wikipedia."""
+        """Return whether a node has a ``:wiki`` link."""
         return any(c.role == "wiki" and c.label != "-" for c in self._of.children[k])
 
     def _name(self, k: int, of: str) -> tuple[str, str] | None:
-        """Return the words of a name with what it belongs to, or None if the name has no content."""
+        """Return the type ``of`` with the words of a name, or None if the name is a title or punctuation."""
         reading = self._of
         words = " ".join(reading.nodes[at].value or "" for at in reading.inside(k))
-        # "Mr", "Doctor": swapping a title is no error.
+        # A title alone ("Mr", "Doctor") is ignored: swapping it does not make the text wrong.
         if not words or _SILENT.fullmatch(words) or "title" in reading.lexicon.of(words.strip('"')):
             return None
         return of, words
 
     def _number(self, k: int) -> tuple[str, str] | None:
-        """Return a number with what it counts, or None."""
+        """Return the type and the digits of a number, or None if the node is not a number to swap."""
         reading, (_, _, _, _, value, up, role, *_) = self._of, self._of.nodes[k]
         if up is None or role not in ("quant", "value") or not re.fullmatch("[0-9]+", value or ""):
             return None
@@ -457,6 +477,7 @@ class Nouns:
         unit = above = reading.labels[up]
         if role == "quant":
             units = (child.concept for child in reading.children[up] if child.role == "unit")
-            # "two pounds": the unit decides which other number fits.
+            # In "two pounds", the unit is the type: a number of pounds is swapped with one of pounds. Numbers
+            # of countable things ("two rooms") have the type ``count``.
             unit = (next(units, None) or above) if above.endswith("-quantity") else "count"
         return f"{role} {unit}", value or ""

@@ -1,11 +1,12 @@
 """Apply edits to a graph and return the edited graph; the original stays unchanged.
 
-The five operations are ``set``, ``add``, ``drop``, ``graft`` and ``wrap``. Each of them keeps the graph well
-formed or raises an error: the graph stays one tree with unique variables, every reentrancy keeps its target,
-and ``:sntN`` and ``:opN`` are numbered without gaps. While edits are applied, the graph is a tree of mutable
-nodes.
+There are five operations. ``set`` replaces a concept or constant, ``add`` adds a leaf, ``drop`` removes a
+subtree, ``graft`` copies a subtree from another graph, and ``wrap`` inserts a new node above a node. Each
+operation keeps the graph well formed or raises an error: the graph stays one tree with unique variables,
+every reentrancy keeps its target, and ``:sntN`` and ``:opN`` are numbered without gaps. The graph is
+converted to a tree of mutable nodes, edited, and converted back.
 
-Input: a graph, edits, and the graphs that grafts copy from. Output: the edited graph.
+Input: a graph, edits, and the graphs from which subtrees are copied. Output: the edited graph.
 
 >>> from graphneg.amr.penman import format_graph, parse_graph
 >>> graph = parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))", "a")
@@ -33,19 +34,19 @@ _LETTER = re.compile(r"[a-z]")
 
 @dataclass(slots=True, eq=False)
 class MutableNode:
-    """A node, or a mention of a node, while edits are applied.
+    """A node, or a mention of a node (a reentrancy), while edits are applied.
 
     Attributes:
         role: The role under its parent; None for the top.
-        concept: The concept of a variable.
-        value: The value of a constant.
-        var: The variable; None if it must be chosen.
+        concept: The concept; None for a constant or a mention.
+        value: The constant; None for other nodes.
+        var: The variable; None if `frozen` must choose one.
         align: The alignment mark of the node.
         role_align: The alignment mark of the role.
-        key: Graph id and node number before the edits; None for a new node.
+        key: The graph id and the node number before the edits; None for a new node or a mention.
         span: The token span of the node.
-        target: The mentioned node, if this is a mention.
-        up: The parent.
+        target: The mentioned node; None if this is not a mention.
+        up: The parent; None for the top.
         below: The children and mentions in written order.
         k: The number of the node, set by `frozen`.
         last: The highest number in the subtree, set by `frozen`.
@@ -72,7 +73,7 @@ class MutableNode:
 
         Args:
             child: The child.
-            at: The position among the children; None adds it at the end.
+            at: The position among the children; None adds the child at the end.
         """
         child.up = self
         self.below.insert(len(self.below) if at is None else at, child)
@@ -81,7 +82,7 @@ class MutableNode:
         """Remove the node from its parent.
 
         Returns:
-            The position that it had among the children.
+            The position that the node had among the children.
         """
         assert self.up is not None
         at = next(i for i, sibling in enumerate(self.up.below) if sibling is self)
@@ -111,13 +112,13 @@ class MutableNode:
 
 
 def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
-    """Convert a graph to one mutable tree of its nodes and mentions.
+    """Convert a graph to a mutable tree that contains its nodes and mentions.
 
     Args:
         graph: The graph.
 
     Returns:
-        The nodes by graph id and node number.
+        The nodes by graph id and node number; mentions can be reached from their parents.
     """
     spans = graph.spans
     mutable = [
@@ -128,7 +129,7 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         if before.up is not None:
             node.up = mutable[before.up]
             node.up.below.append(node)
-    # Mentions come from a separate list. Sort them between the nodes as they were written.
+    # An `AmrGraph` has its mentions in a separate list. Put them between the nodes, in written order.
     order = {id(mutable[node.k]): node.pos for node in graph.nodes} if graph.mentions else {}
     for mention in graph.mentions:
         node = MutableNode(mention.role, align=mention.align, role_align=mention.role_align)
@@ -141,22 +142,22 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
 
 
 def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """Convert mutable nodes to an immutable graph.
+    """Convert a mutable tree to an immutable graph.
 
     Nodes are numbered in written order, and new nodes get variables.
 
     Args:
-        original: The graph before the edits, which gives the id.
+        original: The graph before the edits. Its id becomes the id of the new graph.
         top: The top of the mutable tree.
 
     Returns:
-        The graph, and the new number of each node by its `MutableNode.key`.
+        The graph, and the new number of each original or copied node by its `MutableNode.key`.
     """
     top.role, top.role_align = None, None
     placed: list[MutableNode] = []
     mentioned: list[MutableNode] = []
     for node in top.walk():
-        # Only nodes get numbers; mentions have a position.
+        # Nodes get a number and a position under their parent, mentions get only a position.
         if node.target is None:
             node.k = node.last = len(placed)
             placed.append(node)
@@ -184,9 +185,9 @@ def frozen(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
 
 
 def _name_anew(mutable: Sequence[MutableNode]) -> None:
-    """Choose a variable, in the style of annotators, for each node without one.
+    """Choose a variable for each node without one, as annotators do: the concept's first letter, ``l2``, ...
 
-    A variable that equals a constant is replaced, too, because PENMAN could not distinguish them.
+    A variable that equals a constant is replaced, too, because PENMAN notation does not distinguish the two.
     """
     constants = {node.value for node in mutable if node.value is not None}
     taken = {node.var or "" for node in mutable} | constants
@@ -199,13 +200,13 @@ def _name_anew(mutable: Sequence[MutableNode]) -> None:
 
 
 def letter(concept: str) -> str:
-    """Return the first letter of a concept's lemma, with which its variable begins.
+    """Return the first letter of a concept's lemma, which is also the first letter of its variable.
 
     Args:
         concept: The concept.
 
     Returns:
-        The letter; ``x`` if there is none.
+        The letter; ``x`` if the lemma contains none.
 
     Example:
         >>> letter("like-01"), letter("2-3")
@@ -215,7 +216,7 @@ def letter(concept: str) -> str:
     return match[0] if match else "x"
 
 
-# Concepts of pronouns; a copied mention of one refers to the same pronoun of this graph.
+# Concepts of pronouns. If a copied subtree mentions a pronoun, it refers to the same pronoun of this graph.
 PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "one"})
 _NUMBERED = re.compile(r"^(op|snt)(\d+)$")
 
@@ -225,16 +226,17 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
 
     Args:
         graph: The graph.
-        edits: The edits, in order. Node numbers refer to the graph before all edits.
-        sources: The graphs that grafts copy from, by id.
+        edits: The edits in the order in which to apply them. Their node numbers refer to the graph before all
+            edits.
+        sources: The graphs from which ``graft`` copies subtrees, by id.
 
     Returns:
-        The edited graph, with its nodes numbered anew. Its comment lines are dropped, because they describe
-        the original. Without edits, ``graph`` itself is returned.
+        The edited graph. Its nodes are renumbered, and its comment lines are dropped, because they describe
+        the original. If there are no edits, ``graph`` itself is returned.
 
     Raises:
-        TransformError: An edit names a missing node or asks for something that no well-formed graph contains
-            (a concept for a constant, a graft into itself), or the edited graph has a defect.
+        TransformError: An edit names a node that does not exist, an edit would make the graph ill-formed (for
+            example, a constant would get children), or the edited graph has a defect.
     """
     after = overlaid(graph, edits, sources)[0]
     for defect in check(after) if edits else ():
@@ -249,11 +251,12 @@ def overlaid(
 
     Args:
         graph: The graph.
-        edits: The edits, in order.
-        sources: The graphs that grafts copy from, by id.
+        edits: The edits in the order in which to apply them.
+        sources: The graphs from which ``graft`` copies subtrees, by id.
 
     Returns:
-        The edited graph, and the new number of each node by graph id and old number.
+        The edited graph, and the new number of each node by its graph id and its old number. For a copied
+        node these are the id and the number in the source graph.
     """
     if not edits:
         return graph, {(graph.id, node.k): node.k for node in graph.nodes}
@@ -274,10 +277,10 @@ class _Tree:
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
     ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-        """Apply the edits; return the graph and the new node numbers.
+        """Apply edits and convert the result to a graph.
 
         Returns:
-            The graph, and the new number of each node by graph id and old number.
+            The graph, and the new number of each node by its graph id and its old number.
 
         Raises:
             TransformError: An edit has an unknown operation.
@@ -301,7 +304,7 @@ class _Tree:
         Raises:
             TransformError: There is no such node.
         """
-        # The top at this point of the edits, which may be a new node above the original top.
+        # The number -1 stands for the current top, which may be a new node above the original top.
         if edit.k == -1:
             return self._top
         key = (edit.copy_of or edit.amr, edit.k)
@@ -316,7 +319,7 @@ class _Tree:
         """Replace the concept or the constant of a node.
 
         Raises:
-            TransformError: The edit has no new label of the right kind.
+            TransformError: The edit has no concept for a node with a concept, or no value for a constant.
         """
         node = self._at(edit)
         if node.value is not None:
@@ -326,7 +329,7 @@ class _Tree:
         elif edit.concept is None:
             raise TransformError(f"{_name(edit)}: a concept is set by 'concept'")
         elif edit.concept != node.concept:
-            # The variable began with the old concept's letter: choose a new one.
+            # If the variable began with the first letter of the old concept, a new one is chosen later.
             if node.var is not None and node.var[0] == letter(node.concept or ""):
                 node.var = None
             node.concept = _atom(edit.concept, edit)
@@ -344,12 +347,12 @@ class _Tree:
         if edit.role is None or (edit.concept is None) == (edit.value is None):
             raise TransformError(f"{_name(edit)}: 'add' needs a role and a concept or a value")
         _refuse_constant(node, edit)
-        # A second polarity or mode would contradict the first one.
+        # Refuse a second polarity or mode, because it would contradict the first one.
         if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in node.below):
             raise TransformError(f"{_name(edit)}: the node has :{edit.role} already")
         leaf = MutableNode(edit.role, edit.concept, edit.value)
         _atom(leaf.concept or leaf.value or "", edit)
-        # Annotators write polarity and mode first.
+        # The leaf becomes the first child, because annotators write polarity and mode first.
         node.attach(leaf, 0)
 
     def _drop(self, edit: Edit) -> None:
@@ -368,10 +371,11 @@ class _Tree:
         _close_gap(parent, role)
 
     def _rescue(self, gone: MutableNode) -> None:
-        """Move nodes of a removed subtree that are mentioned elsewhere to their mentions.
+        """Keep those nodes of a removed subtree that the rest of the graph mentions.
 
-        In "I want to go" *i* is introduced under ``want-01`` and mentioned under ``go-02``. Nodes that are
-        mentioned only inside of the removed subtree are removed with it.
+        In "I want to go" *i* is introduced under ``want-01`` and mentioned under ``go-02``. If the *i* under
+        ``want-01`` is removed, the node moves to its mention. Nodes that are mentioned only inside the
+        removed subtree are removed with it.
         """
         while self._mentions:
             lost = {id(node) for node in gone.walk()}
@@ -382,8 +386,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.up
             assert kept is not None and parent is not None
-            # The removed subtree keeps a mention in the old place, because a node around it may be moved out
-            # as well.
+            # Leave a mention at the old place of the moved node: a node above that place may be moved back to
+            # the graph as well, and it must keep this argument.
             if kept is not gone:
                 assert kept.up is not None
                 kept.up.attach(MutableNode(kept.role, target=kept), kept.detach())
@@ -396,7 +400,7 @@ class _Tree:
                 self._nodes.pop(node.key, None)
 
     def _graft(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
-        """Copy a subtree of another graph under a node, or into its place.
+        """Copy a subtree of another graph under a node or, if the edit has no role, into the node's place.
 
         Raises:
             TransformError: The source is missing, is this graph itself, or was copied before.
@@ -407,7 +411,8 @@ class _Tree:
         if source.id == self._graph.id:
             raise TransformError(f"{_name(edit)}: a graft copies from another graph")
         node = self._at(edit)
-        # Later edits refer to copied nodes by graph id and number, which must be unique.
+        # Later edits refer to a copied node by its graph id and its number there. Refuse a second copy of the
+        # same graph, because these references would be ambiguous.
         if any(key[0] == source.id for key in self._nodes):
             raise TransformError(f"{_name(edit)}: {source.id} is grafted here already")
         place = node if edit.role is not None else node.up
@@ -416,7 +421,7 @@ class _Tree:
         copy = mutable_nodes(source)[(source.id, edit.from_k)]
         if copy.up is not None:
             copy.detach()
-        # Variables and alignments belong to the source graph.
+        # Remove variables and alignments, which are valid only in the source graph.
         for inner in copy.walk():
             inner.var = inner.align = inner.role_align = inner.span = None
         if source.mentions:
@@ -426,15 +431,15 @@ class _Tree:
             copy.role = _next_role(node, edit.role)
             node.attach(copy)
         else:
-            # Without a role the copy takes the place of the node.
+            # If the edit has no role, the copy takes the place of the node.
             self._replace(node, copy)
         self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
     def _introduce(self, key: tuple[str, int]) -> None:
-        """Turn a mention in a copied subtree into a node that edits can change.
+        """Turn a mention in a copied subtree into a node of its own, so that an edit can change it.
 
-        "I'm leaving. I'm packing." has one node *i*, in its first sentence. A copy of the second sentence
-        only mentions it. When *i* becomes *you* in the copy, the copy needs its own node.
+        The graph of "I'm leaving. I'm packing." has one node *i*, in its first sentence. A copy of the second
+        sentence only mentions it. If an edit changes *i* to *you* in the copy, the copy needs its own node.
         """
         first, *others = self._mentioned.pop(key)
         if first.target is not None:
@@ -444,13 +449,14 @@ class _Tree:
         self._nodes[key] = first
 
     def _localise(self, copy: MutableNode, leaving: MutableNode | None) -> None:
-        """Resolve mentions in a copied subtree of nodes outside of it.
+        """Resolve the mentions in a copied subtree whose targets are not in the subtree.
 
-        Such a mention refers to the same pronoun of this graph, unless the copy replaces that pronoun.
-        Otherwise it becomes a copy of the node with its name.
+        If the target is a pronoun that this graph also contains, the mention refers to that pronoun, unless
+        the copy is about to replace it (``leaving``). Any other mention becomes a copy of its target, with
+        the target's name if it has one.
         """
         inside = {id(node) for node in copy.walk()}
-        # A mention of *i* in the copy becomes a mention of the *i* of this graph.
+        # For example, a mention of *i* in the copy becomes a mention of the *i* of this graph.
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
         for node in list(copy.walk()):
             target = node.target
@@ -468,13 +474,13 @@ class _Tree:
             for later in copy.walk():
                 if later.target is target:
                     later.target = node
-            # Keep the name: a copied mention of "Anna" must not become "a person".
+            # Copy the name as well: a mention of "Anna" must not become "a person".
             for child in target.below:
                 if child.role == "name" and child.target is None:
                     node.attach(child.copied())
 
     def _replace(self, old: MutableNode, new: MutableNode) -> None:
-        """Replace a subtree; mentions of its top become mentions of the new top.
+        """Replace the subtree ``old`` by ``new``. Mentions of the node ``old`` become mentions of ``new``.
 
         Raises:
             TransformError: A constant would replace a variable.
@@ -488,7 +494,7 @@ class _Tree:
         self._rescue(old)
 
     def _put(self, new: MutableNode, old: MutableNode) -> None:
-        """Put a node into the place and role of another one."""
+        """Put the node ``new`` into the place and the role of the node ``old``."""
         new.role, new.role_align = old.role, old.role_align
         if old.up is None:
             self._top = new
@@ -496,7 +502,7 @@ class _Tree:
             old.up.attach(new, old.detach())
 
     def _wrap(self, edit: Edit) -> None:
-        """Insert a new node above a node.
+        """Insert a new node between a node and its parent.
 
         Raises:
             TransformError: The edit has no concept or no role.
@@ -512,15 +518,15 @@ class _Tree:
 
 
 def _name(edit: Edit) -> str:
-    """Return the transform and node of an edit, for messages."""
+    """Return the transform and the node of an edit as text for error messages."""
     return f"{edit.transform} at {edit.amr}.{edit.k}"
 
 
 def _atom(text: str, edit: Edit) -> str:
-    """Return a text that can be written as a concept or constant.
+    """Return the text unchanged if PENMAN notation can express it as a concept or constant.
 
     Raises:
-        TransformError: The text cannot be written.
+        TransformError: The text contains, for example, white space or parentheses.
     """
     if not is_atom(text):
         raise TransformError(f"{_name(edit)}: {text!r} can't be written as a concept or a value")
@@ -534,7 +540,7 @@ def _refuse_constant(node: MutableNode, edit: Edit) -> None:
 
 
 def _next_role(node: MutableNode, role: str) -> str:
-    """Return the role with the next free number for ``snt`` and ``op``, and other roles unchanged."""
+    """Add the next free number to the roles ``snt`` and ``op``; return other roles unchanged."""
     if role not in ("snt", "op"):
         return role
     taken = [int(m[2]) for child in node.below if (m := _NUMBERED.match(child.role or "")) and m[1] == role]
@@ -542,9 +548,9 @@ def _next_role(node: MutableNode, role: str) -> str:
 
 
 def _close_gap(parent: MutableNode, role: str | None) -> None:
-    """Renumber the later ``:opN`` or ``:sntN`` after one of them was removed."""
+    """Renumber the following ``:opN`` or ``:sntN`` after the one with the given role was removed."""
     gone = _NUMBERED.match(role or "")
-    # The number is still in use, so there is no gap.
+    # If another child still has this role, its number is in use and there is no gap.
     if gone is None or any(child.role == role for child in parent.below):
         return
     for child in parent.below:

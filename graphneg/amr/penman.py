@@ -1,10 +1,10 @@
 """Read and write PENMAN notation without loss, with line and column in error messages.
 
 The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for AMR
-Graphs", ACL demos), which also formats the output. The parser is graphneg's own. An error message must name a
-position, and ``penman`` discards positions before it could notice a variable that is introduced twice.
-Comment lines, alignment marks and the order of branches are kept, so that writing a graph gives the same
-text.
+Graphs", ACL demos), which also formats the output. The parser is part of graphneg, because its error messages
+must name a position: ``penman`` no longer knows the positions when it could notice that a variable is
+introduced twice. Comment lines, alignment marks and the order of branches are kept, so that reading and
+writing a graph loses nothing.
 
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")
 >>> [node.label for node in graph.nodes], format_graph(graph).splitlines()[1]
@@ -30,11 +30,11 @@ from graphneg.errors import PenmanError
 from graphneg.model import AmrGraph, AmrNode, Mention
 
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
-"""Line ends that count for line numbers."""
+"""Pattern of the line ends; line numbers in error messages count them."""
 SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""Half of a surrogate pair, which cannot be encoded as UTF-8."""
+"""Pattern of one half of a surrogate pair, which cannot be encoded as UTF-8."""
 MAX_DEPTH = 200
-"""Maximum depth of nested nodes; `penman` formats graphs by recursion."""
+"""Maximum depth of nested nodes. `penman` formats graphs by recursion, which Python limits."""
 _TOKEN = re.compile(
     r"""\#.*                                # a comment
       | "[^"\\]*(?:\\.[^"\\]*)*"           # a string
@@ -45,8 +45,9 @@ _TOKEN = re.compile(
       | [^\ \t\r\n\v\f]                  # nothing that belongs here""",
     re.VERBOSE,
 )
-"""Tokens, recognised by their first character. A lone quotation mark or tilde is an error."""
-# First characters of tokens that are not a concept or constant, and not a variable.
+"""Pattern of a token; its first character tells its type. A lone quotation mark or tilde is an error."""
+# First characters of tokens that cannot be a concept or constant (`_NO_ATOM`) or a variable (`_NO_SYMBOL`).
+# The empty string stands for the end of the text.
 _NO_ATOM = frozenset({"", "#", "(", ")", "/", ":", "~"})
 _NO_SYMBOL = _NO_ATOM | {'"'}
 _DIGITS = re.compile(r"[0-9]{1,9}")
@@ -56,10 +57,10 @@ def token_span(align: str | None) -> tuple[int, int] | None:
     """Return the token range of an alignment mark.
 
     Args:
-        align: The mark as written, or None.
+        align: The mark as it is written, for example ``~e.3``, or None.
 
     Returns:
-        The first token, and the index after the last token; None without a mark.
+        The index of the first token, and the index after the last token. None if there is no mark.
 
     Example:
         >>> token_span("~e.3"), token_span("~e.2,4")
@@ -72,10 +73,10 @@ def token_span(align: str | None) -> tuple[int, int] | None:
 
 
 class _GraphReader:
-    """Parser of one graph: one pass over the tokens, with a stack of open nodes.
+    """Parser of one graph. It makes one pass over the tokens and keeps a stack of open nodes.
 
-    Loading a corpus spends most of its time here. So tokens are plain strings, found line by line and
-    numbered; an empty string follows the last readable token. Lines and columns are computed only for errors.
+    Loading a corpus spends most of its time here. Therefore tokens are plain strings in a list, and their
+    lines and columns are computed only for errors. An empty string follows the last readable token.
     """
 
     def __init__(self, text: str, id: str, first_line: int) -> None:
@@ -87,7 +88,8 @@ class _GraphReader:
         for line in self._lines:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
-        # A quotation mark or tilde that begins no token matches alone. Reading ends before the first of them.
+        # A lone quotation mark or tilde is a token by itself, and is an error. Cut the tokens before the
+        # first of these, so that it is reported only when the parser gets there.
         unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
         if not text.isascii() and SURROGATE.search(text):
             unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
@@ -100,7 +102,7 @@ class _GraphReader:
         self._variables: dict[str, int] = {}
 
     def read(self) -> AmrGraph:
-        """Return the graph; a text that is not one well-formed graph raises `PenmanError`."""
+        """Return the graph. Raises `PenmanError` if the text is not exactly one well-formed graph."""
         tokens, at = self._tokens, 0
         while tokens[at].startswith("#"):
             self._metadata.append(tokens[at])
@@ -115,13 +117,13 @@ class _GraphReader:
         return self._finished()
 
     def node_lines(self) -> list[int]:
-        """Return the line in which each node is introduced."""
+        """Return, for each node, the number of the line in which it is introduced."""
         mentioned = self._mentioned()
         places = self._places()
         return [places[at][0] for k, at in enumerate(self._introduced) if k not in mentioned]
 
     def _graph(self, at: int) -> int:
-        """Read from the first to the last bracket, and return the index of the next token."""
+        """Read a graph from its first to its last parenthesis, and return the index of the next token."""
         tokens, nodes, variables = self._tokens, self._nodes, self._variables
         up = role = role_align = None
         pos = 0
@@ -155,14 +157,14 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
-            # Close nodes; the highest number so far is the last one of their subtrees.
+            # Each closing parenthesis closes a node. The highest number so far is the last of its subtree.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
                 branches.pop()
                 at += 1
                 if not open_nodes:
                     return at
-            # After a node there must be a role, because all brackets at this place are closed.
+            # The next token must be a role, because the loop above has read all closing parentheses.
             if tokens[at][:1] != ":" or tokens[at] == ":":
                 raise self._no_role(at)
             up, role, pos, role_align = open_nodes[-1], tokens[at][1:], branches[-1], None
@@ -172,13 +174,14 @@ class _GraphReader:
                 role_align, at = tokens[at], at + 1
 
     def _mentioned(self) -> set[int]:
-        """Return the numbers of the atoms that are variables."""
+        """Return the numbers of the atoms that mention a variable and are therefore not constants."""
         return {k for k in self._atoms if self._nodes[k][4] in self._variables}
 
     def _finished(self) -> AmrGraph:
-        """Return the graph, in which mentions of variables are distinguished from constants.
+        """Return the graph, after separating mentions of variables from constants.
 
-        Mentions get no node number, so the numbers of later nodes decrease.
+        While reading, both get node numbers, because a variable may be mentioned before it is introduced. In
+        the graph mentions have no node number, so the nodes after them are renumbered.
         """
         mentioned = self._mentioned()
         nodes: list[AmrNode] = []
@@ -186,7 +189,7 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # Number of mentions up to each atom, which later node numbers are reduced by.
+            # For each old number, the number of mentions so far. The new number of a node is smaller by it.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row
@@ -202,7 +205,7 @@ class _GraphReader:
         return AmrGraph(self._id, tuple(nodes), tuple(mentions), tuple(self._metadata), spans)
 
     def _no_role(self, at: int) -> PenmanError:
-        """Return the error for a token that is neither a role nor a closing bracket."""
+        """Return the error for a token that is neither a role nor a closing parenthesis."""
         self._refuse_end(at)
         token = self._tokens[at]
         if token == "/":
@@ -212,7 +215,7 @@ class _GraphReader:
         return self._error("syntax", f"expected a role or ')' and found {token!r}", at)
 
     def _no_instance(self, at: int) -> PenmanError:
-        """Return the error for a bracket without a variable and its concept."""
+        """Return the error for an opening parenthesis that no variable with a concept follows."""
         self._refuse_end(at + 1)
         variable = self._tokens[at + 1]
         if variable[:1] in _NO_SYMBOL:
@@ -228,7 +231,7 @@ class _GraphReader:
     def _refuse_end(
         self, at: int, code: str = "unclosed", message: str = "the graph ends before its brackets close"
     ) -> None:
-        """Refuse the end of the text, or a comment, inside of the graph."""
+        """Raise `PenmanError` if the text ends here, or if a comment begins here, inside the graph."""
         self._refuse_unreadable(at)
         if at == self._unreadable:
             raise self._error(code, message, at - 1)
@@ -236,10 +239,10 @@ class _GraphReader:
             raise self._error("syntax", "a comment inside the graph", at)
 
     def _refuse_unreadable(self, at: int) -> None:
-        """Refuse a character that begins no token.
+        """Check that the token is readable.
 
         Raises:
-            PenmanError: The token is such a character, or a lone surrogate.
+            PenmanError: The token is a lone quotation mark or tilde, or it contains a lone surrogate.
         """
         if not at == self._unreadable < self._amount:
             return
@@ -263,23 +266,23 @@ class _GraphReader:
         ]
 
 
-# A concept or a constant: a symbol, or a string in quotation marks.
+# Pattern of a concept or a constant: a symbol, or a string in quotation marks.
 _ATOM = re.compile(r'(?!\#)[^ \t\r\n\v\f"()/:~]+|"(?:[^"\\\r\n]|\\[^\r\n])*"')
 _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()]')
-# A ``::key value`` pair; the value ends before the next key.
+# Pattern of a ``::key value`` pair in a comment line. The value ends before the next key.
 _METADATA = re.compile(r"(?<![^\s#])::(\S+)(?:\s(.*?))?(?=\s+::\S|\s*$)")
-# Roles that end in *-of* without being inverse.
+# Roles that end in *-of* but are not inverse.
 _UNWRITTEN_INVERSE = frozenset({"consist-of", "prep-out-of", "prep-on-behalf-of"})
 
 
 def is_inverted(role: str) -> bool:
-    """Return whether a role is inverse, that is, written from the argument's side.
+    """Return whether a role is inverse: the predicate is then below its argument, as in ``:ARG0-of``.
 
     Args:
         role: The role without its colon.
 
     Returns:
-        True if it is inverse.
+        True if the role is inverse.
 
     Example:
         >>> is_inverted("ARG0-of"), is_inverted("consist-of"), is_inverted("consist-of-of")
@@ -289,13 +292,13 @@ def is_inverted(role: str) -> bool:
 
 
 def is_atom(text: str) -> bool:
-    """Return whether a text can be written as a concept or a constant.
+    """Return whether a text can be written as a concept or a constant in PENMAN notation.
 
     Args:
-        text: The text; a string needs its quotation marks.
+        text: The text. A string must include its quotation marks.
 
     Returns:
-        True if it can.
+        True if the text can be written.
 
     Example:
         >>> is_atom("like-01"), is_atom('"New York"'), is_atom("New York")
@@ -307,9 +310,9 @@ def is_atom(text: str) -> bool:
 def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
     """Read one graph with its comment lines.
 
-    A text that is not one well-formed graph raises `PenmanError`. Its ``code`` is one of ``syntax``,
-    ``no-graph``, ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``, ``dangling-role``,
-    ``empty-role``, ``duplicate-variable``, ``too-deep`` and ``not-unicode``.
+    Raises `PenmanError` if the text is not exactly one well-formed graph. The error's ``code`` is one of
+    ``syntax``, ``no-graph``, ``unclosed``, ``trailing-text``, ``no-concept``, ``duplicate-instance``,
+    ``dangling-role``, ``empty-role``, ``duplicate-variable``, ``too-deep`` and ``not-unicode``.
 
     Args:
         text: The graph in PENMAN notation.
@@ -323,7 +326,7 @@ def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
 
 
 def parse_located(text: str, id: str = "", first_line: int = 1) -> tuple[AmrGraph, list[int]]:
-    """Read one graph as `parse_graph` does, with the lines of its nodes.
+    """Read one graph as `parse_graph` does, and return the line numbers of its nodes as well.
 
     Args:
         text: The graph in PENMAN notation.
@@ -331,14 +334,14 @@ def parse_located(text: str, id: str = "", first_line: int = 1) -> tuple[AmrGrap
         first_line: The number of the text's first line in its file.
 
     Returns:
-        The graph, and the line in which each node is introduced.
+        The graph, and for each node the number of the line in which it is introduced.
     """
     reader = _GraphReader(text, id, first_line)
     return reader.read(), reader.node_lines()
 
 
 def format_graph(graph: AmrGraph) -> str:
-    """Write a graph in the layout of the ``penman`` package, with its comment lines first.
+    """Write a graph in the layout of the ``penman`` package, after its comment lines.
 
     Args:
         graph: The graph.
@@ -359,7 +362,7 @@ def format_graph(graph: AmrGraph) -> str:
 def flat_graph(graph: AmrGraph) -> str:
     r"""Write a graph on one line, without comment lines and alignment marks.
 
-    amrlib's generation models were trained on graphs of this form (0.8.1, ``models/generate_xfm``).
+    The generation models of amrlib 0.8.1 (``models/generate_xfm``) were trained on graphs in this form.
 
     Args:
         graph: The graph.
@@ -387,7 +390,7 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
         graph: The graph.
 
     Returns:
-        ``(variable, [(role, target), ...])``.
+        A tuple ``(variable, [(role, target), ...])``, in which a target is a string or such a tuple.
 
     Raises:
         ValueError: The graph has no top.
@@ -396,7 +399,8 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
     for mention in graph.mentions:
         target = (graph.nodes[mention.target].var or "") + (mention.align or "")
         branches[mention.up].append((mention.pos, f":{mention.role}{mention.role_align or ''}", target))
-    # Children come after their parents, so the reverse order needs no recursion.
+    # Children have higher numbers than their parents. In reverse order all children are ready before their
+    # parent, so that no recursion is needed.
     for node in reversed(graph.nodes):
         if node.value is not None:
             written: Any = node.value + (node.align or "")
@@ -417,7 +421,7 @@ def metadata(lines: Sequence[str]) -> dict[str, str]:
         lines: The comment lines.
 
     Returns:
-        The values by key; the last one if a key occurs several times.
+        The values by key. If a key occurs several times, the last value is returned.
 
     Example:
         >>> metadata(["# ::id lpp.1 ::date today", "# ::snt Chapter 1 ."])
@@ -431,18 +435,19 @@ def metadata(lines: Sequence[str]) -> dict[str, str]:
 
 
 def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[int, str]]:
-    """Split the text of a file into blocks of one graph each, comments included.
+    """Split the text of a file into blocks; each contains one graph and its comment lines.
 
-    A block ends where its brackets close. If they never close, it ends before the next comment line or the
-    next ``(`` in the first column, so that a malformed graph affects only itself. Comment lines that a blank
-    line separates from any graph are a block only if they contain ``::snt`` or ``::id``, because then a graph
-    is missing.
+    A block ends where the outermost parenthesis of its graph closes. If it never closes, the block ends
+    before the next comment line or the next ``(`` in the first column, so that a malformed graph does not
+    affect the graphs after it. Comment lines that are followed by a blank line belong to no graph. They are
+    skipped, unless they contain ``::snt`` or ``::id``: then a graph is missing, and they are a block of their
+    own.
 
     Args:
-        lines: The text, or its lines.
+        lines: The text of the file, or its lines.
 
     Yields:
-        The number of the first line of a block, and the block.
+        For each block, the number of its first line and its text.
     """
     block: list[str] = []
     start, depth, begun = 1, 0, False
@@ -453,7 +458,7 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
     for number, raw in enumerate(LINE_ENDS.split(lines) if isinstance(lines, str) else lines, 1):
         line = raw.rstrip("\r\n")
         is_comment, is_blank = line.startswith("#"), not line.strip()
-        # The previous block never closed, or its comments belong to no graph.
+        # End the current block if its graph never closed, or if a blank line follows its comments.
         if block and ((is_comment or line.startswith("(")) if begun else is_blank):
             if is_graph():
                 yield start, "\n".join(block)
@@ -475,7 +480,11 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
 
 
 def _pieces(line: str, depth: int) -> Iterator[tuple[str, int]]:
-    """Split a line after each bracket that closes a graph; yield the pieces with the depth reached."""
+    """Split a line after each parenthesis that closes a graph.
+
+    Yields:
+        The pieces of the line, each with the number of parentheses that are open after it.
+    """
     begin = 0
     for match in _BRACKETS.finditer(line):
         if match[0] == "(":

@@ -1,7 +1,7 @@
-"""Index a graph for look-ups: concepts, children, classes and edges by node number.
+"""Index a graph for look-ups: concepts, children, word classes and edges by node number.
 
-The feature modules (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`) ask the same
-questions about a graph many times. `Reading` computes the answers once.
+The modules that compute node properties (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`)
+look up the same things in a graph many times. `Reading` computes them once.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from graphneg.english.noun_kinds import OTHER, is_frame, kind_of
 from graphneg.model import AmrGraph, AmrNode
 
 REIFIED = "reified"
-"""Class of all ``-91`` frames, in addition to the classes of the lexicon."""
+"""Word class of all ``-91`` frames. It is added to the classes that the lexicon gives them."""
 ASKING = frozenset({"amr-unknown", "interrogative"})
-"""Labels of nodes that make a clause a question."""
+"""Labels of the nodes that make a clause a question."""
 
 
 class Reading:
-    """A graph with the classes that a lexicon gives its concepts; all lists are indexed by node number.
+    """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node number.
 
     Args:
         graph: The graph.
@@ -28,19 +28,20 @@ class Reading:
 
     Attributes:
         graph: The graph.
-        nodes: Its nodes.
+        nodes: The nodes of the graph.
         lexicon: The lexicon.
         size: The number of nodes.
-        labels: Concept or constant of each node.
-        roles: Role of each node as written, empty for the top.
-        children: The nodes introduced under each node.
-        classes: The classes of each concept.
-        is_frame: Whether each node is a frame.
-        kinds: What each noun names; ``other`` for frames and constants.
+        labels: The concept or constant of each node.
+        roles: The role of each node as it is written; an empty string for the top.
+        children: The child nodes of each node, without reentrancies.
+        classes: The word classes of each node's concept; none for constants.
+        is_frame: For each node, whether its concept is a frame.
+        kinds: The kind of thing that each noun names, for example ``person``; ``other`` for frames, constants
+            and nouns of no known kind.
     """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:
-        """Initialize the lists by node number."""
+        """Initialize the lists, which are indexed by node number."""
         self.graph = graph
         self.nodes = graph.nodes
         self.lexicon = lexicon
@@ -62,14 +63,14 @@ class Reading:
         ]
 
     def is_a(self, k: int | None, *names: str) -> bool:
-        """Return whether the concept of a node belongs to one of the classes.
+        """Return whether the concept of a node belongs to at least one of the word classes.
 
         Args:
-            k: The node number; None belongs to no class.
+            k: The node number; for None the result is False.
             *names: The names of the classes.
 
         Returns:
-            True if it does.
+            True if one of the classes contains the concept.
         """
         return k is not None and not self.classes[k].isdisjoint(names)
 
@@ -80,7 +81,7 @@ class Reading:
             k: The node number.
 
         Returns:
-            The numbers, without ``k``.
+            The numbers, without ``k`` itself.
         """
         return range(k + 1, self.nodes[k].last + 1)
 
@@ -91,7 +92,7 @@ class Reading:
             k: The node number.
 
         Returns:
-            The numbers, beginning with ``k``.
+            The numbers; the first is ``k``.
         """
         return range(k, self.nodes[k].last + 1)
 
@@ -107,7 +108,7 @@ class Reading:
 
     @cached_property
     def sentences(self) -> list[int]:
-        """The top of the sentence that each node belongs to."""
+        """For each node, the number of the top of its sentence."""
         if not self.is_multiple:
             return [0] * self.size
         tops = [0] * self.size
@@ -118,7 +119,7 @@ class Reading:
 
     @cached_property
     def roles_out(self) -> list[list[tuple[str, int]]]:
-        """For each node, the role and argument of each of its edges."""
+        """For each node as a predicate, its edges as pairs of a role and the number of the argument."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[above].append((role, below))
@@ -126,7 +127,7 @@ class Reading:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """For each node, the role and predicate of each edge that leads to it."""
+        """For each node as an argument, its edges as pairs of a role and the number of the predicate."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))
@@ -134,7 +135,7 @@ class Reading:
 
     @cached_property
     def in_questions(self) -> list[bool]:
-        """For each node, whether its sentence asks something."""
+        """For each node, whether its sentence is or contains a question."""
         found = [False] * self.size
         for at in range(self.size) if self.asked else ():
             is_top = self.roles[at].startswith("snt") or (at == 0 and not self.is_multiple)
@@ -145,11 +146,11 @@ class Reading:
 
     @cached_property
     def edges(self) -> list[tuple[int, str, int]]:
-        """Predicate, role and argument of each edge; reentrancies included, inverse roles turned around."""
+        """All edges, reentrancies included, as ``(predicate, role, argument)`` without inverse roles."""
         written = [(node.up, node.role or "", node.k) for node in self.nodes if node.up is not None]
         written += [(mention.up, mention.role, mention.target) for mention in self.graph.mentions]
         return [
-            # ``:ARG0-of`` is written from the argument: turn it around.
+            # An inverse role such as ``:ARG0-of`` is written at the argument: exchange the two ends.
             (below, role[:-3], above) if is_inverted(role) else (above, role, below)
             for above, role, below in written
         ]

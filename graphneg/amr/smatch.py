@@ -6,19 +6,19 @@ Abstract Meaning Representation", section 5), as their ``amr-evaluation`` comput
 in the reentrancy score, ``mod`` is not read as the inverse of ``domain``, because every modified noun would
 then have two parents.
 
-Only the matching is left to the package. Its PENMAN reader loses constants under ``:mod`` and inverse roles,
-and all but the first word of a string. It also counts a triple that is stated twice four times. As a result,
-two different graphs can score 1.0, and a graph can score 1.5 against itself. `smatch_triples` reads the same
-triples without loss:
+This module uses the package only for the matching, and not for reading graphs. The PENMAN reader of the
+package loses constants under ``:mod`` and under inverse roles, and all but the first word of a string. If a
+graph states a triple twice, the package counts it four times. As a result, two different graphs can score
+1.0, and a graph can score 1.5 against itself. `smatch_triples` reads all triples, each once:
 
 >>> smatch_triples(parse_graph("(g / good-02 :mod (v / very) :mod expressive)")).attributes
 [('mod', 'g', 'expressive'), ('TOP', 'g', 'top')]
 
-The package keeps its matches in module globals, draws random numbers without a seed, and installs a top-level
-module ``amr``. So `matcher` runs in separate processes (see `graphneg.workers`), seeds the package for each
-pair of graphs, and clears its globals.
+The package keeps its matches in global variables, draws random numbers without a seed, and installs a
+top-level module ``amr``. Therefore the function that `matcher` creates is meant for worker processes (see
+`graphneg.workers`). It seeds the package for each pair of graphs and clears the global variables.
 
-Input: pairs of graphs. Output: counts of triples, and precision, recall and F1.
+Input: pairs of graphs. Output: counts of triples, and the precision, recall and F1 computed from them.
 """
 
 from __future__ import annotations
@@ -42,24 +42,26 @@ SMATCH, UNLABELLED, NO_SENSES = "Smatch", "unlabelled", "no senses"
 CONCEPTS, NAMES, NEGATION = "concepts", "named entities", "negation"
 REENTRANCY, SRL = "reentrancy", "SRL"
 MEASURES = (SMATCH, UNLABELLED, NO_SENSES, CONCEPTS, NAMES, NEGATION, REENTRANCY, SRL)
-"""All measures."""
+"""The names of all measures: Smatch and its sub-scores."""
 
 Triple = tuple[str, str, str]
-"""``(instance, node, concept)``, ``(role, node, constant)`` or ``(role, node, node)``."""
+"""A triple: ``(instance, node, concept)``, ``(role, node, constant)`` or ``(role, node, node)``."""
 
 _SENSE = re.compile(r"-\d+$")
 _TOP = "TOP"
-# Number of bootstrap resamples in memory at a time.
+# Number of bootstrap resamples that are drawn at a time, which limits the memory needed.
 _CHUNK = 100
 
 
 class Tally(NamedTuple):
-    """Counts of triples, or of concepts, of one pair of graphs.
+    """The counts from which the scores of one pair of graphs are computed.
+
+    Most measures count triples. The measures of concepts, named entities and negation count concepts.
 
     Attributes:
-        matched: Number in both graphs.
-        predicted: Number in the predicted graph.
-        gold: Number in the gold graph.
+        matched: Number of triples or concepts that both graphs contain.
+        predicted: Number of triples or concepts in the predicted graph.
+        gold: Number of triples or concepts in the gold graph.
     """
 
     matched: int
@@ -71,8 +73,8 @@ class GraphPair(NamedTuple):
     """A predicted and a gold graph, each in PENMAN notation on one line.
 
     Attributes:
-        number: The number of the pair, which also seeds its matching.
-        predicted: The predicted graph; None if there is none.
+        number: The number of the pair. Together with a seed it determines the random choices of the matching.
+        predicted: The predicted graph; None if it is missing.
         gold: The gold graph.
     """
 
@@ -82,12 +84,12 @@ class GraphPair(NamedTuple):
 
 
 class Triples(NamedTuple):
-    """A graph in the form that the package ``smatch`` takes.
+    """A graph as lists of triples, which is the input format of the package ``smatch``.
 
     Attributes:
-        instances: ``(instance, node, concept)``.
-        attributes: ``(role, node, constant)``.
-        relations: ``(role, node, node)``.
+        instances: Triples ``(instance, node, concept)``.
+        attributes: Triples ``(role, node, constant)``.
+        relations: Triples ``(role, node, node)``.
     """
 
     instances: Sequence[Triple] = ()
@@ -101,7 +103,7 @@ class Triples(NamedTuple):
 
     @property
     def concepts(self) -> Mapping[str, str]:
-        """The concept of each node."""
+        """The concept of each node, by the name of the node."""
         return {node: concept for _, node, concept in self.instances}
 
 
@@ -110,8 +112,8 @@ class Compared(NamedTuple):
 
     Attributes:
         number: The number of the pair.
-        tallies: A tally by measure; None if the gold graph cannot be parsed.
-        unread: The error of each graph that cannot be parsed, by side (``predicted`` or ``gold``).
+        tallies: The counts for each measure, by its name; None if the gold graph cannot be parsed.
+        unread: The error messages of graphs that cannot be parsed, by side (``predicted`` or ``gold``).
     """
 
     number: int
@@ -122,14 +124,14 @@ class Compared(NamedTuple):
 def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence[GraphPair]], list[Compared]]:
     """Create a function that compares pairs of graphs.
 
-    If the package ``smatch`` is not installed, `InputError` is raised.
+    Raises `InputError` if the package ``smatch`` is not installed.
 
     Args:
-        seed: Seed of the matching; the same seed gives the same tallies.
-        measures: The measures to compute.
+        seed: Seed for the random choices of the matching. The same seed gives the same counts.
+        measures: The names of the measures to compute.
 
     Returns:
-        A function from pairs to their results, in the same order.
+        A function that takes pairs of graphs and returns their results in the same order.
     """
     package = _Package(seed, measures)
     return lambda pairs: [package.compared(pair) for pair in pairs]
@@ -138,14 +140,14 @@ def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence
 def smatch_triples(graph: AmrGraph) -> Triples:
     """Return the triples of a graph, with ``mod`` read as the inverse of ``domain`` as Smatch does.
 
-    An inverse role (``ARG0-of``) is turned around if its target is not a constant. A triple that the graph
-    states twice counts once.
+    The two ends of an inverse role (``ARG0-of``) are exchanged, unless the target is a constant. A triple
+    that the graph states twice occurs once in the result.
 
     Args:
-        graph: The graph to read.
+        graph: The graph to convert.
 
     Returns:
-        Its triples; nodes keep the names of their variables.
+        The triples of the graph. The names of the nodes are their variables.
     """
     return _triples(graph, {"mod": "domain"})
 
@@ -153,10 +155,11 @@ def smatch_triples(graph: AmrGraph) -> Triples:
 def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     """Return the triples of a graph.
 
-    ``inverses`` maps roles that are inverse without ``-of`` to the roles that they invert.
+    ``inverses`` contains roles such as ``mod``, which are inverse although they do not end in ``-of``. It
+    maps them to the roles that they invert (``domain``).
 
     Returns:
-        The triples.
+        The triples, with inverse roles exchanged.
     """
     names = [node.var or "" for node in graph.nodes]
     instances = [
@@ -170,7 +173,8 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     relations: list[Triple] = []
     for up, _, role, target in sorted(branches, key=lambda branch: branch[:2]):
         inverse = role.removesuffix("-of") if is_inverted(role) else inverses.get(role)
-        # ``:mod expressive``: a constant cannot be the source of the inverse role.
+        # In ``:mod expressive`` the target is a constant. A constant cannot be the source of a triple, so the
+        # role is not inverted.
         if target.value is not None:
             attributes.append((role, names[up], target.value))
         elif inverse is not None:
@@ -182,10 +186,10 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
 
 
 class _Package:
-    """The module ``smatch``, made reproducible and silent."""
+    """Wrapper of the module ``smatch`` that makes its results reproducible and suppresses its messages."""
 
     def __init__(self, seed: int, measures: Sequence[str]) -> None:
-        """Initialize the package with a seed.
+        """Import the package and replace its random generator and its log.
 
         Raises:
             InputError: The package is not installed.
@@ -202,14 +206,14 @@ class _Package:
         self._measures = measures
         self._random = random.Random()
         self._smatch: Any = smatch
-        # The package seeds the random module from the clock. Here its generator is seeded for each pair
-        # instead.
+        # The package seeds the module ``random`` from the clock. Replace the module by a generator that is
+        # seeded for each pair, so that results are reproducible.
         self._smatch.random = SimpleNamespace(seed=lambda: None, randint=self._random.randint)
         for module in (amr, smatch):
             vars(module)["ERROR_LOG"] = io.StringIO()
 
     def compared(self, pair: GraphPair) -> Compared:
-        """Return the tallies of a pair; a predicted graph that cannot be parsed counts as empty."""
+        """Compare one pair of graphs. If the predicted graph is missing or unreadable, it counts as empty."""
         try:
             gold = _readings(pair.gold)
         except PenmanError as error:
@@ -226,13 +230,13 @@ class _Package:
     def _tally(
         self, pair: int, measure: str, predicted: tuple[Triples, Triples], gold: tuple[Triples, Triples]
     ) -> Tally:
-        """Return the tally of a pair by one measure."""
+        """Return the counts of one measure for a pair of graphs."""
         reading = measure == REENTRANCY
         if measure in _LABELS:
             labels, others = (_LABELS[measure](graphs[reading]) for graphs in (predicted, gold))
             return Tally(len(labels & others), len(labels), len(others))
         ours, theirs = (_PARTS[measure](graphs[reading]) for graphs in (predicted, gold))
-        # Nothing can match, so the package is not needed.
+        # If one graph has no triples, nothing can match, and the package is not called.
         if not ours.size or not theirs.size:
             return Tally(0, ours.size, theirs.size)
         self._smatch.match_triple_dict.clear()
@@ -244,19 +248,19 @@ class _Package:
 
 
 def _readings(line: str) -> tuple[Triples, Triples]:
-    """Read a graph twice: as Smatch does, and with ``mod`` kept as a separate role."""
+    """Return the triples of a graph twice: as Smatch reads them, and with ``mod`` as a separate role."""
     graph = parse_graph(line)
     return smatch_triples(graph), _triples(graph, {})
 
 
 def unlabelled(graph: Triples) -> Triples:
-    """Replace all roles of a graph by one role; the mark of the top remains.
+    """Replace all role names of a graph by one name, except for the role that marks the top.
 
     Args:
         graph: The triples of a graph.
 
     Returns:
-        The triples without role names; equal triples count once.
+        The triples with the role name ``role``. Triples that become equal occur once.
     """
     attributes = ((role if role == _TOP else "role", node, value) for role, node, value in graph.attributes)
     relations = (("role", source, target) for _, source, target in graph.relations)
@@ -264,13 +268,13 @@ def unlabelled(graph: Triples) -> Triples:
 
 
 def without_senses(graph: Triples) -> Triples:
-    """Remove the senses of the frames of a graph: ``like-02`` becomes ``like``.
+    """Remove the sense numbers from the frames of a graph: ``like-02`` becomes ``like``.
 
     Args:
         graph: The triples of a graph.
 
     Returns:
-        The triples without senses.
+        The triples with concepts that have no sense number.
     """
     bare = [(kind, node, _SENSE.sub("", concept)) for kind, node, concept in graph.instances]
     return Triples(bare, graph.attributes, graph.relations)
@@ -283,44 +287,44 @@ def reentrancies(graph: Triples) -> Triples:
         graph: The triples of a graph.
 
     Returns:
-        These relations, and the nodes at both ends.
+        These relations, and the instances of the nodes at both ends.
     """
     parents = Counter(target for _, _, target in graph.relations)
     return _part(graph, [relation for relation in graph.relations if parents[relation[2]] > 1])
 
 
 def arguments(graph: Triples) -> Triples:
-    """Select the relations ``ARG0``, ``ARG1`` and so on.
+    """Select the relations whose role is ``ARG0``, ``ARG1`` or another numbered argument.
 
     Args:
         graph: The triples of a graph.
 
     Returns:
-        These relations, and the nodes at both ends.
+        These relations, and the instances of the nodes at both ends.
     """
     return _part(graph, [relation for relation in graph.relations if relation[0].startswith("ARG")])
 
 
 def named(graph: Triples) -> set[str]:
-    """Return the concepts that have a name, for example ``person`` and ``city``.
+    """Return the concepts of all nodes with a name, for example ``person`` and ``city``.
 
     Args:
         graph: The triples of a graph.
 
     Returns:
-        The concepts.
+        The concepts, each once.
     """
     return {graph.concepts[source] for role, source, _ in graph.relations if role == "name"}
 
 
 def negated(graph: Triples) -> set[str]:
-    """Return the concepts that have a polarity, either ``-`` or that of a question.
+    """Return the concepts of all nodes with a ``:polarity``, which is ``-`` or ``amr-unknown``.
 
     Args:
         graph: The triples of a graph.
 
     Returns:
-        The concepts.
+        The concepts, each once.
     """
     branches = (*graph.attributes, *graph.relations)
     return {graph.concepts[source] for role, source, _ in branches if role == "polarity"}
@@ -341,13 +345,17 @@ _LABELS: Mapping[str, Callable[[Triples], set[str]]] = {
 
 
 def _part(graph: Triples, relations: Sequence[Triple]) -> Triples:
-    """Return relations with the instances of their nodes."""
+    """Return the given relations with the instances of the nodes at both ends."""
     ends = {node for _, source, target in relations for node in (source, target)}
     return Triples([instance for instance in graph.instances if instance[1] in ends], (), relations)
 
 
 def _renamed(graph: Triples, prefix: str) -> Iterable[list[Triple]]:
-    """Yield the triples with nodes named ``a0``, ``a1``, ..., as the package requires."""
+    """Rename the nodes to ``a0``, ``a1`` and so on (for the prefix ``a``), as the package requires.
+
+    Yields:
+        The list of instances, the list of attributes and the list of relations.
+    """
     names = {node: f"{prefix}{i}" for i, (_, node, _) in enumerate(graph.instances)}
     yield [(kind, names[node], concept) for kind, node, concept in graph.instances]
     yield [(role, names[node], value) for role, node, value in graph.attributes]
@@ -366,15 +374,15 @@ class Score(NamedTuple):
 class MeasureScores:
     """The scores of one measure over all pairs.
 
-    The intervals are percentile bootstrap intervals of F1 over pairs. Resamples without any triple are left
-    out.
+    The confidence intervals of F1 are percentile bootstrap intervals over the pairs. A resample in which no
+    pair has a triple is ignored.
 
     Attributes:
-        pairs: The number of pairs in which either graph has a triple.
-        micro: The score of the summed counts of all pairs.
-        macro: The mean score over these pairs.
-        micro_interval: The interval of the micro F1.
-        macro_interval: The interval of the macro F1.
+        pairs: The number of pairs in which at least one graph has a triple that the measure counts.
+        micro: The score that results from the summed counts of all pairs.
+        macro: The mean of the scores of these pairs.
+        micro_interval: The lower and the upper bound of the micro F1.
+        macro_interval: The lower and the upper bound of the macro F1.
     """
 
     pairs: int
@@ -385,13 +393,13 @@ class MeasureScores:
 
 
 def score(tally: Tally) -> Score:
-    """Compute precision, recall and F1 of a tally.
+    """Compute precision, recall and F1 from counts.
 
     Args:
-        tally: The counts.
+        tally: The counts of one pair of graphs, or the sums over several pairs.
 
     Returns:
-        The scores; 0 where they are not defined.
+        The scores. A score whose denominator is 0 is 0.
 
     Example:
         >>> score(Tally(1, 2, 1))
@@ -404,15 +412,15 @@ def score(tally: Tally) -> Score:
 
 
 def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScores:
-    """Compute the scores of many pairs, with bootstrap intervals.
+    """Compute the scores of one measure over many pairs, with bootstrap intervals.
 
     Args:
-        tallies: The counts of all pairs.
-        resamples: Number of bootstrap resamples; 0 gives no intervals.
-        seed: Seed of the bootstrap.
+        tallies: The counts of each pair.
+        resamples: Number of bootstrap resamples; 0 computes no intervals.
+        seed: Seed for drawing the resamples.
 
     Returns:
-        The scores. Without pairs or resamples the intervals are ``(0.0, 0.0)``.
+        The scores. If there are no pairs or no resamples, the intervals are ``(0.0, 0.0)``.
     """
     import numpy as np
 
@@ -422,12 +430,13 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     mean = Score(*(sum(column) / max(1, len(present)) for column in columns))
     if not tallies or not resamples:
         return MeasureScores(len(present), score(total), mean, (0.0, 0.0), (0.0, 0.0))
-    # Columns: numerator of micro F1, macro F1 of the pair, denominator of micro F1, whether the pair counts.
+    # The columns are: numerator of the micro F1, F1 of the pair, denominator of the micro F1, and whether the
+    # pair has any triple. Summed over a resample, they give the micro F1 and the macro F1 by one division.
     counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)
     sums = np.concatenate(
-        # Draw the resamples in chunks, so that memory use does not grow with their number.
+        # Draw the resamples in chunks, so that the memory needed does not grow with their number.
         [
             resampled_counts(len(tallies), min(_CHUNK, resamples - start), random).astype(float) @ table
             for start in range(0, resamples, _CHUNK)

@@ -1,7 +1,8 @@
-"""Find when a sentence takes place: time expressions, dated clauses, and tense.
+"""Find the time expressions of a graph, the clauses that have a time, and the tense of a text.
 
-Time edits replace one time by another. They need to know which nodes express a time, which of them can be
-replaced, and which tense the sentence has. AMR does not represent tense, so it is taken from the text.
+The transform ``retime`` replaces one time by another, or adds one. It needs to know which nodes express a
+time, which of them can be replaced, and which tense the sentence has. AMR does not represent tense, so the
+tense is taken from the text.
 
 >>> from graphneg.english.lexicon import english
 >>> tense_of("She walked home.", english())
@@ -16,14 +17,14 @@ from functools import lru_cache
 from graphneg.amr.reading import Reading
 from graphneg.english.lexicon import Lexicon
 
-# Roles of time expressions.
+# Roles of nodes that express a time or a part of one.
 _PARTS = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season", "unit"})
-# Roles whose operands are times: ``:duration (b / between :op1 ... :op2 ...)``.
+# Roles of concepts whose operands are times: ``:duration (b / between :op1 ... :op2 ...)``.
 _SPANS = frozenset({"time", "duration", "frequency"})
-# Roles that bind a clause to a time, a condition or a mood.
+# If a predicate has one of these roles, no time is added to it: the two could clash.
 _BOUND = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
 _DATES = frozenset({"date-entity", "temporal-quantity"})
-# Modifiers that express a time: "next week".
+# Modifiers that are a part of a time expression: "next week".
 _RELATIVE = frozenset({"next", "last", "early", "late", "today"})
 # Roles of numbers in a date or duration.
 _COUNTED = frozenset({"month", "day", "year", "quant"})
@@ -43,7 +44,7 @@ class Times:
     """
 
     def __init__(self, reading: Reading, text: str) -> None:
-        """Initialize the tense and the nodes that are bound to a time."""
+        """Initialize the tense, and find the nodes that have a time, a condition, a negation or a mood."""
         self._of = reading
         self.tense = tense_of(text, reading.lexicon)
         self._bound = {
@@ -59,7 +60,7 @@ class Times:
             k: The number of the top node of the subtree.
 
         Returns:
-            True if it does, so that a new time might clash.
+            True if it does. A new time might then clash with it.
         """
         labels = self._of.labels
         return any(
@@ -68,7 +69,7 @@ class Times:
         )
 
     def says_when(self, k: int) -> bool:
-        """Return whether a node expresses when or for how long something happens.
+        """Return whether a node expresses when, how often or for how long something happens.
 
         Args:
             k: The node number.
@@ -80,7 +81,7 @@ class Times:
         up = reading.nodes[k].up
         if role in _PARTS or label in _DATES:
             return True
-        # "from Monday to Friday": the operands of a span are times.
+        # In "from Monday to Friday", both operands of the span are times.
         if up is not None and reading.roles[up] in _SPANS and role.startswith("op"):
             return True
         return role == "mod" and label in _RELATIVE
@@ -92,29 +93,30 @@ class Times:
             k: The node number.
 
         Returns:
-            True for *before* in "two days before the party" and *now* in "from now until Monday".
+            True for such a time, for example *before* in "two days before the party" and *now* in "from now
+            until Monday".
         """
         label = self._of.labels[k]
-        # "two days before the party"
+        # "before" has a quantity in "two days before the party": only "after" could replace it.
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._of.children[k])
         return label == "now" and self._of.roles[k].startswith("op")
 
     def number(self, k: int) -> int | None:
-        """Return the number in a date or duration.
+        """Return the number that a node contributes to a date or a duration.
 
         Args:
             k: The node number.
 
         Returns:
-            The number, the hour of a clock time (17 for "17:30"), or None.
+            The number; for a clock time its hour (17 for "17:30"). None for other nodes.
         """
         node = self._of.nodes[k]
         if node.value is None or node.up is None or self._of.labels[node.up] not in _DATES:
             return None
         if node.role in _COUNTED and _NUMBER.fullmatch(node.value):
             return int(node.value)
-        # ``:time "17:30"``
+        # A clock time is a string: ``:time "17:30"``.
         clock = _CLOCK.fullmatch(node.value) if node.role == "time" else None
         return int(clock[1]) if clock else None
 
@@ -124,10 +126,11 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
 
     Args:
         text: The text.
-        lexicon: The lexicon, whose classes ``past-form`` and ``future-form`` list irregular verbs.
+        lexicon: The lexicon. Its classes ``past-form`` and ``future-form`` list the words that show a tense,
+            except for regular past forms.
 
     Returns:
-        ``past``, ``future``, ``mixed``, or ``present`` if no word shows another tense.
+        ``past``, ``future``, ``mixed`` if the text has forms of both, or ``present`` if it has neither.
 
     Example:
         >>> from graphneg.english.lexicon import english
@@ -135,7 +138,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
         ['past', 'future', 'present']
     """
     past, future = (bool(pattern.search(text.lower())) for pattern in _tenses(lexicon))
-    # "I said I will go."
+    # "I said I will go" has forms of both tenses.
     if past and future:
         return "mixed"
     return "past" if past else "future" if future else "present"
@@ -143,13 +146,13 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
 
 @lru_cache(maxsize=8)
 def _tenses(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of past and future forms."""
+    """Return the patterns that match past forms and future forms."""
     past, future = (
         "|".join(re.escape(form.replace("-", " ")) for form in sorted(lexicon.members(name)))
         for name in ("past-form", "future-form")
     )
     return (
-        # Regular past forms: "walked", "tried".
+        # Regular past forms such as "walked" and "tried" are recognised by their ending.
         re.compile(rf"\b(?:{past}|[a-z]{{3,}}ed|[a-z]{{2,}}ied)\b"),
         re.compile(rf"\b(?:{future})\b|['’]ll\b"),
     )

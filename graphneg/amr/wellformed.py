@@ -1,10 +1,10 @@
 """Check that AMR graphs are well formed, and report defects with stable codes.
 
-The PENMAN notation itself forbids some defects, such as a variable that is introduced twice;
-`graphneg.amr.penman` refuses these. This module checks what the AMR guidelines (version 1.2.6) require in
-addition. It is used for corpora and for edited graphs.
+Some defects violate the PENMAN notation itself, for example a variable that is introduced twice.
+`graphneg.amr.penman` refuses such graphs. This module checks what the AMR guidelines (version 1.2.6) require
+in addition. It is used for corpora and for edited graphs.
 
-Input: a graph or a PENMAN file. Output: defects, each with its node or line.
+Input: a graph or a PENMAN file. Output: defects, each with the node or the line in which it occurs.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))[0].message
@@ -43,7 +43,8 @@ CODES: Mapping[str, str] = {
 _NUMBERED = re.compile(r"^(op|snt)(\d+)\Z")
 _ROLE = re.compile(r"^[A-Za-z][A-Za-z0-9-]*\Z")
 _VARIABLE = re.compile(r"^[a-z]\d+\Z")
-# Roles whose constant may be a single letter: ``:op1 "A"`` in a name, ``:li B`` in a list.
+# Roles whose constant may be a single letter, for example ``:li B`` in a list. Under other roles a single
+# letter is a variable.
 _SINGLE_LETTER_VALUE = re.compile(r"^(op\d+|value|li|quant|mode|polarity|wiki|unit|day|month|year)\Z")
 
 
@@ -52,9 +53,9 @@ class Defect:
     """A defect of a graph.
 
     Attributes:
-        code: A key of `CODES`.
+        code: The type of the defect, a key of `CODES`.
         k: The number of the node that has the defect.
-        message: The defect in words.
+        message: A description of the defect.
     """
 
     code: str
@@ -69,9 +70,9 @@ class FileDefect:
     Attributes:
         file: The path of the file.
         line: The line number, from 1.
-        id: The ``::id`` of the graph, or ``-``.
-        code: A key of `CODES`, or the code of a `PenmanError`.
-        message: The defect in words.
+        id: The ``::id`` of the graph; ``-`` if it has none.
+        code: The type of the defect: a key of `CODES`, or the code of a `PenmanError`.
+        message: A description of the defect.
     """
 
     file: str
@@ -120,14 +121,14 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
 def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterator[FileDefect]:
     """Check all graphs of a PENMAN file, including those that cannot be parsed.
 
-    A file that cannot be read, is not UTF-8, or contains no graph raises `InputError`.
+    Raises `InputError` if the file cannot be read, is not UTF-8, or contains no graph.
 
     Args:
         path: The path of the file.
         frames: The inventory of known frames; None accepts all frames.
 
     Yields:
-        The defects, graph by graph.
+        The defects in the order of the graphs.
     """
     name = str(path)
     for line, id, block in file_blocks(path):
@@ -147,7 +148,7 @@ def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
         path: The path of the file.
 
     Returns:
-        For each graph its first line, its ``::id`` or None, and its text.
+        For each graph, the number of its first line, its ``::id`` or None, and its text.
 
     Raises:
         InputError: The file cannot be read, is not UTF-8, or contains no graph.
@@ -175,7 +176,7 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
     elif is_inverted(role):
         yield "constant-inverted", f":{role} leads to the constant {value}"
     elif _VARIABLE.match(value) or (
-        # A single letter as an argument, ``:ARG0 x``, can only be a variable.
+        # A single letter under a role such as ``:ARG0`` can only be meant as a variable.
         len(value) == 1 and value.isalpha() and not _SINGLE_LETTER_VALUE.match(role)
     ):
         yield "undefined-variable", f":{role} leads to {value}, which is introduced nowhere"
@@ -186,7 +187,7 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:
     """Yield the defects of the roles under one node."""
     if roles.count("polarity") > 1:
-        # ``:polarity -`` with ``:polarity amr-unknown`` is allowed: "Don't you like it?"
+        # A node may have both ``:polarity -`` and ``:polarity amr-unknown``: "Don't you like it?"
         negations = sum(child.role == "polarity" and child.value == "-" for child in graph.children(node.k))
         if negations > 1:
             yield "double-polarity", f"{node.label} has :polarity - {negations} times"
@@ -203,7 +204,7 @@ def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[
         given.sort()
         first = given[0]
         gaps = given != list(range(first, first + len(given)))
-        # An interval may have an end only: ``(d / date-interval :op2 ...)``.
+        # ``:op2`` without ``:op1`` is allowed: ``(d / date-interval :op2 ...)`` has an end but no beginning.
         if gaps or (first != 1 and not (kind == "op" and first == 2)):
             listed = ", ".join(f"{kind}{n}" for n in given)
             yield f"{kind}-order", f"{node.label} has :{listed}"

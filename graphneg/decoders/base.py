@@ -1,8 +1,8 @@
 """The decoder interface, and the registry that finds decoders by name.
 
 A decoder receives utterances with their graphs before and after the edits. For each utterance it returns a
-text, or a reason why it has no text. `get_decoder` wraps every decoder in a check, so that a caller never
-receives the original text as the result of an edit.
+new text, or the reason why it could not produce one. `get_decoder` wraps every decoder in a check, so that a
+caller never receives the original text as the result of an edit.
 """
 
 from __future__ import annotations
@@ -16,34 +16,36 @@ from graphneg.model import Decoded, EditedUtterance
 from graphneg.plugins import Plugins
 
 PLUGINS = Plugins("decoder", "graphneg.decoders", DecoderError)
-"""The decoders of graphneg and of installed packages."""
+"""The registry of decoders: those of graphneg and those of other installed packages."""
 
 
 @runtime_checkable
 class Decoder(Protocol):
-    """Interface of all decoders."""
+    """Interface of a decoder, which turns edited graphs into text."""
 
     @property
     def name(self) -> str:
-        """The name that negatives record as their decoder."""
+        """The name of the decoder, which is stored with every negative that it decodes."""
         ...
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """Return one answer for each item, in the order of the batch.
+        """Decode a batch of edited utterances.
 
         Args:
             batch: The edited utterances to decode.
 
         Returns:
-            A text or a reason for each item. A text must differ from the original text of its item.
+            One result for each utterance, in the order of the batch: a text, or the reason why there is none.
+            The text must differ from the original text of the utterance.
         """
         ...
 
 
 class Guarded:
-    """Wrapper that checks the answers of a decoder.
+    """Wrapper that checks the results of a decoder.
 
-    It replaces an empty text, or a text equal to the original one, by a reason.
+    If a text is empty or equal to the original text, the wrapper replaces it by a reason why there is no
+    text.
 
     Args:
         decoder: The decoder to check.
@@ -59,16 +61,16 @@ class Guarded:
         return self._decoder.name
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """Return the answers of the wrapped decoder after checking each of them.
+        """Decode a batch with the wrapped decoder, and check each result.
 
         Args:
             batch: The edited utterances to decode.
 
         Returns:
-            One answer for each item, in the order of the batch.
+            One result for each utterance, in the order of the batch.
 
         Raises:
-            DecoderError: The decoder returned more or fewer answers than there are items.
+            DecoderError: The number of results differs from the number of utterances.
         """
         answers = self._decoder.decode(batch)
         if len(answers) != len(batch):
@@ -80,7 +82,7 @@ class Guarded:
 
 
 def guarded(decoder: Decoder) -> Decoder:
-    """Wrap a decoder so that its answers are checked.
+    """Wrap a decoder so that its results are checked.
 
     Args:
         decoder: The decoder to wrap.
@@ -92,14 +94,15 @@ def guarded(decoder: Decoder) -> Decoder:
 
 
 def refuse_original(original: str, answer: Decoded) -> Decoded:
-    """Replace an answer that is empty or equal to the original text by a reason.
+    """Replace a result whose text is empty or equal to the original text by one that states the reason.
 
     Args:
         original: The text of the utterance before the edits.
-        answer: The answer of a decoder.
+        answer: The result of a decoder.
 
     Returns:
-        ``answer``, or an answer without text whose reason starts with ``empty`` or ``unchanged``.
+        ``answer`` if its text is usable or if it has no text anyway. Otherwise a result without text, whose
+        reason starts with ``empty`` or ``unchanged``.
 
     Example:
         >>> refuse_original("I saw it.", Decoded("I  saw it. ")).reason
@@ -122,15 +125,15 @@ def decoder_names() -> list[str]:
 def get_decoder(name: str, **options: Any) -> Decoder:
     """Create a decoder by its name.
 
-    Packages add decoders by an entry point in the group ``graphneg.decoders``. A missing decoder, unknown
-    options and a decoder that cannot be imported raise `DecoderError`.
+    Packages add decoders by an entry point in the group ``graphneg.decoders``. Raises `DecoderError` if there
+    is no decoder of this name, if it does not have one of the options, or if it cannot be imported.
 
     Args:
         name: The name of the decoder, for example ``surface`` or ``t5``.
         **options: Keyword arguments for the decoder.
 
     Returns:
-        The decoder. Its answers are checked as `guarded` describes.
+        The decoder, wrapped by `guarded` so that its results are checked.
     """
     made: Decoder = PLUGINS.make(name, options)
     return guarded(made)

@@ -1,12 +1,13 @@
-"""The rescored decoder: choose among the texts of ``surface`` and of a language model.
+"""The rescored decoder: choose between the text of ``surface`` and texts of a language model.
 
-The surface decoder keeps the original wording, but it cannot realise every edit. A language model can write
-any graph, but it often changes words that no edit touched. This decoder collects the texts of both and scores
-them. A text scores high if the model considers it likely for the graph, and if a parser recovers the same
-graph from it. The score is the Smatch F1 of this round trip minus a share of the model's loss. The text of
-``surface`` gets a bonus, because it preserves what people wrote.
+The surface decoder keeps the original wording, but it cannot realise every edit. A language model can write a
+text for any graph, but it often changes words that no edit touched. This decoder collects the texts of both
+and scores them. A text scores high if the model considers it likely for the graph, and if a parser recovers
+the same graph from it. The score is the Smatch F1 between the edited graph and the parsed graph, minus the
+weighted loss of the model. The text of ``surface`` gets a bonus, because it keeps the wording of a human
+writer.
 
-In: edited graphs with their utterances. Out: one text for each, or a reason.
+Input: edited graphs with their utterances. Output: one text for each graph, or the reason why there is none.
 """
 
 from __future__ import annotations
@@ -24,32 +25,33 @@ from graphneg.model import Decoded, EditedUtterance
 from graphneg.parsers.round_trip import RoundTrip
 
 LOSS_WEIGHT = 0.05
-"""Weight of the model's loss (nats per token) against the Smatch F1."""
+"""Default weight of the model's loss (nats per token), which is subtracted from the Smatch F1."""
 MARGIN = 0.05
-"""Bonus for the text of ``surface``.
+"""Default bonus for the text of ``surface``.
 
-A model always considers its own texts likely, whether they say "a man" or "the man". On the training part of
-SICK, the chosen text equals the human one for 53, 37 and 63% of the edits of three kinds. Without the bonus
-it is 50, 37 and 50%.
+The bonus is needed because a model considers its own texts likely even where they change details: AMR has no
+articles, so both "a man" and "the man" express the graph. On the training part of SICK with three kinds of
+edits, the chosen text equals the human one for 53, 37 and 63% of the edits. Without the bonus the shares are
+50, 37 and 50%.
 """
 
 
 class RescoringDecoder:
-    """Choose the best among the text of ``surface`` and the ``num_beams`` best texts of a model.
+    """Choose the best text among that of ``surface`` and the ``num_beams`` most likely texts of a model.
 
-    The score of a text is the Smatch F1 between the edited graph and the graph that ``parser`` finds in the
-    text, minus ``loss_weight`` times the negative log-likelihood of the text under the model. The text of
-    ``surface`` scores ``margin`` higher.
+    The score of a text is the Smatch F1 between the edited graph and the graph that ``parser`` produces for
+    the text, minus ``loss_weight`` times the mean negative log-likelihood of the text under the model. For
+    the text of ``surface``, ``margin`` is added.
 
-    A missing model or package raises `DecoderError`. An unknown parser raises `ParserError`.
+    Raises `DecoderError` if the model or a package is missing, and `ParserError` if there is no such parser.
 
     Args:
-        model: A model directory or a Hugging Face Hub id, as `T5Decoder` takes it.
+        model: A model directory or a Hugging Face Hub id; see `T5Decoder`.
         backend: Library that runs the model.
         device: Device that runs the model, for example ``cpu`` or ``cuda``; ``auto`` chooses one.
         num_beams: Number of texts that the model proposes for each graph; at least 1.
-        offline: Never download anything.
-        parser: Name of the parser for the round trip.
+        offline: Whether downloads are forbidden.
+        parser: Name of the parser that turns each text back into a graph.
         loss_weight: Weight of the mean negative log-likelihood (nats per token); at least 0.
         margin: Bonus for the text of ``surface``, in points of F1 from 0 to 1; at least 0.
         **options: Further options of `T5Decoder`.
@@ -91,8 +93,8 @@ class RescoringDecoder:
             batch: The edited utterances to decode.
 
         Returns:
-            The text with the highest score for each item. If no text differs from the original, the answer of
-            ``surface`` is returned, which then has a reason.
+            The text with the highest score for each item. If no text differs from the original, the result of
+            ``surface`` is returned; it contains the reason.
         """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])
@@ -109,13 +111,13 @@ class RescoringDecoder:
         )
         answers: list[Decoded] = []
         for texts, first in zip(candidates, surface, strict=True):
-            # `scores` runs over the texts of all items, in the order of `pairs`.
+            # `scores` yields the scores of all items one after another, in the order of `pairs`.
             scored = {text: next(scores) + self._margin * (text == first.text) for text in texts}
             answers.append(Decoded(max(scored, key=lambda text: scored[text])) if scored else first)
         return answers
 
     def close(self) -> None:
-        """Stop the processes of the parser. They also stop when this process exits."""
+        """Stop the worker processes of the parser; without this call they stop when this process exits."""
         self._trip.close()
 
 

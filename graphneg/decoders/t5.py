@@ -2,13 +2,14 @@
 
 DEAM (Ghazarian et al. 2022, section 3.2) turns edited graphs into text with a model that was fine-tuned on
 pairs of AMR graphs and sentences. This decoder does the same. Each graph is written on one line. A
-sequence-to-sequence model such as T5 reads the line as its input. A causal model, trained by
-`graphneg.training.decoder`, continues after the line. Models run in PyTorch or CTranslate2.
+sequence-to-sequence model such as T5 reads the line as its input. A causal model, which must have been
+trained by `graphneg.training.decoder`, gets the line as its prompt and continues it. Models run in PyTorch or
+CTranslate2.
 
 The decoder generates several texts for each graph, and returns the most likely one that differs from the
 original utterance.
 
-In: ``(s / see-01 :polarity - :ARG0 (i / i) :ARG1 (i2 / it))``. Out: a text such as "I didn't see it."
+Input: ``(s / see-01 :polarity - :ARG0 (i / i) :ARG1 (i2 / it))``. Output: a text such as "I didn't see it."
 """
 
 from __future__ import annotations
@@ -32,17 +33,21 @@ Serialiser = Callable[[AmrGraph], str]
 """Function that writes a graph as the input text of the model."""
 
 ASKS, ANSWERS = "\nText:", " "
-"""Text after the graph, and text before the output, in the prompt of a causal model."""
-# Limits in tokens for models whose configuration has none.
+"""The parts of a causal model's prompt that follow the graph and precede the text to generate.
+
+The sequence is: graph, `ASKS`, `ANSWERS`, text.
+"""
+# Length limits in tokens, used if neither the arguments nor the model state any.
 _LONGEST_INPUT = 512
 _LONGEST_OUTPUT = 256
-# The transformers library marks a tokenizer without a length limit by a huge number (10**30).
+# The transformers library gives a tokenizer without a length limit the limit 10**30. Any limit from this
+# number on is therefore ignored.
 _NO_LIMIT = 100_000
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
 class T5Decoder:
-    """Decode with a T5, another sequence-to-sequence model, or a causal model, fine-tuned on AMR.
+    """Decode with a fine-tuned language model: T5, another sequence-to-sequence model, or a causal model.
 
     Args:
         model: A Hugging Face Hub id or a directory: a generation model of amrlib, a model of ``graphneg train
@@ -50,15 +55,15 @@ class T5Decoder:
         backend: ``torch``, or ``ctranslate2`` (8-bit weights, no causal models, no sampling).
         device: Device that runs the model, for example ``cpu`` or ``cuda``; ``auto`` chooses one.
         batch_size: Maximum number of graphs in a batch; at least 1.
-        num_beams: Number of beams, and number of texts for each graph; at least 1.
-        sampling: Sample texts with these settings instead of beam search.
+        num_beams: Number of beams, which is also the number of texts generated for each graph; at least 1.
+        sampling: Settings for sampling; None uses beam search.
         seed: Seed for sampling. Each item has its own generator, seeded by ``seed`` and its id.
-        prefix: Text before each graph, for models that were trained with one.
-        serialise: Function that writes a graph as text.
-        tokenizer: Directory or Hub id of the tokenizer, if it is not the model's own.
-        max_input: Maximum number of input tokens; None takes the limit of the model.
-        max_output: Maximum number of output tokens; None takes the limit of the model.
-        offline: Never download anything.
+        prefix: Text to put before each graph, for models that were trained with such a prefix.
+        serialise: Function that writes a graph as the input text of the model.
+        tokenizer: Directory or Hub id of the tokenizer; None uses the tokenizer of the model.
+        max_input: Maximum number of input tokens; None uses the limit of the model.
+        max_output: Maximum number of output tokens; None uses the limit of the model.
+        offline: Whether downloads are forbidden.
 
     Raises:
         DecoderError: No model was given, a package is missing, or the backend cannot run the model.
@@ -85,7 +90,7 @@ class T5Decoder:
         max_output: int | None = None,
         offline: bool = False,
     ) -> None:
-        """Initialize the tokenizer and load the model."""
+        """Check the arguments, then load the tokenizer and the model."""
         if batch_size < 1 or num_beams < 1:
             raise InputError(f"batch_size {batch_size}, num_beams {num_beams}: both must be at least 1")
         if backend not in ("torch", "ctranslate2"):
@@ -134,9 +139,9 @@ class T5Decoder:
             batch: The edited utterances to decode.
 
         Returns:
-            A text or a reason for each item, in the order of the batch. Reasons start with ``truncated`` (the
-            graph or the text is longer than the limit of the model), ``unchanged`` (no text differs from the
-            original), ``empty`` or ``out-of-memory``.
+            A text, or the reason why there is none, for each item in the order of the batch. Reasons start
+            with ``truncated`` (the graph or the text is longer than the limit of the model), ``unchanged``
+            (no text differs from the original), ``empty`` or ``out-of-memory``.
         """
         answers: dict[int, Decoded] = {}
         pending = list(range(len(batch)))
@@ -144,12 +149,13 @@ class T5Decoder:
             asked = [batch[index] for index in pending]
             found = self._written([item.after for item in asked], [item.id for item in asked], draw)
             for index, texts in zip(pending, found, strict=True):
-                # The graph is too long or does not fit into memory. Another draw would fail in the same way.
+                # A single `Decoded` instead of a list means that the graph is too long or does not fit into
+                # memory. The item is not sampled again, because another draw would fail in the same way.
                 if isinstance(texts, Decoded):
                     answers[index] = texts
                     continue
-                # Take the first usable text. If there is none, report what was wrong with the most likely
-                # text.
+                # Take the most likely usable text. If no text is usable, report what is wrong with the most
+                # likely one.
                 checked = [_changed(text, batch[index].text) for text in texts]
                 answers[index] = next((text for text in checked if text.text is not None), checked[0])
             pending = [
@@ -160,28 +166,29 @@ class T5Decoder:
         return [answers[index] for index in range(len(batch))]
 
     def n_best(self, graphs: Sequence[AmrGraph]) -> list[list[Decoded]]:
-        """Return all texts of each graph, the most likely first.
+        """Return all generated texts for each graph, the most likely first.
 
-        The texts are not compared with an original text.
+        Unlike `decode`, this method has no original text to compare with, so it removes no text.
 
         Args:
             graphs: The graphs to decode. With sampling, the texts depend on the ids of the graphs.
 
         Returns:
-            The texts of each graph; a single answer with a reason if nothing could be generated.
+            The texts for each graph. If nothing could be generated for a graph, its list has one item, which
+            states the reason.
         """
         found = self._written(graphs, [graph.id for graph in graphs], 0)
         return [[texts] if isinstance(texts, Decoded) else texts for texts in found]
 
     def losses(self, pairs: Sequence[tuple[AmrGraph, str]]) -> list[float]:
-        """Compute the loss of each text given its graph.
+        """Compute the loss of texts given graphs.
 
         Args:
-            pairs: Graphs with texts.
+            pairs: Pairs of a graph and a text.
 
         Returns:
-            The mean negative log-likelihood of each text, in nats per token. It is infinite if the graph is
-            longer than the input limit, or if memory does not suffice.
+            The mean negative log-likelihood of each text given its graph, in nats per token. It is infinite
+            if the graph is longer than the input limit, or if memory does not suffice.
         """
         rows = self._rows([graph for graph, _ in pairs])
         items = [
@@ -204,7 +211,12 @@ class T5Decoder:
     def _written(
         self, graphs: Sequence[AmrGraph], ids: Sequence[str], draw: int
     ) -> list[list[Decoded] | Decoded]:
-        """Return the texts of each graph, the most likely first, or one reason if there are none."""
+        """Generate texts for each graph.
+
+        Returns:
+            For each graph a list of texts, the most likely first, or a single `Decoded` with the reason why
+            there are none.
+        """
         rows = self._rows(graphs)
         answers: list[list[Decoded] | Decoded] = [
             Decoded(None, f"truncated: the graph has {len(row)} tokens, the model reads {self._max_input}")
@@ -218,7 +230,11 @@ class T5Decoder:
         return answers
 
     def _run(self, items: Sequence[tuple[Tokens, str]], draw: int) -> list[list[Output] | None]:
-        """Generate texts for tokenized inputs with ids; None where memory did not suffice."""
+        """Generate outputs for pairs of a tokenized input and an id.
+
+        Returns:
+            The outputs for each input; None if memory did not suffice for it.
+        """
 
         def run(batch: Sequence[tuple[Tokens, str]]) -> list[list[Output]]:
             tokens = [row for row, _ in batch]
@@ -230,7 +246,7 @@ class T5Decoder:
         return if_memory_suffices(items, lambda item: len(item[0]), self._batch_size, run)
 
     def _text(self, output: Output) -> Decoded:
-        """Turn the output tokens into a text, or a reason if the text is unfinished or empty."""
+        """Turn output tokens into a text, or into a reason if the text is unfinished or empty."""
         if not output.finished:
             return Decoded(None, f"truncated: the text was not finished after {self._max_output} tokens")
         text = self._tokenizer.decode(output.tokens, skip_special_tokens=True).strip()
@@ -238,7 +254,7 @@ class T5Decoder:
 
 
 def _changed(answer: Decoded, original: str) -> Decoded:
-    """Replace a text that has the same words as the original by a reason."""
+    """Replace a text with the same words as the original by the reason ``unchanged``."""
     if answer.text is not None and same_words(answer.text, original):
         return Decoded(None, "unchanged: the model gave the original text")
     return answer

@@ -1,1 +1,1 @@
-"""Edit AMR graphs: transforms, recipes, edit plans, variants in the store, and the resulting negatives."""
+"""Make negatives by editing AMR graphs: transforms, recipes, edit plans, and variants in the store."""

@@ -1,9 +1,9 @@
 """Write the content of a store to files: dialogues as positives, AMR graphs as PENMAN, or one GraphML graph.
 
-The suffix of the file names the form. ``.jsonl`` and ``.parquet`` hold a record for each dialogue and
-response, ``.amr`` and ``.penman`` hold graphs, and ``.graphml`` holds dialogues, utterances and graphs as one
-network. A file appears only when it is complete. An export that was stopped in a shard continues where it
-stopped.
+The suffix of the file determines the format. ``.jsonl`` and ``.parquet`` files contain a record for each
+dialogue and each loaded response. ``.amr`` and ``.penman`` files contain graphs. ``.graphml`` files contain
+dialogues, utterances and graphs as one network. The file gets its name only when it is complete. If the
+export of a shard is interrupted, the next call continues it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from graphneg.store.snapshots import check_selection, shared_content, stored_sna
 BATCH = 500
 """Number of dialogues to read at a time."""
 NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""A character that XML does not allow."""
+"""Pattern of a character that XML does not allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Exported:
 
     Attributes:
         items: Number of records, graphs or dialogues in the file.
-        was_complete: True if the same export had written the file before, so that nothing was written.
+        was_complete: True if an earlier export with the same input had written the file already. In this
+            case nothing was written.
     """
 
     items: int
@@ -61,14 +62,14 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How dialogues are written to a file.
+    """A file format: the functions that convert dialogues to items and write these to a file.
 
     Attributes:
-        kind: Name of the kind of items, which files of shards record.
+        kind: Name of the type of items. It is stored in the files of shards.
         items: Function that yields the items of some dialogues, each with the id of its dialogue.
         write: Function that writes items to a file and returns their number.
-        encode: Function that turns an item into JSON for the file of a shard.
-        decode: Inverse of ``encode``.
+        encode: Function that converts an item to a JSON value for the file of a shard.
+        decode: Function that converts such a JSON value back to an item.
     """
 
     kind: str
@@ -90,27 +91,28 @@ def export(
 ) -> Exported:
     """Write the selected dialogues to a file.
 
-    The file is written beside its destination and renamed when it is complete. For a shard, the file of the
-    shard is written instead.
+    A temporary file in the same folder is written and renamed when it is complete. If the selection is a
+    shard, only the file of this shard is written.
 
     Args:
         store: Store to export from.
         out: File to write.
         selection: Dialogues to export.
-        progress: Receives the number of finished dialogues.
-        overwrite: Replace a file that another export wrote.
-        form: Form of the file, or None for the one that the suffix of ``out`` names.
-        facts: What the items depend on beside the store, as JSON values. An export with other facts is
-            another one.
+        progress: Progress display; advanced by the number of finished dialogues.
+        overwrite: Whether to replace a file that an export with other input wrote.
+        form: Format of the file; None chooses it by the suffix of ``out``.
+        facts: JSON values that the items depend on in addition to the store. If they change, the file is
+            written again.
 
     Returns:
-        The number of items, and whether the file was complete before.
+        The number of items, and whether the file was complete before the call.
     """
     check_output(out, SUFFIXES if form is None else LINES)
     form = form or FORMS[out.suffix]
     check_selection(stored_snapshot(store), selection)
     settings = [__version__, selection.conditions(), selection.limit, *facts]
-    # Records hold texts alone: a new parse of the graphs does not change them.
+    # Records contain only texts. The digest that identifies the input therefore ignores the graphs, so that
+    # parsing them again does not make the export outdated.
     content = (texts_digest if form.kind == RECORDS else content_digest)(store, selection)
     if selection.shard is not None:
         named = {"settings": settings}
@@ -118,7 +120,7 @@ def export(
         return _export_shard(store, out, selection, progress, form, header, content, overwrite)
     check_replaceable(out, overwrite)
     run = fingerprint([settings[0], store.description, *settings[1:], content])
-    # The same export of the same content wrote the file already.
+    # If an earlier export of the same content wrote the file, there is nothing to do.
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
     progress.start("export", count_dialogues(store, selection), "dialogues")
@@ -156,7 +158,7 @@ def _export_shard(
     made_of: str,
     overwrite: bool,
 ) -> Exported:
-    """Write the file of a shard, or continue it where it was stopped."""
+    """Write the file of a shard, or continue it if an earlier call was interrupted."""
     with open_shard(out, header, made_of, overwrite=overwrite) as writer:
         resumed = writer.resumed
         progress.start("export", count_dialogues(store, selection), "dialogues")
@@ -178,12 +180,18 @@ def _export_shard(
 
 
 def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Negative]]:
-    """Yield each dialogue as a record, then its responses, each with the turns before it."""
+    """Yield a record for each dialogue and for each of its loaded responses, with the id of the dialogue.
+
+    The context of a loaded response consists of the turns before it.
+
+    Yields:
+        The id of the dialogue, and the record.
+    """
     responses = read_responses(store, [dialogue.id for dialogue in dialogues])
     for dialogue in dialogues:
         yield dialogue.id, positive_of(dialogue)
-        # A loaded response has no speaker of its own: it replaces the turn that follows, or answers the last
-        # one.
+        # No speaker is stored for a loaded response. It takes the speaker of the turn that it replaces. After
+        # the last turn, the speaker is the one who would answer.
         speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
         for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
             before = [said for said in dialogue.turns if said.turn <= turn]
@@ -196,20 +204,20 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
 
 
 def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:
-    """Yield the graphs of each dialogue as PENMAN."""
+    """Yield each graph in PENMAN notation, with the id of its dialogue."""
     said = {turn.amr: (one.id, turn.text) for one in dialogues for turn in one.turns if turn.amr is not None}
     for graph in read_whole_graphs(store, list(said)):
         dialogue, text = said[graph.id]
         utterance, _, source = graph.id.rpartition("@")
         if source != GOLD and not graph.metadata:
-            # A parsed graph has no comment lines of its own: give it the id and the text of its utterance.
+            # A graph from a parser has no comment lines. Add the id and the text of its utterance.
             metadata = (f"# ::id {utterance}", f"# ::snt {' '.join(text.split())}")
             graph = replace(graph, metadata=metadata)
         yield dialogue, format_graph(graph)
 
 
 def _networks(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Any]]:
-    """Yield each dialogue with its graphs as a network: nodes and edges with their properties."""
+    """Yield each dialogue and its graphs as lists of nodes and edges, with the id of the dialogue."""
     import networkx
 
     graphs = {g.id: g for g in read_whole_graphs(store, [id for d in dialogues for id in d.graphs])}
@@ -226,7 +234,7 @@ def _write_jsonl(items: Iterable[Any], out: Path) -> int:
 
 
 def _write_penman(items: Iterable[Any], out: Path) -> int:
-    """Write graphs with an empty line after each. Return their number."""
+    """Write graphs, each followed by an empty line. Return their number."""
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for text in items:
@@ -252,8 +260,8 @@ def _write_networks(items: Iterable[Any], out: Path) -> int:
 def write_graphml(graph: Any, path: Path) -> None:
     r"""Write a networkx graph as GraphML.
 
-    Characters that XML does not allow are written as in JSON, for example ``\u001b``. The graph's own data
-    are changed in the same way.
+    Characters that XML does not allow are escaped as in JSON, for example ``\u001b``. This also changes the
+    properties of the graph that is passed.
 
     Args:
         graph: A networkx graph whose nodes are strings.
@@ -263,13 +271,13 @@ def write_graphml(graph: Any, path: Path) -> None:
 
     for *_, data in chain(graph.nodes(data=True), graph.edges(data=True)):
         data |= {key: _xml(value) for key, value in data.items() if isinstance(value, str)}
-    # Renaming copies the graph: it is only done where an id needs it.
+    # Renaming nodes copies the whole graph, so it is done only if a name contains such a character.
     names = {node: _xml(node) for node in graph.nodes if NOT_XML.search(node)}
     networkx.write_graphml(networkx.relabel_nodes(graph, names) if names else graph, path)
 
 
 def _xml(text: str) -> str:
-    """Return a text whose characters are all allowed in XML."""
+    """Escape the characters of a text that XML does not allow."""
     return NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -297,7 +305,7 @@ def _add_graph(whole: Any, graph: AmrGraph) -> None:
     edges = [(node.up, node.k, node.role or "") for node in graph.nodes if node.up is not None]
     edges += [(mention.up, mention.target, mention.role) for mention in graph.mentions]
     for up, target, role in edges:
-        # Edges lead from predicate to argument, also where the text inverts the role (:ARG0-of).
+        # Edges lead from the predicate to the argument, even if the notation inverts the role (:ARG0-of).
         ends = (target, up) if is_inverted(role) else (up, target)
         name = role[:-3] if is_inverted(role) else role
         whole.add_edge(f"{graph.id}.{ends[0]}", f"{graph.id}.{ends[1]}", type="ROLE", role=name)
@@ -312,8 +320,8 @@ FORMS = {
     ".penman": _PENMAN,
     ".graphml": Form("networks", _networks, _write_networks),
 }
-"""The forms by suffix."""
+"""The formats, by file suffix."""
 SUFFIXES = tuple(FORMS)
-"""Suffixes of the files that `export` writes by itself."""
+"""File suffixes that `export` accepts if no format is passed."""
 LINES = (".json", ".jsonl")
-"""Suffixes of files of JSON lines in a form that is passed to `export`."""
+"""File suffixes that `export` accepts if a format is passed; such formats write JSON Lines."""

@@ -1,14 +1,15 @@
-"""Make negatives from dialogues in the store: propose, plan, apply, decode, check.
+"""Make negatives from dialogues in the store, in five steps: propose, plan, apply, decode, check.
 
-The input is an `EditRequest` (a recipe, a number, a selection of dialogues) and a decoder. The output is
-`graphneg.model.Negative` records, batch by batch. While a batch is decoded, the next ones are edited:
+The input is an `EditRequest` (a recipe, the number of negatives, a selection of dialogues) and a decoder. The
+output is `graphneg.model.Negative` records, batch by batch. While one batch is decoded, the next ones are
+edited in other threads. An example of one negative:
 
     everyday/train/12#5   B: I have an umbrella in the car.
     recipe "negate"       add :polarity - to have-03
     negative              B: I do not have an umbrella in the car.
 
-`preview` and `explain` show a single negative. `materialize` writes edited graphs to the store as graphs of
-their own, to be explored with queries.
+`preview` and `explain` make a single negative to look at. `materialize` writes edited graphs to the store as
+separate graphs, so that they can be explored with queries.
 """
 
 from __future__ import annotations
@@ -71,25 +72,25 @@ from graphneg.store.statements import cypher_text, run
 from graphneg.workers import ahead, fewer_collections
 
 PREVIEWED = 100
-"""Number of dialogues that `preview` looks at."""
+"""Number of dialogues of which `preview` tries to make a negative."""
 AGAIN = 200
-"""Number of negatives that `kept_negatives` makes at a time."""
+"""Number of negatives that `kept_negatives` makes in one batch."""
 MAX_WAVES = 4
-"""Maximum number of rounds of plans for a batch: one, and further ones for negatives that were refused."""
+"""Maximum number of planning rounds for a batch. Rounds after the first replace refused negatives."""
 _Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
-"""Plans for some slots of a batch, and the variants made of them by id."""
+"""One planning round of a batch: the plans, and the variants made from them, by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditRequest:
-    """Which negatives to make.
+    """A request for negatives.
 
     Attributes:
         plan: Recipe, target and seed.
-        transforms: All transforms of the recipe by name.
+        transforms: Transforms by name. All transforms of the recipe must be among them.
         per_dialogue: Number of negatives to make of each dialogue.
-        selection: Dialogues to make negatives of.
-        batch: Number of dialogues to edit at a time; it does not change the result.
+        selection: Dialogues of which to make negatives.
+        batch: Number of dialogues to edit at a time. It does not change the result.
     """
 
     plan: EditSettings
@@ -109,14 +110,15 @@ class EditRequest:
 
 
 def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
-    """Return what a recipe edits by default.
+    """Return the default target of a recipe.
 
     Args:
         recipe: Recipe that edits graphs.
         transforms: Known transforms by name.
 
     Returns:
-        The target of its transforms if all of them name the same one, else that of the recipe.
+        If the headers of all its transforms name the same target, this target; otherwise the target of the
+        recipe.
     """
     targets: list[Target | None] = [
         transforms[name].target for name in recipe.transforms if name in transforms
@@ -127,10 +129,11 @@ def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
 class Negatives(NegativeStream):
     """The negatives of a request, as a stream that can be iterated, written and resumed.
 
-    Each iteration makes the negatives anew; ``summary`` describes the last one. A negative that is missing is
-    counted there with a reason: that of the first edit that was tried for it (``no-site``, a code of the
-    decoder, ``duplicate``, ``ill-formed``), or what `unfit` says about the dialogue. If an edit is refused,
-    other edits of the dialogue are tried, in at most `MAX_WAVES` rounds.
+    Each iteration makes all negatives again; ``summary`` describes the last iteration. If an edit is refused,
+    other edits of the dialogue are tried, in at most `MAX_WAVES` rounds. A negative that could not be made is
+    counted in ``summary`` with a reason. The reason is that of the first edit that was tried for it
+    (``no-site``, a code of the decoder, ``duplicate``, ``ill-formed``), or the one that `unfit` returns for
+    the dialogue.
     """
 
     def __init__(
@@ -145,12 +148,12 @@ class Negatives(NegativeStream):
         """Initialize the stream.
 
         Args:
-            store: Store with the dialogues; variants are written to it.
-            request: Which negatives to make.
-            decoder: Turns edited graphs into text.
-            progress: Receives the number of finished dialogues.
-            decoder_options: Options of the decoder, which a resumed run must share.
-            graph_cache: Cache of original graphs, if the caller has one.
+            store: Store with the dialogues. The variants are written to it.
+            request: The request for negatives.
+            decoder: Decoder that turns edited graphs into text.
+            progress: Progress display; advanced by the number of finished dialogues.
+            decoder_options: Options of the decoder. A run can be resumed only with the same options.
+            graph_cache: Cache of original graphs; None creates one.
         """
         super().__init__()
         self._store = store
@@ -166,22 +169,22 @@ class Negatives(NegativeStream):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Messages about frames that the edits of the last run introduced and that are in no inventory."""
+        """Messages about unknown frames that the edits of the last run have introduced."""
         return self._frames.notes()
 
     def run(self, skip: int, written: Written = tuple[Negative, ...]) -> Iterator[Finished]:
         """Make the negatives batch by batch.
 
-        The variants of a batch are in the store before it is yielded. The next batches are edited while this
-        one is decoded.
+        The variants of a batch are written to the store before the batch is yielded. While one batch is
+        decoded, the next ones are edited.
 
         Args:
-            skip: Number of dialogues that are done already.
-            written: Gives the negatives of these dialogues. It is not used, because batches do not depend on
-                each other.
+            skip: Number of dialogues to skip because an earlier run has finished them.
+            written: Function that returns the negatives of these dialogues. It is not used here, because the
+                batches do not depend on each other.
 
         Yields:
-            Each batch with the number of finished dialogues.
+            The negatives of each batch, with the number of dialogues that are finished so far.
         """
         selection = self._request.selection
         check_selection(stored_snapshot(self._store), selection)
@@ -192,7 +195,8 @@ class Negatives(NegativeStream):
         done = skip
         self._frames.forget()
         self._copied = copied_contexts(self._store)
-        # A batch creates many small objects that live until it is done.
+        # A batch creates many small objects that all live until the batch is done. Frequent garbage
+        # collections would free nothing.
         with fewer_collections():
             for batch, wave in ahead(self._begin, batches):
                 negatives = self._finish(batch, wave)
@@ -202,7 +206,13 @@ class Negatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> dict[str, Any]:
-        """Return what the output depends on, to compare runs. The size of the batch is not part of it."""
+        """Return the settings that the output depends on, by which a run is recognised.
+
+        The batch size is not among them, because it does not change the output.
+
+        Returns:
+            The settings by name, as JSON values.
+        """
         plan, selection = self._request.plan, self._request.selection
         recipe = plan.recipe
         return {
@@ -220,40 +230,44 @@ class Negatives(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The part of the dialogues that is asked for, or None for all."""
+        """The shard of the dialogues to which the request is limited; None if it is not limited."""
         return self._request.selection.shard
 
     def shared_content(self) -> str:
-        """Return a digest that all shards of a run share: of the snapshot, or of the store's content."""
+        """Return a digest that is the same for all shards of a run.
+
+        Returns:
+            The digest of the snapshot if the store has one, otherwise a digest of the store's content.
+        """
         return shared_content(self._store, self._request.selection)
 
     def made_of(self) -> str:
-        """Return a digest of the store's content, without what making negatives writes."""
+        """Return a digest of the selected dialogues and graphs; variants in the store do not change it."""
         return content_digest(self._store, self._request.selection)
 
     @property
     def asked(self) -> str:
-        """A description of the request for messages."""
+        """A description of the request, for messages."""
         recipe, amount = self._request.plan.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
         )
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
-        """Read the dialogues of a batch and edit them for the first time."""
+        """Read the dialogues of a batch and run its first planning round."""
         dialogues = read_dialogues(self._store, ids)
         batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
         return batch, self._wave(batch)
 
     def _right_replies(self, dialogues: Sequence[StoredDialogue]) -> dict[tuple[str, int], NearTexts]:
-        """Return the right responses to each turn's context, by dialogue and turn."""
+        """Return the correct responses to the context of each turn, by dialogue id and turn number."""
         responses = read_responses(self._store, [dialogue.id for dialogue in dialogues])
         found: dict[tuple[str, int], NearTexts] = {}
         for dialogue in dialogues:
             loaded = [one for one in responses.get(dialogue.id, ()) if one.label == 1]
             for turn in dialogue.turns:
                 texts = [one.text for one in loaded if one.turn + 1 == turn.turn]
-                # Contexts that occur several times in a corpus have several right replies.
+                # If the same context occurs several times in the corpus, each of its replies is correct.
                 if self._copied is not None:
                     texts += self._copied.replies(dialogue.id, turn.turn)
                 if texts:
@@ -261,9 +275,9 @@ class Negatives(NegativeStream):
         return found
 
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
-        """Return the negatives of a batch. Slots that were refused get further plans."""
+        """Return the negatives of a batch. Refused negatives are replaced in further planning rounds."""
         for number in range(MAX_WAVES):
-            # The first wave was begun while the batch before was decoded.
+            # The first round was done by `_begin`, while the previous batch was decoded.
             wave = self._wave(batch) if number else wave
             if not wave[0]:
                 break
@@ -278,8 +292,9 @@ class Negatives(NegativeStream):
         return [negative for made in batch.made.values() for negative in made]
 
     def _wave(self, batch: _Batch) -> _Wave:
-        """Plan edits for the open slots, write them to the store, and edit the graphs."""
-        # Slots that failed are not tried again: their successors have other numbers and so other choices.
+        """Run one planning round: plan edits for new slots, write them to the store, and edit the graphs."""
+        # A slot that was refused is not planned again, because the same choices would result. It is replaced
+        # by a slot with a new number.
         slots = batch.open_slots()
         if not slots:
             return (), {}
@@ -292,7 +307,7 @@ class Negatives(NegativeStream):
             return propose(self._store, transform, dialogues, self._donors)
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
-        # Batches are edited in several threads: one writes at a time.
+        # Batches are edited in several threads. The lock lets only one of them write at a time.
         with self._writing:
             self._frames.look_at(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
@@ -301,7 +316,11 @@ class Negatives(NegativeStream):
         return plans, {variant.id: variant for variant in variants}
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
-        """Yield the negative of each slot, or the reason why there is none."""
+        """Decode the variants of a planning round.
+
+        Yields:
+            Each plan with its negative, or with the reason why there is none.
+        """
         plans, variants = wave
         utterances = {
             plan.id: edited_utterances(plan.dialogue, variants[plan.id])
@@ -309,14 +328,15 @@ class Negatives(NegativeStream):
             if plan.id in variants
         }
         asked = [utterance for turns in utterances.values() for utterance in turns.values()]
-        # All edited turns of the wave go to the decoder at once, so that it can batch them.
+        # Pass all edited turns of the round to the decoder in one call, so that it can batch them.
         answers = iter([answer for _, answer in zip(asked, self._decoder.decode(asked), strict=True)])
         for plan in plans:
             variant = variants.get(plan.id)
             if variant is None:
                 yield plan, "no-site: no transform of the recipe applies"
                 continue
-            # Each edited graph counts as checked for well-formedness, also those of a variant with a fault.
+            # The summary counts how many edited graphs were checked for well-formedness. A variant with a
+            # fault has no graphs and counts as one.
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
             own = dict(zip(utterances[plan.id], answers, strict=False))
@@ -330,11 +350,11 @@ class Negatives(NegativeStream):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A negative made again from its stored edits.
+    """A negative that was made again from its stored edits.
 
     Attributes:
-        negative: The negative.
-        refused: Reasons of the decoder by turn, for turns that it gave no text.
+        negative: The negative. Turns that the decoder refused have their original text.
+        refused: The decoder's reasons by turn number, for each edited turn without a decoded text.
     """
 
     negative: Negative
@@ -342,18 +362,18 @@ class Explanation:
 
 
 def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
-    """Make one negative again from the edits that the store holds.
+    """Make one negative again from its edits in the store.
 
     Args:
         store: Store with the variant.
         id: Id of the negative.
-        decoder: Turns edited graphs into text.
+        decoder: Decoder that turns edited graphs into text.
 
     Returns:
-        The negative, with the decoder's reasons for turns without a text.
+        The negative, with the decoder's reasons for turns without a decoded text.
 
     Raises:
-        InputError: The store holds no edits under this id, or they no longer fit the dialogue.
+        InputError: The store contains no edits for this id, or the edits no longer fit the dialogue.
     """
     [found] = _again(store, GraphCache(store), [id], decoder)
     if isinstance(found, str):
@@ -362,27 +382,27 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
 
 
 def variants_digest(store: Store) -> str:
-    """Return a digest of all edits that a store holds.
+    """Return a digest of all edits in a store.
 
     Args:
         store: Store with variants.
 
     Returns:
-        The digest, or an empty string if there are no variants.
+        The digest; an empty string if there are no variants.
     """
     rows = store.read(cypher_text("edit/every"))
     return digest(sorted((row["id"], row["digest"]) for row in rows)) if rows else ""
 
 
 def kept_negatives(store: Store, decoder: Decoder, progress: Progress | None = None) -> Iterator[Negative]:
-    """Make all negatives again whose edits the store holds, in the order of their ids.
+    """Make all negatives again whose edits are in the store, in the order of their ids.
 
-    Negatives that no longer fit their dialogue, or that the decoder gives no text, are skipped.
+    A negative is skipped if its edits no longer fit the dialogue, or if the decoder refuses one of its turns.
 
     Args:
         store: Store with variants.
-        decoder: Turns edited graphs into text.
-        progress: Receives the number of finished negatives.
+        decoder: Decoder that turns edited graphs into text.
+        progress: Progress display; advanced by the number of negatives tried.
 
     Yields:
         The negatives.
@@ -402,7 +422,11 @@ def kept_negatives(store: Store, decoder: Decoder, progress: Progress | None = N
 def _again(
     store: Store, graph_cache: GraphCache, ids: Sequence[str], decoder: Decoder
 ) -> Iterator[Explanation | str]:
-    """Yield each negative, made again from its stored edits, or why it cannot be made."""
+    """Make negatives again from their stored edits.
+
+    Yields:
+        For each id, the negative or the reason why it cannot be made.
+    """
     described = {row["id"]: row for row in store.read(cypher_text("edit/described"), ids=list(ids))}
     known = [id for id in ids if id in described]
     of = sorted({described[id]["dialogue"] for id in known})
@@ -424,17 +448,17 @@ def _again(
 
 
 def materialize(store: Store, ids: Sequence[str]) -> int:
-    """Write the edited graphs of variants to the store as graphs of their own.
+    """Write the edited graphs of variants to the store as separate graphs.
 
     Args:
         store: Store with the variants.
         ids: Ids of negatives.
 
     Returns:
-        The number of graphs that are new in the store.
+        The number of graphs that were not in the store before.
 
     Raises:
-        InputError: The store holds no variant of one of the ids.
+        InputError: The store contains no variant for one of the ids.
     """
     variants = read_variants(store, GraphCache(store), ids)
     unknown = sorted(set(ids) - {variant.id for variant in variants})
@@ -444,14 +468,16 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
 
 
 def preview(store: Store, transform: Transform) -> Negative | None:
-    """Return the first negative that a transform makes of the store's first dialogues. Nothing is written.
+    """Return the first negative that a transform makes of the first dialogues in a store.
+
+    Nothing is written to the store.
 
     Args:
         store: Store with dialogues.
         transform: Transform to try.
 
     Returns:
-        The negative, or None if the transform makes none of the first `PREVIEWED` dialogues.
+        The negative, or None if the first `PREVIEWED` dialogues give no negative.
     """
     settings = EditSettings(recipe_of([transform.name]), transform.target or "response", 0)
     read = read_dialogues(store, list(islice(dialogue_ids(store, Selection()), PREVIEWED)))
@@ -469,7 +495,7 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
 
 class _Batch:
-    """Dialogues in work: the negatives of each, the slots tried, and the reasons of failures."""
+    """A batch of dialogues with the negatives made so far, the slots tried, and the reasons of refusals."""
 
     def __init__(
         self,
@@ -478,7 +504,7 @@ class _Batch:
         request: EditRequest,
         right: Mapping[tuple[str, int], NearTexts],
     ) -> None:
-        """Initialize the batch with the dialogues that may give negatives."""
+        """Initialize the batch, and find the dialogues of which no negative can be made."""
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
         self._right = right
         self._amount = request.per_dialogue
@@ -490,7 +516,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """Return new slots for each dialogue that still lacks negatives, and count them as tried."""
+        """Return new slots for each dialogue that does not have all its negatives, and mark them as tried."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:
@@ -500,19 +526,24 @@ class _Batch:
         return slots
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield the reason and the slot's id for each negative that a dialogue lacks."""
+        """Yield a reason and an id for each negative that could not be made."""
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
     def keep(self, plan: EditPlan, negative: Negative) -> str | None:
-        """Keep a negative unless it repeats something. Return the reason if it is refused, else None."""
+        """Keep a negative unless it is a correct response or a duplicate.
+
+        Returns:
+            None if the negative was kept, otherwise the reason why it was refused.
+        """
         if self._is_right(plan, negative):
             return "right-response: it says what a right response of its context says"
         original = negative.original["response"] or negative.response
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
         texts = [*(turn["text"] for turn in negative.context), negative.response]
-        # A duplicate reads the same as a whole, or its response is wrong by the same sentences.
+        # A negative is a duplicate if all its texts are equal to those of an earlier one, or if the sentences
+        # that make its response wrong are equal.
         read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
         if not self._seen.isdisjoint(read):
             return "duplicate: an earlier negative of the dialogue reads the same"
@@ -521,14 +552,14 @@ class _Batch:
         return None
 
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
-        """Return whether the response is a right one for its context, or for a copy of it."""
+        """Return whether the response is a known correct response to its context or to an equal context."""
         right = self._right.get((plan.dialogue.id, plan.turn))
-        # With an edited context, a right response of the original one may be wrong.
+        # If the context was edited, a correct response to the original context may be wrong.
         if right is None or negative.original["context"] is not None:
             return False
         own = {*plan.dialogue.graphs, None}
-        # An edit may make a response wrong by a single word, so that only an equal text is right. A statement
-        # of another dialogue is right if it is nearly a right response.
+        # A sentence copied from another dialogue is refused if it is nearly equal to a correct response. An
+        # edited response may be wrong by a single word, so it is refused only if it is equal to one.
         if any(edit.from_amr not in own for edit in plan.edits):
             return negative.response in right
         return right.has_equal(negative.response)
@@ -537,7 +568,7 @@ class _Batch:
 def _realised(
     planned: Sequence[tuple[EditSettings, EditPlan, Variant]], decoder: Decoder
 ) -> Iterator[Explanation]:
-    """Yield the negatives of variants, with the decoder's text for each edited turn that it realised."""
+    """Decode variants and yield their negatives, with the reasons for the turns that the decoder refused."""
     turns = [edited_utterances(plan.dialogue, variant) for _, plan, variant in planned]
     asked = [utterance for some in turns for utterance in some.values()]
     answers = iter([answer for _, answer in zip(asked, decoder.decode(asked), strict=True)])
@@ -549,15 +580,15 @@ def _realised(
 
 
 def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
-    """Write the edited graphs of one variant. Return how many are new."""
+    """Write the edited graphs of one variant. Return the number of graphs that were not stored before."""
     graphs: dict[str, AmrGraph] = {}
     for amr, edited in variant.graphs.items():
         utterance = amr.rpartition("@")[0]
         id = amr_id(f"{variant.id}@{utterance.rpartition('#')[2]}", "graphneg")
-        # The graph gets an id of its own, and loses the comment lines of the original.
+        # The graph gets a new id. The comment lines of the original do not apply to it and are replaced.
         after = edited.after
         graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
-    # Graphs that an earlier call wrote stay.
+    # Graphs that an earlier call has written are not written again.
     there = {row["id"] for row in run(tx, "load/stored_graphs", ids=list(graphs))}
     lexicon = stored_lexicon(tx)
     rows = GraphRows(lexicon)

@@ -1,10 +1,11 @@
 """Plan the edits of negatives: choose transforms first, then sites among their proposals.
 
-The input is dialogues with the numbers of the negatives to make (slots). The output is an `EditPlan` for each
-slot. Transforms are asked for proposals only when a slot needs them.
+The negatives to make of a dialogue are numbered; each number is called a slot. The input is dialogues with
+their slots, and the output is an `EditPlan` for each slot. The query of a transform is run only when a slot
+has chosen the transform.
 
-Every choice is a hash of the seed, the recipe, the slot and the dialogue. Therefore a plan does not depend on
-the batch, the order of dialogues or the server.
+Every random choice is made by a hash of the seed, the recipe, the slot and the dialogue. Therefore a plan
+does not depend on the batch, the order of dialogues or the server.
 """
 
 from __future__ import annotations
@@ -23,27 +24,27 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""The sites that are used already, by dialogue: pairs of transform and site."""
+"""The sites that earlier negatives have used, by dialogue id: pairs of a transform and a site."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
 @dataclass(frozen=True, slots=True)
 class EditSettings:
-    """What to make of each dialogue.
+    """The settings by which negatives are planned.
 
     Attributes:
-        recipe: Recipe to follow.
-        target: What may be edited: any turn, or the response alone.
-        seed: Seed of all choices.
+        recipe: The recipe, which chooses the transforms.
+        target: Turns that may be edited: any turn of the dialogue, or the response alone.
+        seed: Seed of all random choices.
     """
 
     recipe: Recipe
     target: Target
     seed: int
     candidates: int = CANDIDATES
-    """Number of sites to sample for each edit; the one with the highest score is edited. At least 1."""
+    """Number of sites to sample for each edit. The site with the highest score is edited. At least 1."""
     version: str = ""
-    """Suffix for the ids of negatives that a user's own transform files make; see `version_of`."""
+    """Suffix for the ids of negatives that are made by a user's own transform files; see `version_of`."""
 
     def __post_init__(self) -> None:
         """Check the number of candidates."""
@@ -57,10 +58,10 @@ class EditPlan:
 
     Attributes:
         id: Id of the negative.
-        dialogue: Dialogue to edit.
-        slot: Number of the negative among those of its dialogue, from 0.
-        turn: Turn of the response.
-        edits: The edits in their order; empty if no site was found.
+        dialogue: The dialogue to edit.
+        slot: Number of the negative among the negatives of its dialogue, from 0.
+        turn: Number of the turn that is the response.
+        edits: The edits in the order in which to apply them; empty if no site was found.
     """
 
     id: str
@@ -72,7 +73,7 @@ class EditPlan:
 
 @dataclass(slots=True)
 class _Slot:
-    """One negative in the making: the transforms that are left to try, and the edits planned so far."""
+    """A negative that is being planned: the transforms left to try, and the edits planned so far."""
 
     dialogue: StoredDialogue
     number: int
@@ -86,12 +87,12 @@ class _Slot:
     graphs: set[str] = field(default_factory=set[str])
 
     def names(self, settings: EditSettings) -> tuple[str, ...]:
-        """Return the strings that the slot's choices are hashed with."""
+        """Return the names that, together with the seed, determine the random choices for this slot."""
         return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property
     def next(self) -> str | None:
-        """The transform to try next, or None if the slot is full or no transform is left."""
+        """The transform to try next; None if the slot has all its edits or no transform is left."""
         if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
@@ -103,7 +104,11 @@ class _Slot:
         self.graphs.update(edit.amr for edit in edits)
 
     def leave(self, sites: int) -> None:
-        """Move to the next group, or to the next transform of the group if this one found no sites."""
+        """Go on after trying a transform that found the given number of sites.
+
+        With at least one site, the group is done and the next group follows. Otherwise the next transform of
+        the same group follows.
+        """
         self.groups[0].pop(0)
         if sites:
             self.applied += 1
@@ -112,16 +117,16 @@ class _Slot:
 
 
 def editable(dialogue: StoredDialogue) -> StoredDialogue:
-    """Return a dialogue without the graphs that may not be edited.
+    """Return a dialogue without the graphs that must not be edited.
 
-    Graphs of turns that are hardly English or longer than `LONGEST_EDITED` characters are removed. They are
-    neither edited nor copied from.
+    A turn loses its graph if its text is hardly English or longer than `LONGEST_EDITED` characters. Such
+    graphs are neither edited nor used as a source of copied subtrees.
 
     Args:
         dialogue: Dialogue with the graphs of its turns.
 
     Returns:
-        The dialogue itself if all graphs may be edited, else a copy.
+        The dialogue itself if all graphs may be edited, otherwise a copy without the other graphs.
     """
     if not any(map(_left_alone, dialogue.turns)):
         return dialogue
@@ -130,18 +135,18 @@ def editable(dialogue: StoredDialogue) -> StoredDialogue:
 
 
 def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
-    """Return why a dialogue gives no negative, whatever the transforms find.
+    """Return why no negative can be made of a dialogue, whatever the transforms find.
 
     Args:
         dialogue: Dialogue with the graphs of its turns.
-        target: What may be edited: any turn, or the response alone.
+        target: Turns that may be edited: any turn, or the response alone.
 
     Returns:
-        A code and a sentence (``no-context: ...``), or None if the dialogue may give a negative.
+        A code and an explanation (``no-context: ...``), or None if negatives may be possible.
     """
     if len(dialogue.turns) == 1:
         return "no-context: a dialogue of one turn leaves a negative without a context"
-    # The first turn has no context, so that it cannot be a response.
+    # The first turn has no context before it, so that it cannot be a response.
     turns = dialogue.turns[target == "response" :]
     with_graphs = [turn for turn in turns if turn.amr is not None]
     if not with_graphs:
@@ -152,7 +157,7 @@ def unfit(dialogue: StoredDialogue, target: Target) -> str | None:
 
 
 def _left_alone(turn: StoredTurn) -> str | None:
-    """Return why a turn is not edited, or None if it may be."""
+    """Return why a turn must not be edited, or None if it may be edited."""
     if turn.foreign:
         return "not-english: the text is hardly English"
     if len(turn.text) > LONGEST_EDITED:
@@ -169,17 +174,18 @@ def plan_edits(
 ) -> list[EditPlan]:
     """Plan the edits of negatives.
 
-    Transforms are drawn before they are asked for proposals, and each one is asked once for all dialogues
-    that need it. If a transform finds no site in a dialogue, the next one drawn replaces it. Sites that an
-    earlier negative of the dialogue used come last. In recipes of one edit they are not used at all, because
-    they would give the same negative again.
+    For each slot, the transforms are drawn before any query is run. The query of a transform is then run once
+    for all dialogues that need it. If a transform finds no site in a dialogue, the next drawn transform
+    replaces it. Sites that an earlier negative of the dialogue has used are tried last. In recipes that make
+    one edit they are not used at all, because the result would be the same negative again.
 
     Args:
         settings: Recipe, target and seed.
-        dialogues: Dialogues to edit.
-        slots: Numbers of the negatives to plan, by id of the dialogue.
-        ask: Function that returns the proposals of a transform for some dialogues.
-        taken: Sites that are used already, by dialogue; the call adds those that it uses.
+        dialogues: The dialogues to edit.
+        slots: Numbers of the negatives to plan, by dialogue id.
+        ask: Function that takes the name of a transform and some dialogues, and returns the proposals by
+            dialogue id.
+        taken: Sites that earlier negatives have used, by dialogue id. This call adds the sites that it uses.
 
     Returns:
         A plan for each slot whose dialogue has a graph that may be edited.
@@ -192,7 +198,8 @@ def plan_edits(
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
     taken = defaultdict(set) if taken is None else taken
-    # Each round asks for what the slots need next and fills them as far as that goes, until none moves.
+    # Each round runs the queries that the slots need next, and continues each slot until it needs the result
+    # of another query. Planning ends with a round in which no slot could be continued.
     while True:
         _fetch(open_slots, known, ask)
         moved = False
@@ -201,19 +208,23 @@ def plan_edits(
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
-            # The next slot of the dialogue avoids these sites.
+            # Mark the sites as used, so that the next slot of the dialogue avoids them.
             own.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
 
 
 def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | None:
-    """Draw the groups, the order of transforms and the turn of a negative."""
+    """Draw the groups, the order of transforms and the turn of a negative.
+
+    Returns:
+        The slot, or None if the dialogue has no graph that may be edited.
+    """
     names = (settings.recipe.name, str(at), dialogue.id)
     drawn = settings.recipe.group_order(settings.seed, *names)
     groups = [shuffled(group, settings.seed, "transform", *names) for group in drawn]
     span = settings.recipe.most - settings.recipe.least + 1
-    # How many of the drawn groups to apply, uniformly between the recipe's limits.
+    # The number of groups to apply is drawn uniformly between the limits of the recipe.
     wanted = settings.recipe.least + number(settings.seed, "how many", *names) % span
     if settings.target == "dialogue":
         graphs = frozenset(dialogue.graphs)
@@ -221,17 +232,19 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     responses = [turn for turn in dialogue.turns[1:] if turn.amr is not None]
     if not responses:
         return None
-    # The slot number is not hashed: successive negatives of a dialogue go through its turns in one order.
+    # The order of turns does not depend on the slot, so that successive negatives of a dialogue edit distinct
+    # turns until all turns have been used.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
     return _Slot(dialogue, at, turn.turn, frozenset({turn.amr or ""}), wanted, groups)
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
-    """Ask each transform for the dialogues that need it and have not been asked for."""
+    """Run the queries of the transforms that slots need next, for the dialogues without a result so far."""
     asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
-        # The first transforms of the next groups: the slot tries these whatever they find.
+        # Include the first transform of each group that the slot still has to apply: the slot tries these
+        # transforms whatever the others find, so one round can fetch them all.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
@@ -244,21 +257,26 @@ def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]
 def _try(
     settings: EditSettings, slot: _Slot, name: str, proposals: Sequence[Proposal], taken: set[tuple[str, str]]
 ) -> None:
-    """Give free sites of a transform to the slot: of the sampled sites, those with the highest scores."""
+    """Plan edits of a transform for the slot.
+
+    The sites are sampled at random, unused sites first. Among the sampled sites, those with the highest
+    scores are edited.
+    """
     names = (name, *slot.names(settings))
-    # A random order of the sites that depends on their names alone, not on the order of the query.
+    # The random order depends only on the names of the sites, not on the order in which the query returns
+    # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Sites that an earlier negative used come last; the sort keeps the random order otherwise.
+    # Sites that an earlier negative has used come last. Otherwise the stable sort keeps the random order.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
-    # A negative of one edit at a used site would read the same as an earlier one.
+    # If a recipe makes one edit, a used site would give the same negative as before. It is not used again.
     single = settings.recipe.most == 1
     wanted, found = settings.recipe.times(name, len(slot.editable)), 0
     free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
-    # Lazy: the edits of most sites are never built.
+    # This generator builds the edits of a site only when the site is sampled, which most sites never are.
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
     drawn = list(islice(makeable, wanted * settings.candidates))
     for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
-        # A graph is edited at most once in a negative.
+        # Skip a site if its graph is edited already: in a negative, each graph is edited at one site.
         if found < wanted and slot.graphs.isdisjoint(edit.amr for edit in edits):
             slot.take(proposal, edits)
             found += 1
@@ -268,22 +286,24 @@ def _try(
 def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
-    """Return the edits of a proposal if they are allowed for the slot, else none."""
-    # In a response, "You can go" for "I can go" may be right as well.
+    """Return the edits of a proposal if the slot allows them, otherwise an empty tuple."""
+    # Skip sites for the other target. In a response, for example, "You can go" instead of "I can go" may be
+    # right as well.
     if settings.recipe.passes_over(proposal.for_target, settings.target):
         return ()
     if proposal.pool is None:
-        # With the target "response", only the response may change.
+        # Skip sites in turns that the target does not allow to edit.
         if not proposal.graphs <= slot.editable:
             return ()
-        # Nothing is copied from turns after the response: a negative ends there.
+        # A negative ends with its response, so nothing is copied from the turns after it.
         unsaid = {turn.amr for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
-    # A swap needs a partner in the turns that the negative contains.
+    # A proposal with a pool is a swap. Its partner must be in a turn that the negative contains.
     said = {turn.amr for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
-        # The two members of a pool are swapped; a half that would edit a turn outside the target is left out.
+        # The two subtrees exchange their places. If one of them is in a turn that must not be edited, only
+        # the other one changes.
         fits = other.pool == proposal.pool and not _alike(proposal.own, other.own)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)
@@ -291,16 +311,16 @@ def _edits(
 
 
 def _alike(own: str | None, other: str | None) -> bool:
-    """Return whether the words of one are among those of the other, as in ``Brown`` and ``John Brown``."""
+    """Return whether all words of one text occur in the other, as for ``Brown`` and ``John Brown``."""
     if own == other or own is None or other is None:
         return own == other
     words, others = set(own.split()), set(other.split())
-    # "Brown" for "John Brown" would name the same person.
+    # Replacing "John Brown" by "Brown" would name the same person, so that nothing becomes wrong.
     return words <= others or others <= words
 
 
 def _planned(settings: EditSettings, slot: _Slot) -> EditPlan:
-    """Return the plan of a slot."""
+    """Return the edits of a slot as an `EditPlan`, with the id of the negative."""
     id = f"{slot.dialogue.id}#{slot.turn}~{settings.recipe.name}.{settings.seed}.{slot.number}"
     id += f".{settings.version}" if settings.version else ""
     return EditPlan(id, slot.dialogue, slot.number, slot.turn, tuple(slot.edits))

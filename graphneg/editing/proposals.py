@@ -1,9 +1,10 @@
-"""Ask transforms where they apply, and turn their answers into edits.
+"""Run the queries of transforms to find the places where they apply, and build edits from the results.
 
-`propose` runs the query of a transform on some dialogues. It returns a `Proposal` for each site: a place
-where the transform applies, with one or more edits that are applied together. `paired` combines two proposals
-of a pool to a swap. `Donors` chooses the graphs of other dialogues that a transform may copy from.
-`UtteranceSamples` draws small samples of utterances.
+`propose` runs the query of a transform on some dialogues. It returns a `Proposal` for each site, that is,
+each place where the transform applies, with one or more edits that are applied together. Proposals with the
+same ``pool`` can be swapped with each other: `paired` combines two of them. `Donors` chooses the graphs of
+other dialogues from which a transform may copy subtrees. `UtteranceSamples` draws small random samples of
+utterances from a large corpus.
 """
 
 from __future__ import annotations
@@ -42,23 +43,23 @@ from graphneg.store.snapshots import DONORS, UTTERANCES, StoredSnapshot, stored_
 from graphneg.store.statements import cypher_text
 
 OFFERED = 24
-"""Maximum number of donors for a dialogue."""
+"""Maximum number of donors, that is, utterances to copy from, for one dialogue."""
 TAKERS = 2
-"""Maximum number of dialogues that may borrow the same sentence."""
+"""Maximum number of dialogues that may copy from the same donor."""
 _CONSIDERED = 8
-"""Number of dialogues to remember for each donor. Those that were offered the fewest donors get it."""
+"""Number of dialogues to remember for each donor. It is then offered to those with the fewest donors."""
 _PAGE = 500
 """Number of dialogues or graphs to read at a time."""
 LONGEST_EDITED = LONGEST_TEXT
-"""Maximum length of a text that is edited, in characters: decoders do not read longer texts."""
+"""Maximum length of an edited text in characters. Decoders do not accept longer texts."""
 _DIGITS = 12
 _FRAME = re.compile(r"-\d{2,}$")
 Row = dict[str, Any]
 SampleRow = Mapping[str, Any]
 OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
-"""The operations of an edit."""
+"""The names of the operations that an edit can perform."""
 NEEDS_DONORS = "donors"
-"""What the header of a transform says under ``needs`` to get donors."""
+"""Value of ``needs`` in the header of a transform that copies from other dialogues."""
 _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("k", "from_k", "score"), int),
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
@@ -67,11 +68,13 @@ _KINDS: Mapping[str, type] = {
 
 
 class UtteranceSamples:
-    """Small samples of the utterances of a corpus and split, in memory that does not grow with the corpus.
+    """Draw small samples of the utterances of a corpus, with memory that does not grow with the corpus.
 
-    Utterances are indexed by the digest of their text, so that an interval of digests is a random sample. The
-    interval is narrower in a larger corpus. Each draw hashes to one of at most ``most`` intervals. Its rows
-    are read once and kept. In a store with a snapshot, the rows come from the snapshot.
+    The store has an index of utterances by the digest of their text. The utterances whose digests lie in an
+    interval are therefore a random sample, which can be read without reading the corpus. The interval is
+    narrower for a larger corpus, so that all samples have about the same size. There are at most ``most``
+    samples for each corpus and split. Each of them is read once and kept in memory. If the store contains a
+    snapshot of a larger corpus (as the store of a shard does), the rows are taken from the snapshot.
     """
 
     def __init__(self, store: Store, query: str, part: str, size: int, most: int) -> None:
@@ -80,9 +83,9 @@ class UtteranceSamples:
         Args:
             store: Store with the utterances.
             query: Name of a shipped query with the parameters $corpus, $split, $low and $high.
-            part: Name of the part of a snapshot that holds the same rows.
+            part: Name of the part of a snapshot that contains the same rows as the query returns.
             size: Approximate number of utterances in a sample.
-            most: Maximum number of samples of a corpus and split.
+            most: Maximum number of distinct samples for each corpus and split.
         """
         self._store = store
         self._query = query
@@ -100,7 +103,7 @@ class UtteranceSamples:
             corpus: Name of the corpus.
             split: Name of the split.
             seed: Seed of the choice.
-            *names: Further strings that the choice depends on, such as the id of a dialogue.
+            *names: Names, such as the id of a dialogue, that determine the choice together with the seed.
 
         Returns:
             The rows of the sample, in no particular order.
@@ -109,7 +112,7 @@ class UtteranceSamples:
             self._shares[corpus, split] = self._share(corpus, split)
         share = self._shares[corpus, split]
         amount = self._amount(share)
-        # Few different samples serve many draws: each is read once.
+        # Many draws share few distinct samples, so that each sample is read only once.
         drawn = number(seed, "sample", *names) % amount
         key = (corpus, split, drawn)
         if key not in self._samples:
@@ -117,14 +120,14 @@ class UtteranceSamples:
         return self._samples[key]
 
     def every(self, corpus: str, split: str) -> Iterator[SampleRow]:
-        """Yield the rows of all samples of a corpus and split, each once, in the order of digests.
+        """Yield the rows of all samples of a corpus and split, each row once, in the order of the digests.
 
         Args:
             corpus: Name of the corpus.
             split: Name of the split.
 
         Yields:
-            The rows, with corpus and split added.
+            The rows; the keys ``corpus`` and ``split`` are added to each.
         """
         share = self._share(corpus, split)
         rows = (
@@ -135,17 +138,17 @@ class UtteranceSamples:
         yield from (distinct[key] for key in sorted(distinct))
 
     def _amount(self, share: float) -> int:
-        """Return the number of samples of a corpus and split."""
+        """Return the number of samples of a corpus and split, given the share that one sample covers."""
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
-        """Return the rows of a sample, from the snapshot if the store has one."""
+        """Return the rows of the sample with the number ``drawn``, from the snapshot if there is one."""
         amount = self._amount(share)
         low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
         if self._snapshot is None:
             between = {"corpus": corpus, "split": split, "low": low, "high": high}
             return self._store.read(cypher_text(self._query), **between)
-        # All rows of the snapshot are read once and filtered below.
+        # Read all rows of the snapshot once. The rows of the sample are selected below.
         if self._known is None:
             self._known = self._snapshot.rows(self._store, self._part)
         return [
@@ -159,7 +162,7 @@ class UtteranceSamples:
         return stored_snapshot(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
-        """Return the share of all digests that holds about one sample of a corpus and split."""
+        """Return the share of all digests that contains about one sample of a corpus and split."""
         if self._snapshot is not None:
             everything = sum(self._snapshot.dialogues.values())
             own, utterances = self._snapshot.dialogues.get((corpus, split), 0), self._snapshot.utterances
@@ -167,53 +170,58 @@ class UtteranceSamples:
             everything = count_dialogues(self._store, Selection())
             own = count_dialogues(self._store, Selection((corpus,), (split,)))
             utterances = self._store.read(cypher_text("read/size"))[0]["utterances"]
-        # The digests of all corpora are mixed: the interval must be wider for a corpus with a smaller share
-        # of the store.
+        # The digests of all corpora are mixed in the index. If a corpus has a small share of the store, its
+        # interval must be wide to contain enough utterances of this corpus.
         if not everything or not own:
             return 1.0
         return min(1.0, self._size * everything / max(1, utterances * own))
 
 
 def _digest_at(share: float) -> str:
-    """Return the end of a share of all digests. Digests are hexadecimal, so that all are below ``g``."""
+    """Return the digest below which the given share of all digests lies.
+
+    Returns:
+        A hexadecimal string; ``g``, which is greater than every digest, for a share of 1.
+    """
     return f"{int(share * 16**_DIGITS):0{_DIGITS}x}" if share < 1 else "g"
 
 
 def samples_with_graphs(store: Store) -> UtteranceSamples:
-    """Return samples of utterances that have AMR graphs.
+    """Return an object that draws samples of utterances with AMR graphs.
 
     Args:
         store: Store with the utterances.
 
     Returns:
-        Samples whose rows have key, dialogue, amr and length.
+        The samples. Their rows have the keys ``key``, ``dialogue``, ``amr`` and ``length``.
     """
     return UtteranceSamples(store, "read/donors", DONORS, size=48, most=64)
 
 
 def samples_of_texts(store: Store) -> UtteranceSamples:
-    """Return samples of utterances.
+    """Return an object that draws samples of utterances, with or without graphs.
 
     Args:
         store: Store with the utterances.
 
     Returns:
-        Samples whose rows have key, dialogue, turn and text.
+        The samples. Their rows have the keys ``key``, ``dialogue``, ``turn`` and ``text``.
     """
     return UtteranceSamples(store, "read/utterances_between", UTTERANCES, size=64, most=256)
 
 
 class Donors:
-    """Graphs of other dialogues of the same corpus and split, for transforms with ``needs: donors``.
+    """Choose the graphs of other dialogues for transforms with ``needs: donors``.
 
-    A donor has a sentence that fits any dialogue, with a noun that its takers mention before their last turn,
-    or that one of their nouns can replace. Each donor is offered to at most `TAKERS` dialogues of the corpus
-    and split, and no two donors share a sentence. So a sentence is borrowed at most twice, whatever the
-    order, the batches and the shards of a run. Ties are broken by hashes.
+    A donor is an utterance from which other dialogues of the same corpus and split (its takers) may copy a
+    sentence. It contains a sentence that fits any dialogue. A noun of this sentence must occur in the taker
+    before its last turn, or must be replaceable by a noun that occurs there. Each donor is offered to at most
+    `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied more often, and
+    the result does not depend on the order, the batches or the shards of a run. Ties are broken by hashes.
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the donors of a store; they are computed when they are first needed."""
+        """Initialize the donors of a store. They are computed when they are first needed."""
         self._store = store
         self._samples = samples_with_graphs(store)
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
@@ -222,10 +230,10 @@ class Donors:
         """Return the donors of a dialogue.
 
         Args:
-            dialogue: Dialogue that borrows.
+            dialogue: The dialogue to which sentences are copied.
 
         Returns:
-            At most `OFFERED` ids of graphs, in an order that depends on the dialogue's id alone.
+            The graph ids of at most `OFFERED` donors, in an order that depends only on the dialogue's id.
         """
         part = (dialogue.corpus, dialogue.split)
         if part not in self._offers:
@@ -236,30 +244,31 @@ class Donors:
         return shuffled(self._offers[part].get(dialogue.id, ()), 0, "donors", dialogue.id)[:OFFERED]
 
     def offers(self, corpus: str, split: str) -> list[Row]:
-        """Return which donors are offered to which dialogues of a corpus and split.
+        """Assign the donors of a corpus and split to dialogues.
 
         Args:
             corpus: Name of the corpus.
             split: Name of the split.
 
         Returns:
-            Rows with corpus, split, taker (id of a dialogue), dialogue (id of the donor's dialogue) and amr.
+            A row for each assignment, with the keys ``corpus``, ``split``, ``taker`` (id of the dialogue that
+            may copy), ``dialogue`` (id of the donor's dialogue) and ``amr`` (id of the donor's graph).
         """
-        # The store of a shard does not hold the other dialogues. Its snapshot says what was offered in the
-        # whole corpus.
+        # The store of a shard does not contain the other dialogues. Its snapshot contains the assignments for
+        # the whole corpus.
         if (snapshot := stored_snapshot(self._store)) is not None:
             rows: list[Row] = snapshot.rows(self._store, DONORS)
             return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
-            # The nouns and sorts by which a dialogue finds the donor.
+            # Index the donor by its nouns, and by the nouns and noun classes that can replace one of them.
             for noun in donor.fits | donor.nouns:
                 fitting[noun].append(donor)
         ids = dialogue_ids(self._store, Selection((corpus,), (split,)))
         while page := list(islice(ids, _PAGE)):
             dialogues = read_dialogues(self._store, page)
-            # The last turn is a response at best: only the turns before it are a context.
+            # Only nouns of the context count. The last turn is never part of a context.
             amrs = [turn.amr for one in dialogues for turn in one.turns[:-1] if turn.amr is not None]
             nodes = self._nodes(amrs)
             for dialogue in dialogues:
@@ -268,23 +277,24 @@ class Donors:
                 sorts = {node[3] for graph in graphs for node in graph if node[3]}
                 takes = {donor.amr: donor for noun in nouns | sorts for donor in fitting.get(noun, ())}
                 for donor in takes.values():
-                    # A dialogue does not borrow from itself.
+                    # A dialogue must not copy from itself.
                     if donor.dialogue != dialogue.id:
                         donor.consider(dialogue.id, not donor.nouns.isdisjoint(nouns))
         found: list[Row] = []
         offered: Counter[str] = Counter()
         for donor in donors:
-            # The sort is stable: dialogues with the same number of offers stay in the donor's own order.
+            # Offer the donor to the dialogues with the fewest donors. The sort is stable, so dialogues with
+            # the same number of donors stay in the order in which the donor ranks them.
             fewest = sorted(donor.takers(), key=lambda taker: offered[taker])
             for taker in fewest[:TAKERS]:
                 offered[taker] += 1
                 row = {"corpus": corpus, "split": split, "taker": taker}
                 found.append({**row, "dialogue": donor.dialogue, "amr": donor.amr})
-        # A fixed order makes the rows of a snapshot the same for the same store.
+        # Sort the rows, so that snapshots of equal stores are equal.
         return sorted(found, key=lambda row: (row["taker"], row["amr"]))
 
     def _donors(self, corpus: str, split: str) -> list[_Donor]:
-        """Return the utterances to borrow from, in hashed order. No two share a sentence."""
+        """Return the donors of a corpus and split in an order of hashes; no two of them share a sentence."""
         rows = [row for row in self._samples.every(corpus, split) if row["length"] <= LONGEST_EDITED]
         said = said_by(self._store, [row["amr"] for row in rows])
         nodes = self._nodes([row["amr"] for row in rows])
@@ -293,10 +303,12 @@ class Donors:
         donors: list[_Donor] = []
         for row in rows:
             text = said[row["amr"]].text
-            # "See you!" and "See you." are the same sentence.
+            # End marks do not count, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
-            # Only nouns in sentences that fit any dialogue count: node[5] marks the tops of such sentences.
+            # Only nouns in sentences that fit any dialogue count. The columns of a node are: 0 its number,
+            # 1 the top of its sentence, 2 the noun, 3 its class, 4 what can replace it, 5 whether it is the
+            # top of a sentence that fits any dialogue.
             tops = {node[0] for node in own if node[5]}
             within = [node for node in own if node[1] in tops and node[3]]
             if within and known.isdisjoint(keys):
@@ -306,7 +318,7 @@ class Donors:
         return donors
 
     def _nodes(self, amrs: Sequence[str]) -> dict[str, Sequence[Sequence[Any]]]:
-        """Return the nodes that the query ``read/topic_nouns`` finds, by graph."""
+        """Return the nodes that the query ``read/topic_nouns`` finds, by graph id."""
         found: dict[str, Sequence[Sequence[Any]]] = {}
         for at in range(0, len(amrs), _PAGE):
             rows = self._store.read(cypher_text("read/topic_nouns"), amrs=list(amrs[at : at + _PAGE]))
@@ -315,65 +327,66 @@ class Donors:
 
 
 class _Donor:
-    """An utterance to borrow from, and some of the dialogues that may take it."""
+    """An utterance to copy from, and the dialogues to which it could best be offered."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
         """Initialize the donor without takers."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
-        # Each donor ranks the dialogues in an order of its own, so that no dialogue is preferred by all.
+        # The salt gives each donor another order of the dialogues. Without it, all donors would prefer the
+        # same dialogues.
         self._salt = crc32(amr.encode("utf-8", "surrogatepass"))
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
-        """Keep a dialogue if it is among the first `_CONSIDERED`. Dialogues that share a noun come first."""
+        """Keep a dialogue if it is among the `_CONSIDERED` best. Dialogues that share a noun rank first."""
         rank = (says_noun, -crc32(dialogue.encode("utf-8", "surrogatepass"), self._salt))
-        # A heap of the best ranks so far: memory does not grow with the corpus.
+        # The heap keeps only the best dialogues so far, so that memory does not grow with the corpus.
         if len(self._takers) < _CONSIDERED:
             heappush(self._takers, (rank, dialogue))
         else:
             heappushpop(self._takers, (rank, dialogue))
 
     def takers(self) -> list[str]:
-        """Return the kept dialogues, best first."""
+        """Return the ids of the kept dialogues, the best first."""
         return [dialogue for _, dialogue in sorted(self._takers, reverse=True)]
 
 
 class StrangeFrames:
-    """Counts frames that transforms introduce and that are in no inventory.
+    """Counter of unknown frames that transforms introduce.
 
-    An inventory is PropBank as it comes with graphneg, or the frames that were loaded. Frames in copied
-    subtrees are not checked.
+    A frame is unknown if it is neither in the PropBank inventory that comes with graphneg nor among the
+    frames loaded into the store. Frames in copied subtrees are not checked.
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the counts of a store's frames."""
+        """Initialize the counter for a store."""
         self._store = store
         self._exist: dict[str, bool] = {}
         self._found: Counter[tuple[str, str]] = Counter()
 
     def forget(self) -> None:
-        """Reset the counts."""
+        """Set all counts to zero."""
         self._found.clear()
 
     def look_at(self, edits: Iterable[Edit]) -> None:
-        """Count the unknown frames of edits.
+        """Count the unknown frames that edits introduce.
 
         Args:
             edits: Edits to check.
         """
-        # A graft has no concept of its own: the frames of copied subtrees are not checked.
+        # A graft states no concept, so the frames of copied subtrees are not checked.
         brought = [(edit.transform, edit.concept) for edit in edits if edit.concept is not None]
         self._found.update((name, concept) for name, concept in brought if self._is_strange(concept))
 
     def notes(self) -> list[str]:
-        """Return a message for each unknown frame and transform."""
+        """Return a message for each pair of a transform and an unknown frame that it introduced."""
         return [
             f"transform {name}: {frame} is no frame of PropBank, nor one that is loaded ({count:,} edits)"
             for (name, frame), count in sorted(self._found.items())
         ]
 
     def _is_strange(self, concept: str) -> bool:
-        """Return whether a concept is a frame that is in no inventory."""
+        """Return whether a concept is a frame that is unknown."""
         if not _FRAME.search(concept):
             return False
         if concept not in self._exist:
@@ -382,14 +395,14 @@ class StrangeFrames:
 
 
 def said_by(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:
-    """Return the utterances that graphs belong to.
+    """Return the utterances that graphs represent.
 
     Args:
         store: Store with the graphs.
         amrs: Ids of graphs.
 
     Returns:
-        The utterances by graph id.
+        The utterances, by graph id.
     """
     wanted = sorted(set(amrs))
     rows = store.read(cypher_text("read/said"), amrs=wanted) if wanted else []
@@ -400,17 +413,18 @@ def said_by(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:
 class Proposal:
     """A site: a place where a transform applies, with the edits that are applied together.
 
-    The edits are built from the rows of the query only when they are asked for, because most sites are never
+    The edits are built from the rows of the query only when they are needed, because most sites are never
     tried.
 
     Attributes:
         made_by: Transform that proposes the site.
-        site: Name of the site within its transform and dialogue.
-        rows: Rows of the query, one for each edit.
-        pool: If set, the site needs a partner of the same pool to be swapped with.
-        own: What a partner must differ in, such as the words of a subtree.
-        target: Target that the site is for, or None for any.
-        score: Preference among sampled sites; the highest score is edited.
+        site: Name of the site, unique for its transform and dialogue.
+        rows: Descriptions of the edits, as the query returns them.
+        pool: Name of a set of sites that can be swapped with each other; None if the site is not a swap.
+        own: The content of the site that a swap moves, such as the words of a subtree. A swap partner must
+            have other content.
+        target: Target that the query states for the site; None if it states none.
+        score: Preference of the site. Of the sampled sites, the one with the highest score is edited.
         made: The edits, once they are built.
     """
 
@@ -444,12 +458,12 @@ class Proposal:
 
     @property
     def for_target(self) -> Target | None:
-        """The target of negatives that the site is for, or None for any."""
+        """The target that the site is for, stated by the query or else by the header; None for any."""
         return self.target or self.made_by.target
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """The edits of the site, in their order."""
+        """The edits of the site, in the order in which to apply them."""
         if self.made is None:
             shared = (self.transform, self.made_by.category, self.site)
             self.made = tuple(Edit._make((*shared, *map(row.get, Edit._fields[3:]))) for row in self.rows)
@@ -464,15 +478,15 @@ class Proposal:
 def asked_of(
     transform: Transform, dialogues: Sequence[StoredDialogue], donors: Donors
 ) -> list[dict[str, Any]]:
-    """Return the value of ``$dialogues`` for the query of a transform.
+    """Return the value of the parameter ``$dialogues`` for the query of a transform.
 
     Args:
-        transform: Transform to run.
-        dialogues: Dialogues to run it on.
-        donors: Donors of the store, used if the transform needs them.
+        transform: Transform whose query is to be run.
+        dialogues: Dialogues on which it is to be run.
+        donors: Donors of the store; used if the transform needs donors.
 
     Returns:
-        A map for each dialogue: id, turns, and donors if needed.
+        A dictionary for each dialogue, with the keys ``id`` and ``turns``, and ``donors`` if needed.
     """
     parameters = [dialogue.parameter() for dialogue in dialogues]
     for row, dialogue in zip(parameters, dialogues, strict=True) if NEEDS_DONORS in transform.needs else ():
@@ -483,16 +497,16 @@ def asked_of(
 def propose(
     store: Store, transform: Transform, dialogues: Sequence[StoredDialogue], donors: Donors | None = None
 ) -> dict[str, list[Proposal]]:
-    """Return the proposals of a transform for some dialogues.
+    """Run the query of a transform on some dialogues and return its proposals.
 
     Args:
         store: Store with the dialogues.
         transform: Transform to run.
-        dialogues: Dialogues to run it on.
-        donors: Donors of the store; by default they are computed anew.
+        dialogues: Dialogues on which to run it.
+        donors: Donors of the store; None computes them if the transform needs them.
 
     Returns:
-        The proposals by dialogue, each list in the order of sites.
+        The proposals by dialogue id, each list in the order of the site names.
 
     Raises:
         TransformError: The query returns something that is not an edit of these dialogues.
@@ -502,7 +516,7 @@ def propose(
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):
-        # The query may be a user's: its answer is checked before it is used.
+        # The query may have been written by a user, so its result is checked before it is used.
         id, edits = record.get("dialogue"), record.get("edits")
         if id is None or not isinstance(edits, list):
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
@@ -514,10 +528,10 @@ def propose(
 
 
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
-    """Run the query of a transform. A query that the server refuses is an error of the transform."""
+    """Run the query of a transform as a reader; raise `TransformError` if the server refuses the query."""
     try:
-        # No transform is trusted to only read, shipped or not, so that no caller has to know which one it
-        # has.
+        # Shipped transforms run as a reader, too, so that callers need not distinguish them from those of a
+        # user.
         return store.query_read(transform.query, {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__
@@ -527,20 +541,20 @@ def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str
 
 
 def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
-    """Return the edits that swap two proposals of a pool.
+    """Return the edits that swap the contents of two sites.
 
     Args:
         proposal: A proposal with a pool.
         partner: Another proposal of the same pool.
 
     Returns:
-        Two edits: each node gets what the other node has.
+        Two edits. Each gives one node the subtree, value or concept of the other.
     """
     return (_given(proposal.edits[0], partner), _given(partner.edits[0], proposal))
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Return an edit with the content of the other proposal."""
+    """Return the edit, changed so that its node gets the content of the proposal ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_k=gift.k)
@@ -552,7 +566,7 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
 def _grouped(
     transform: Transform, rows: list[Any], graphs: frozenset[str], sources: frozenset[str]
 ) -> list[Proposal]:
-    """Return the rows of one dialogue as proposals, in the order of sites."""
+    """Check the rows of one dialogue and group them to proposals, in the order of the site names."""
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:
@@ -560,7 +574,7 @@ def _grouped(
                 f"{transform.place}: no edit: {fault}; docs/transforms.md says what a row holds"
             )
         site = row.get("site")
-        # An edit without a site is a site of its own, named for its node.
+        # A row without a site is a separate site, named after its node.
         site = f"{row['amr']}.{row['k']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)
@@ -569,11 +583,11 @@ def _grouped(
 
 
 def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | None:
-    """Return why a row is not an edit of these graphs, or None if it is one."""
+    """Return why a row is not a valid edit of these graphs, or None if it is valid."""
     if not isinstance(row, dict):
         return f"a row is a map, and {row!r} is none"
     for name, value in cast("dict[str, Any]", row).items():
-        # A misspelled key would otherwise be ignored without a word.
+        # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
         if value is not None and not isinstance(value, _KINDS.get(name, ())):
             return f"{name} can't be {value!r}" if name in _KINDS else f"there is no key {name!r}"
     fields = cast("dict[str, Any]", row)

@@ -1,7 +1,7 @@
-"""Define recipes: which transforms make a negative and how many of them, or which generator makes it.
+"""Define recipes: which transforms, and how many of them, or which generator makes a negative.
 
 The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
-to any turn of a dialogue. The recipe ``contradiction`` draws one of three transforms and edits the response:
+to any turns of a dialogue. The recipe ``contradiction`` draws one of three transforms and edits the response:
 
 >>> get_recipe("contradiction").transforms
 ('negate', 'oppose', 'contradict')
@@ -19,27 +19,30 @@ from graphneg.hashing import number
 Target = Literal["dialogue", "response"]
 Sites = Literal["clashing", "any"]
 CANDIDATES = 4
-"""Default number of sites to sample for an edit; the one with the highest score is edited."""
+"""Default number of sites to sample for each edit. The site with the highest score is edited."""
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
-"""What a negative may edit: any turn of the dialogue, or the response alone."""
+"""The turns in which a negative may differ: any turn of the dialogue, or the response alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Which transforms make a negative: some groups are drawn, and one transform of each group is applied.
+    """A recipe that edits graphs.
+
+    For each negative, some groups of transforms are drawn, and one transform of each group is applied.
 
     Attributes:
         name: Name of the recipe.
-        summary: What the recipe makes, in one line.
-        groups: Transforms by group; a negative uses at most one transform of a group.
+        summary: Description of the negatives in one line.
+        groups: The groups, each a tuple of transform names. A negative uses at most one transform of a group.
         least: Minimum number of groups to draw for a negative.
         most: Maximum number of groups to draw for a negative.
-        target: What is edited by default: any turn, or the response alone.
-        every: Number of editable turns for each application of a transform, by transform. A transform that is
-            not listed is applied once.
-        weights: How many times as often as others a transform is drawn first, by transform; 1 if not listed.
-        sites: ``clashing`` skips sites that are marked for another target, because they contradict nothing in
-            this one; ``any`` uses all sites.
+        target: Turns that are edited by default: any turn, or the response alone.
+        every: By transform, the number of editable turns per application: a transform with 10 is applied
+            twice in a dialogue of 20 turns. A transform that is not listed is applied once.
+        weights: By transform, how many times as often as a transform of weight 1 it is drawn first. The
+            weight of a transform that is not listed is 1.
+        sites: ``clashing`` skips sites that the transform marks for the other target, because the edit would
+            often not contradict anything there. ``any`` uses all sites.
     """
 
     name: str
@@ -54,21 +57,22 @@ class Recipe:
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """The names of all transforms that may be drawn."""
+        """The names of the transforms of all groups."""
         return tuple(name for group in self.groups for name in group)
 
     def group_order(self, seed: int, *names: str) -> list[tuple[str, ...]]:
-        """Return the groups in a random order, in which a group of higher weight more often comes first.
+        """Return the groups in a random order, in which groups with a higher weight come first more often.
 
-        Each group has as many lots as the highest weight of its transforms, and takes the place of the first
-        of its lots. So the probability to come first is the weight's share of the sum of all weights.
+        The weight of a group is the highest weight of its transforms. The probability that a group comes
+        first is its weight divided by the sum of all weights. To achieve this, each group enters the draw as
+        many times as its weight says, and its first occurrence counts.
 
         Args:
             seed: The seed.
-            *names: Strings that the order depends on, together with the seed.
+            *names: Names that, together with the seed, determine the order.
 
         Returns:
-            Each group once.
+            The groups, each once.
 
         Example:
             >>> orders = [ALL.group_order(0, str(dialogue)) for dialogue in range(2000)]
@@ -84,18 +88,18 @@ class Recipe:
         return list(dict.fromkeys(group for _, group in sorted(lots)))
 
     def weight(self, transform: str) -> int:
-        """Return how many times as often as others a transform is drawn first.
+        """Return the weight of a transform, which says how often it is drawn first.
 
         Args:
             transform: Name of a transform.
 
         Returns:
-            The weight, 1 by default.
+            The weight; 1 if the recipe states none.
         """
         return self.weights.get(transform, 1)
 
     def times(self, transform: str, turns: int) -> int:
-        """Return how often a drawn transform is applied to one dialogue.
+        """Return how many times a drawn transform is applied to one dialogue.
 
         Args:
             transform: Name of the transform.
@@ -111,14 +115,14 @@ class Recipe:
         return max(1, turns // self.every[transform]) if transform in self.every else 1
 
     def passes_over(self, site_target: Target | None, target: Target) -> bool:
-        """Return whether the recipe skips sites of a given target.
+        """Return whether the recipe skips sites that are marked for a given target.
 
         Args:
-            site_target: Target that the sites are for, or None if they are for any.
+            site_target: Target that the sites are marked for; None if they are for any target.
             target: Target of the negatives to make.
 
         Returns:
-            True if the sites are for the other target and the recipe wants ``clashing`` sites.
+            True if the sites are for the other target and the recipe uses only ``clashing`` sites.
         """
         return self.sites == "clashing" and site_target not in (None, target)
 
@@ -134,11 +138,14 @@ DEAM = Recipe(
 )
 """The manipulations of DEAM (Ghazarian et al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based
 Semantic Manipulations", ACL, section 3). A manipulation is applied to as many turns as in the authors'
-program: a tenth of them, and a fifth for engagement. For coreference the authors take half of the kinds of
-pronouns and one turn for each kind, which is about a seventh.
+program: to a tenth of the turns, and to a fifth for engagement. For coreference the authors choose half of
+the distinct pronouns and edit one turn for each, which is about a seventh of the turns.
 
-Departures from the paper: an edit never leaves a graph malformed; no turn is edited twice in one negative; a
-manipulation without a site in a dialogue is replaced by the next one.
+Departures from the paper:
+
+- An edit never makes a graph ill-formed.
+- No turn is edited twice in one negative.
+- If a manipulation has no site in a dialogue, the next one replaces it.
 """
 
 CONTRADICTION = Recipe(
@@ -149,7 +156,7 @@ CONTRADICTION = Recipe(
     most=1,
     target="response",
 )
-"""Contradictory responses as in Sato et al. 2024, made by the contradiction edits of DEAM."""
+"""Contradictory responses as in Sato et al. 2024. They are made by the contradiction edits of DEAM."""
 
 PERSPECTIVE = Recipe(
     name="perspective",
@@ -163,9 +170,10 @@ PERSPECTIVE = Recipe(
 for Open-Domain Dialogues", EMNLP) and the keyword substitution of Key-sem (Gupta et al. 2021), applied to the
 graph of a reply.
 
-Departures from the papers: a decoder realises the edited graph, while the papers generate the response with a
-language model. The substitute comes from a keyword of the post other than the response's focus, because CAPT
-makes positives and this recipe makes negatives.
+Departures from the papers: the papers generate the response with a language model, but here a decoder
+realises the edited graph. CAPT makes correct responses, so it takes the substitute from the keyword of the
+post that the reply is about (its focus). This recipe makes negatives, so it takes the substitute from another
+keyword of the post.
 """
 
 ALL = Recipe(
@@ -183,9 +191,9 @@ ALL = Recipe(
     target="response",
     weights={"contradict": 4, "respeak": 3, "graft": 2, "corefer": 6},
 )  # fmt: skip
-"""One edit by any transform. Transforms whose negatives are more often fluent and wrong have higher weights.
-The categories are those of Gupta et al. 2021 ("Synthesizing Adversarial Negative Responses for Robust
-Response Ranking and Evaluation", Findings of ACL).
+"""One edit by any transform. A transform has a higher weight if its negatives are more often fluent and
+wrong. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing Adversarial Negative
+Responses for Robust Response Ranking and Evaluation", Findings of ACL).
 """
 
 
@@ -195,9 +203,9 @@ class GeneratedRecipe:
 
     Attributes:
         name: Name of the recipe.
-        summary: What the recipe makes, in one line.
+        summary: Description of the negatives in one line.
         generator: Name of the generator.
-        target: What the negatives change: always the response.
+        target: Target of the negatives, which is always the response.
     """
 
     name: str
@@ -211,8 +219,9 @@ HARD = GeneratedRecipe(
     summary="responses that share words with the context and are set in another scene: the best for rankers",
     generator="hard",
 )
-"""The mix of generators that came closest to human adversarial responses on DailyDialog++ (Sai et al. 2020,
-"Improving Dialog Evaluation with a Multi-reference Adversarial Dataset and Large Scale Pretraining", TACL).
+"""Negatives by the generator ``hard``, a mix of other generators. Of the mixes tried, its negatives are the
+most similar to the human-written adversarial responses of DailyDialog++ (Sai et al. 2020, "Improving Dialog
+Evaluation with a Multi-reference Adversarial Dataset and Large Scale Pretraining", TACL).
 """
 
 GENERATED: Mapping[str, GeneratedRecipe] = {recipe.name: recipe for recipe in (HARD,)}
@@ -222,7 +231,7 @@ RECIPE_NAMES = (*RECIPES, *GENERATED)
 
 
 def get_recipe(name: str) -> Recipe:
-    """Return the recipe of a name.
+    """Return a recipe by its name.
 
     Args:
         name: Name of a recipe that edits graphs.
@@ -231,7 +240,7 @@ def get_recipe(name: str) -> Recipe:
         The recipe.
 
     Raises:
-        InputError: There is no such recipe.
+        InputError: No recipe that edits graphs has this name.
     """
     if name not in RECIPES:
         raise InputError(f"no recipe is called {name!r}; there are: {', '.join(RECIPE_NAMES)}")
@@ -239,13 +248,13 @@ def get_recipe(name: str) -> Recipe:
 
 
 def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Target | None) -> Recipe:
-    """Return the recipe that a caller asks for by recipe or by transforms.
+    """Return the recipe for a request that names either a recipe or transforms.
 
     Args:
-        recipe: Recipe or its name; ignored if ``transforms`` are given.
-        transforms: Names of transforms that form a recipe of their own.
-        target: Target of the negatives, or None for that of the recipe. A target that is given together with
-            transforms opens all their sites, also those marked for the other target.
+        recipe: The recipe or its name; ignored if ``transforms`` are given.
+        transforms: Names of the transforms from which a new recipe is formed; empty to use ``recipe``.
+        target: Target of the negatives; None uses the target of the recipe. If a target is given together
+            with transforms, all sites of these transforms are used, even those marked for the other target.
 
     Returns:
         The recipe.
@@ -255,32 +264,33 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"target {target!r}: choose one of {', '.join(TARGETS)}")
-    # A user who names transforms and a target wants their edits, also those at sites for the other target.
+    # A user who names both transforms and a target has decided where to edit. The recipe then does not skip
+    # the sites that are marked for the other target.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)
 
 
 def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
-    """Check that a target is the one of a recipe that calls a generator.
+    """Check that a recipe that calls a generator can make negatives with the requested target.
 
     Args:
         recipe: Recipe that calls a generator.
-        target: Target of the negatives, or None for that of the recipe.
+        target: Requested target; None accepts the target of the recipe.
 
     Raises:
-        InputError: The recipe makes negatives of another target.
+        InputError: The recipe makes negatives with the other target.
     """
     if target not in (None, recipe.target):
         raise InputError(f"recipe {recipe.name!r} makes wrong responses; target {target!r} is not for it")
 
 
 def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:
-    """Return a recipe that draws one of some transforms for each response.
+    """Return a recipe that applies one of the given transforms to each response.
 
     Args:
         transforms: Names of the transforms; repeated names count once.
-        sites: ``clashing`` to skip sites that are marked for whole dialogues, ``any`` to use them.
+        sites: ``clashing`` to skip sites that are marked for whole dialogues; ``any`` to use them, too.
 
     Returns:
         A recipe whose name joins the names of the transforms with ``+``.

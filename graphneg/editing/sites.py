@@ -1,8 +1,9 @@
-"""Show where the query of a transform loses its rows: each clause and condition with the rows it leaves.
+"""Show how many rows are left after each clause and condition of a transform's query.
 
-A transform that finds no site gives no reason. Here its query is split at top-level clauses, and each
-``WHERE`` at its top-level ``AND``. Every prefix runs with ``RETURN count(*)``, read-only. The first line with
-0 rows is the condition to look at:
+If a transform finds no site, its query does not tell why. This module splits the query into its top-level
+clauses, and each ``WHERE`` at its top-level ``AND``. It then runs the query up to the end of each part,
+followed by ``RETURN count(*)``, as a reader. The first line with 0 rows is the condition that excludes
+everything:
 
     rows  line
        5     3  UNWIND $dialogues AS d
@@ -45,14 +46,15 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class SiteStep:
-    """A clause or condition of a query and the number of rows that it leaves.
+    """A clause or condition of a query, with the number of rows that are left after it.
 
     Attributes:
-        line: Line of the file where the clause or condition begins, from 1.
+        line: Number of the line in the file where the clause or condition begins, from 1.
         text: The clause or condition on one line, without comments.
-        comment: The comments beside it and on the lines above it.
-        rows: Number of rows of the query up to here; for the last step, number of edits. None if not counted.
-        why: Why the rows were not counted; else empty.
+        comment: The comments beside the clause or condition and on the lines above it.
+        rows: Number of rows that the query returns up to here. For the RETURN clause, the number of edits.
+            None if the rows could not be counted.
+        why: The reason why the rows could not be counted; empty if they were counted.
     """
 
     line: int
@@ -70,12 +72,12 @@ class _Token:
     text: str
     start: int
     top: bool
-    """True outside of brackets and of CASE ... END."""
+    """True if the token is neither inside parentheses, brackets or braces nor inside CASE ... END."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A clause, or one condition of a WHERE, with its first word and its range in the query."""
+    """A clause, or one condition of a WHERE clause, with its keyword and its character range in the query."""
 
     word: str
     start: int
@@ -84,15 +86,15 @@ class _Part:
 
 
 def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDialogue]) -> list[SiteStep]:
-    """Count the rows that each clause and condition of a transform's query leaves.
+    """Count the rows that are left after each clause and condition of a transform's query.
 
     Args:
         store: Store that holds the dialogues.
-        transform: Transform, shipped or of the user.
-        dialogues: Dialogues that the query is run on.
+        transform: The transform, shipped or written by the user.
+        dialogues: The dialogues on which the query is run.
 
     Returns:
-        A step for each clause and each top-level condition, in their order.
+        A step for each clause and each top-level condition, in the order of the query.
 
     Raises:
         TransformError: The query has no clauses.
@@ -114,14 +116,19 @@ def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDi
 def _count(
     store: Store, query: str, parts: Sequence[_Part], part: _Part, parameters: Mapping[str, Any]
 ) -> tuple[int | None, str]:
-    """Run the query up to the end of a part. Return its rows, or the reason why it cannot be run."""
-    # A prefix that ends in one branch of a UNION has other columns than the branch before.
+    """Run the query up to the end of a part.
+
+    Returns:
+        The number of rows and an empty string, or None and the reason why the query could not be run.
+    """
+    # After a UNION the prefix cannot be run: the added count would be the only column of the second branch,
+    # and both branches of a UNION must have the same columns.
     if any(other.word == "UNION" and other.start <= part.start for other in parts):
         return None, "not counted: behind UNION"
     prefix = query[: part.end]
     counted = f"count(*) AS {_ROWS}"
     if part.word == "RETURN":
-        # The last clause returns lists of edits: count the edits, not the rows.
+        # The RETURN clause returns lists of edits, one for each dialogue. Count the edits in these lists.
         prefix = f"{query[: part.start]}WITH{query[part.start + len('RETURN') : part.end]}"
         counted = f"sum(size(edits)) AS {_ROWS}"
     try:
@@ -132,7 +139,13 @@ def _count(
 
 
 def _tokens(query: str) -> Iterator[_Token]:
-    """Yield the tokens of a query. ``END`` closes a CASE only if one is open: in "AS end" it is a name."""
+    """Yield the tokens of a query.
+
+    ``END`` closes a CASE only if a CASE is open. Elsewhere, as in ``AS end``, it is a variable.
+
+    Yields:
+        The tokens in their order, white space and comments included.
+    """
     opened: list[str] = []
     for match in _TOKEN.finditer(query):
         kind, text = match.lastgroup or "other", match.group()
@@ -145,13 +158,14 @@ def _tokens(query: str) -> Iterator[_Token]:
 
 
 def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
-    """Yield the clauses of the query; a WHERE is split into its conditions."""
+    """Yield the clauses of the query. A WHERE clause is split into its conditions."""
     words = [token for token in tokens if token.kind == "word" and token.top]
     starts: list[_Token] = []
     before = ""
     for token in words:
         word = token.text.upper()
-        # STARTS WITH and ENDS WITH are operators, and OPTIONAL MATCH is one clause.
+        # The WITH of STARTS WITH and ENDS WITH does not begin a clause, and neither does the MATCH of
+        # OPTIONAL MATCH.
         operator = word == "WITH" and before in ("STARTS", "ENDS")
         if word in _CLAUSES and not operator and before != "OPTIONAL":
             starts.append(token)
@@ -163,7 +177,8 @@ def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
             yield _Part(word, token.start, end)
             continue
         inside = [one for one in words if token.start < one.start < end]
-        # AND binds tighter than OR and XOR: beside one of these, no condition can be left out.
+        # AND binds tighter than OR and XOR. If one of these is at the top level, splitting at AND would
+        # change the meaning of the condition, so the WHERE stays one part.
         whole = any(one.text.upper() in ("OR", "XOR") for one in inside)
         joints = [one.start for one in inside if one.text.upper() == "AND" and not whole]
         for start, stop in zip([token.start, *joints], [*joints, end], strict=True):
@@ -171,7 +186,7 @@ def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
 
 
 def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
-    """Return the text of a part on one line, and the comments beside it and on the lines above it."""
+    """Return the text of a part on one line, and the comments that explain it."""
     inside = [token for token in tokens if part.start <= token.start < part.end]
     code = "".join(" " if token.kind == "comment" else token.text for token in inside)
     text = " ".join(code.split())
@@ -183,12 +198,12 @@ def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
 
 
 def _comments(query: str, tokens: Sequence[_Token]) -> Iterator[_Token]:
-    """Yield the comments, each moved to the code that it explains."""
+    """Yield the comments; the position of each is that of the code that it explains."""
     code = [token for token in tokens if token.kind != "comment" and not token.text.isspace()]
     for token in tokens:
-        # The lines of the header are about the whole query.
+        # Skip the header: its lines are about the whole query.
         if token.kind == "comment" and code and token.start > code[0].start:
-            # A comment on a line of its own explains the code below it.
+            # A comment on a line of its own explains the code on the lines below it.
             alone = not query[query.rfind("\n", 0, token.start) + 1 : token.start].strip()
             places = (one.start for one in code if one.start > token.start)
             yield replace(token, start=next(places, token.start)) if alone else token

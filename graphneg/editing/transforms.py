@@ -1,7 +1,8 @@
 """Read transform files: a comment header and one Cypher query that proposes edits.
 
-A user adds a transform by dropping a file into a folder, without any Python. The name of the file is the name
-of the transform. The first lines are its header; lines that have none of the keys are notes:
+A user adds a transform by putting a file into a folder, without writing Python. The name of the file is the
+name of the transform. The comment lines at its beginning are the header. A header line without a key such as
+``category:`` is a note:
 
     // postpone: What is past will be tomorrow.
     // category: C-time
@@ -12,8 +13,9 @@ of the transform. The first lines are its header; lines that have none of the ke
     RETURN d.id AS dialogue,
            collect({amr: p.amr, k: p.k, op: 'add', role: 'time', concept: 'tomorrow'}) AS edits
 
-`parse_transform` makes a `Transform` from such a text: its name is ``postpone``, its category ``C-time``, its
-target ``dialogue``. The keys ``source`` (the paper) and ``needs`` (what must be loaded) are optional, too.
+`parse_transform` converts this text to a `Transform` with the name ``postpone``, the category ``C-time`` and
+the target ``dialogue``. Only ``category`` is required. The other keys are ``target``, ``source`` (the paper)
+and ``needs`` (the data that must be loaded).
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from graphneg.store.statements import read_header
 MOST_BYTES = 1_000_000
 """Maximum size of a transform file in bytes."""
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
-"""Error categories of Gupta et al. 2021, of which each transform names one."""
+"""The error categories of Gupta et al. 2021. Each transform belongs to one of them."""
 _VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
 _HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
@@ -42,21 +44,21 @@ _HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """A transform: a query that takes ``$dialogues`` and returns ``dialogue`` and ``edits``.
+    """A transform: a query with the parameter ``$dialogues`` and the columns ``dialogue`` and ``edits``.
 
     Attributes:
-        name: Name of the transform, which is the name of its file.
-        summary: What the transform does, in one sentence.
+        name: Name of the transform, which is also the name of its file.
+        summary: Description of the transform in one sentence.
         category: Error category of the negatives, one of `CATEGORIES`.
-        source: Paper that the transform follows, or ``-``.
-        needs: What must be loaded before the transform finds anything: ``opposites``, ``frames``, ``shifts``,
-            or ``donors`` for graphs of other dialogues.
-        target: The only target that all its sites are for, or None if each site decides.
-        notes: Other lines of the header.
+        source: Paper that the transform follows; ``-`` if there is none.
+        needs: Data that the transform needs to find any site: ``opposites``, ``frames`` and ``shifts`` must
+            be loaded; ``donors`` asks for graphs of other dialogues.
+        target: The target of all sites of the transform; None if the query states a target for each site.
+        notes: The header lines without a key.
         query: Text of the whole file.
-        place: Name or path of the file, for messages.
-        version: Fingerprint of a user's own file, so that changed files give other ids; empty for a shipped
-            one.
+        place: Name or path of the file, for error messages.
+        version: Fingerprint of a user's own file, empty for a shipped file. It becomes a part of the ids of
+            negatives, so that a changed file gives new ids.
     """
 
     name: str
@@ -74,10 +76,11 @@ class Transform:
 def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transform]:
     """Return the shipped transforms and those in a user's folders.
 
-    A file in a folder replaces a shipped transform of the same name.
+    A file in one of the folders replaces the shipped transform of the same name.
 
     Args:
-        folders: Folders with files ``NAME.cypher``. Later folders replace transforms of earlier ones.
+        folders: Folders with files ``NAME.cypher``. If two folders contain the same name, the later one
+            counts.
 
     Returns:
         The transforms by name, in alphabetical order.
@@ -99,7 +102,8 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
         for file in files:
             own = parse_transform(file.stem, _text(file), str(file))
             shipped = found.get(own.name)
-            # A copy of a shipped file gives the same negatives, so that it needs no version.
+            # An unchanged copy of a shipped file makes the same negatives. It gets no version, so that the
+            # negatives also have the same ids.
             if shipped is None or shipped.query != own.query:
                 own = replace(own, version=fingerprint(own.query)[:_VERSION])
             found[own.name] = own
@@ -107,16 +111,17 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 
 
 def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str:
-    """Return a fingerprint of the user's own files among some transforms.
+    """Return a fingerprint of those transforms of a recipe that are a user's own files.
 
-    The ids of negatives end in it, so that negatives of two versions of a file are told apart.
+    The fingerprint is appended to the ids of negatives. Negatives that two versions of a file make then have
+    distinct ids.
 
     Args:
         names: Names of the transforms of a recipe.
         transforms: All known transforms by name.
 
     Returns:
-        The fingerprint, or an empty string if all of them are shipped files.
+        The fingerprint, or an empty string if all transforms of the recipe are shipped files.
     """
     own = {
         name: transforms[name].version for name in names if name in transforms and transforms[name].version
@@ -128,15 +133,16 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     """Read one transform file.
 
     Args:
-        name: Name of the transform, which its first line must repeat.
+        name: Name of the transform. The first line of the file must begin with it.
         text: Text of the file.
-        place: Name or path of the file, for messages.
+        place: Name or path of the file, for error messages.
 
     Returns:
         The transform.
 
     Raises:
-        TransformError: The header is incomplete, a key has an unknown value, or the query seems to write.
+        TransformError: The header is incomplete, a key has an unknown value, or the query contains a clause
+            that writes.
     """
     if not _NAME.match(name):
         raise TransformError(f"{place}: a transform's name is lower-case letters, digits, '-' and '_'")
@@ -153,10 +159,11 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         )
     if "$dialogues" not in text:
         raise TransformError(f"{place}: the query does not read $dialogues")
-    # Only for an early, readable message: `propose` runs the query as a reader, so the server refuses writes.
+    # This check only gives an early, readable message. It need not be complete, because `propose` runs the
+    # query as a reader, for whom the server refuses writes.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
-    # Comparing with the known targets narrows the type; an unknown target is an error below.
+    # Taking the target from `TARGETS` gives it the type `Target`. An unknown target is reported below.
     target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)
     if target is None and "target" in fields:
         known = ", ".join(TARGETS)
@@ -168,7 +175,8 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
 def _text(file: Path) -> str:
     """Return the text of a transform file."""
     try:
-        # The folder may come from a stranger: reading a pipe could block, and a device may never end.
+        # The folder may come from a stranger. Pipes and devices are refused: reading a pipe could block, and
+        # reading a device may never end.
         return read_input(file, MOST_BYTES, pipes=False).decode("utf-8")
     except InputError as error:
         raise TransformError(str(error)) from error

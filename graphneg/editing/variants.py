@@ -1,7 +1,8 @@
-"""Store planned edits as variants, read edited graphs back, and make negatives of both.
+"""Store planned edits as variants, apply them to graphs, and build the records of negatives.
 
-`write_variants` stores edit plans. `read_variants` and `planned_variants` apply edits to the original graphs,
-which never change. `negative_of` combines a variant and the texts of a decoder to a record:
+A variant is the set of edits of one negative. `write_variants` stores the edits of plans. `read_variants`
+reads stored edits and applies them; `planned_variants` applies edits that the caller has. The original graphs
+in the store never change. `negative_of` combines the edited graphs with the decoded texts to a record:
 
     plan:      add :polarity - to node 0 of everyday/train/12#5@penman
     variant:   (h / have-03 ...) becomes (h / have-03 :polarity - ...)
@@ -33,7 +34,7 @@ from graphneg.store.statements import in_transactions, run
 MAX_ROWS = 5_000
 """Maximum number of rows in one transaction."""
 SHOWN_BRANCHES = 6
-"""Maximum number of branches that the description of a node shows."""
+"""Maximum number of branches in the description of a node, such as ``(like-01 :ARG0 i ...)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,9 @@ class EditedGraph:
     """One graph of a variant, before and after its edits.
 
     Attributes:
-        before: Graph as it is in the store.
-        after: Graph under the edits.
-        edits: The edits in their order.
+        before: The graph as it is in the store.
+        after: The graph after the edits.
+        edits: The edits in the order in which they were applied.
     """
 
     before: AmrGraph
@@ -53,14 +54,15 @@ class EditedGraph:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The edited graphs of a dialogue.
+    """The edited graphs of one negative.
 
     Attributes:
         id: Id of the negative.
-        graphs: Edited graphs by id.
-        sources: Graphs that subtrees are copied from, by id.
-        fault: Why the variant cannot be used (``ill-formed: ...``, ``unchanged: ...``), or None.
-        donors: Utterances of other dialogues that subtrees are copied from, by graph id.
+        graphs: The edited graphs, by graph id.
+        sources: The graphs from which subtrees were copied, by graph id.
+        fault: The reason why the variant cannot be used (``ill-formed: ...``, ``unchanged: ...``); None if
+            it can be used.
+        donors: The utterances of other dialogues from which subtrees were copied, by graph id.
     """
 
     id: str
@@ -71,21 +73,21 @@ class Variant:
 
     @property
     def borrowed(self) -> list[str]:
-        """The ids of the graphs of other dialogues among the sources."""
+        """The ids of those sources that are graphs of other dialogues."""
         own = f"{self.id.rpartition('~')[0].rpartition('#')[0]}#"
         return [amr for amr in self.sources if not amr.startswith(own)]
 
 
 def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
-    """Write plans as variants, a batch in each transaction.
+    """Write plans to the store as variants, many in each transaction.
 
-    Variants that the store holds already are not written again. A variant of the same id with other edits is
-    replaced, for example when a graph was parsed anew.
+    A variant that the store contains already is not written again. If the stored variant has the same id but
+    other edits, it is replaced. This happens, for example, after the graphs were parsed again.
 
     Args:
         store: Store with the dialogues.
         settings: Recipe, target and seed of the plans.
-        plans: Plans; those without edits are skipped.
+        plans: The plans; those without edits are skipped.
     """
     planned = [plan for plan in plans if plan.edits]
     for group in in_transactions(planned, MAX_ROWS, lambda plan: 1 + len(plan.edits)):
@@ -93,12 +95,12 @@ def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPla
 
 
 def read_variants(store: Store, graph_cache: GraphCache, ids: Sequence[str]) -> list[Variant]:
-    """Return stored variants, their edits applied to the original graphs.
+    """Read the edits of variants from the store and apply them to the original graphs.
 
     Args:
         store: Store with the variants.
         graph_cache: Cache of original graphs.
-        ids: Ids of variants; those that the store does not hold are left out.
+        ids: Ids of the variants. Ids that the store does not contain are skipped.
 
     Returns:
         The variants in the order of ``ids``.
@@ -118,13 +120,14 @@ def planned_variants(
     edits: Mapping[str, Sequence[Edit]],
     dialogues: Sequence[StoredDialogue] = (),
 ) -> list[Variant]:
-    """Return variants whose edits are known already, applied to the original graphs.
+    """Apply the edits of variants to the original graphs.
 
     Args:
         store: Store with the graphs.
         graph_cache: Cache of original graphs.
-        edits: Edits by id of the variant.
-        dialogues: Dialogues with the digests of their graphs, which tell when a cached graph is out of date.
+        edits: The edits of each variant, by the id of the variant.
+        dialogues: Dialogues with the digests of their graphs. A cached graph with another digest is out of
+            date and is read again.
 
     Returns:
         The variants in the order of ``edits``.
@@ -141,7 +144,7 @@ def planned_variants(
 
 
 def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> Variant:
-    """Apply edits to their graphs. A graph that is malformed or unchanged makes the variant unusable."""
+    """Apply the edits of one variant. If a graph is ill-formed or unchanged, the variant gets a fault."""
     by_graph: dict[str, list[Edit]] = {}
     for edit in edits:
         by_graph.setdefault(edit.amr, []).append(edit)
@@ -153,7 +156,7 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
             after = apply_edits(before, own, graphs)
         except TransformError as error:
             return Variant(id, {}, {}, f"ill-formed: {error}")
-        # For example, a swap of two equal subtrees.
+        # A swap of two equal subtrees, for example, changes nothing.
         if after.nodes == before.nodes and after.mentions == before.mentions:
             return Variant(id, {}, {}, "unchanged: the edits leave the graph as it is")
         edited[amr] = EditedGraph(before, after, tuple(own))
@@ -171,7 +174,8 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
         variants[plan.id] = shared | row | {"digest": digest([list(edit) for edit in plan.edits])}
         edits[plan.id] = []
         for step, edit in enumerate(plan.edits):
-            # The node that the edit is linked to. An edit of a copied subtree counts nodes in the original.
+            # The node to which the edit is linked in the store. If the edit changes a copied subtree, its
+            # node number refers to the graph from which the subtree was copied.
             tie: Row = {
                 "variant": plan.id,
                 "step": step,
@@ -186,13 +190,13 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
 def _write_new(
     tx: ManagedTransaction, variants: Mapping[str, Row], edits: Mapping[str, Sequence[Row]]
 ) -> None:
-    """Write variants in one transaction: skip those in the store, replace those with other edits."""
+    """Write variants in one transaction. Skip those that are stored; replace those with other edits."""
     stale: list[str] = []
     there: set[str] = set()
     for row in run(tx, "edit/stored", ids=list(variants)):
         same = row["digest"] == variants[row["id"]]["digest"]
         (there.add if same else stale.append)(row["id"])
-    # The variant of an older graph has the same id and other edits.
+    # A variant that was planned on an older version of the graph has the same id but other edits: delete it.
     if stale:
         run(tx, "edit/forget", ids=sorted(stale))
     new = [id for id in sorted(variants) if id not in there]
@@ -200,18 +204,19 @@ def _write_new(
         return
     run(tx, "edit/apply", variants=[variants[id] for id in new])
     rows = [row for id in new for row in edits[id]]
-    # Two statements, because an edit with a source is linked to two nodes.
+    # Grafts need a statement of their own, because they are also linked to the node that they copy.
     plain = [row for row in rows if "from_amr" not in row]
     grafts = [row for row in rows if "from_amr" in row]
     written = run(tx, "edit/apply_edits", edits=plain)[0]["edits"] if plain else 0
     written += run(tx, "edit/apply_grafts", edits=grafts)[0]["edits"] if grafts else 0
-    # An edit whose node does not exist matches nothing and writes no row.
+    # If the node of an edit does not exist, the statement matches nothing and writes nothing for this edit,
+    # without an error. The number of written edits shows it.
     if written != len(rows):
         _refuse_missing(tx, rows)
 
 
 def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
-    """Raise an error that names an edit whose node, or the node that it copies, does not exist."""
+    """Raise an error that names the first edit whose node, or whose copied node, does not exist."""
     ends = [(row, row["at"], row["at_k"]) for row in rows]
     ends += [(row, row["from_amr"], row["from_k"]) for row in rows if "from_amr" in row]
     amrs = sorted({amr for _, amr, _ in ends})
@@ -223,14 +228,14 @@ def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
 
 
 def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, EditedUtterance]:
-    """Return the edited turns of a variant for a decoder.
+    """Return the edited turns of a variant in the form that decoders take.
 
     Args:
-        dialogue: Dialogue of the variant.
-        variant: Variant without a fault.
+        dialogue: The dialogue of the variant.
+        variant: A variant without a fault.
 
     Returns:
-        The edited utterances by turn, in the order of turns.
+        The edited utterances by turn number, in the order of the turns.
     """
     by_amr = {turn.amr: turn for turn in dialogue.turns if turn.amr is not None}
     said = {**by_amr, **variant.donors} if variant.donors else by_amr
@@ -258,22 +263,23 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
 def negative_of(
     settings: EditSettings, plan: EditPlan, variant: Variant, texts: Mapping[int, str], decoder: str
 ) -> Negative:
-    """Return the record of a variant and its decoded texts.
+    """Build the record of a negative from a variant and its decoded texts.
 
     Args:
         settings: Recipe, target and seed.
-        plan: Plan that the variant was made from.
-        variant: Variant without a fault.
-        texts: Decoded texts by turn; a turn without one keeps its original text.
+        plan: The plan from which the variant was made.
+        variant: A variant without a fault.
+        texts: Decoded texts by turn number. A turn without a decoded text keeps its original text.
         decoder: Name of the decoder.
 
     Returns:
-        A record with label 0. The original context and response are kept where they changed.
+        A record with label 0. If the context or the response was changed, the record also contains the
+        original one.
     """
     dialogue, at = plan.dialogue, plan.turn
     context = [turn for turn in dialogue.turns if turn.turn < at]
     response = texts.get(at, _turn(dialogue, at).text)
-    # The scores are those of the texts and graphs after the edits.
+    # Compute the scores on the texts and graphs after the edits.
     clashes = clash([texts.get(turn.turn, turn.text) for turn in context], response)
     fits = [fit(edited.after) for edited in variant.graphs.values()]
     edits = list(edit_records(dialogue, variant))
@@ -301,10 +307,10 @@ def negative_of(
 
 
 def positive_of(dialogue: StoredDialogue) -> Negative:
-    """Return a dialogue without edits in the form of a negative.
+    """Build the record of an unedited dialogue, in the same form as the record of a negative.
 
     Args:
-        dialogue: Dialogue whose last turn becomes the response.
+        dialogue: The dialogue. Its last turn becomes the response.
 
     Returns:
         A record with label 1 and no edits.
@@ -314,7 +320,7 @@ def positive_of(dialogue: StoredDialogue) -> Negative:
 
 
 def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negative:
-    """Return the record of a dialogue up to a turn, without edits."""
+    """Return the record of an unedited dialogue whose response is the turn ``at``."""
     return Negative(
         id=id,
         corpus=dialogue.corpus,
@@ -342,25 +348,27 @@ def _turn(dialogue: StoredDialogue, at: int) -> StoredTurn:
 
 
 def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[dict[str, Any]]:
-    """Yield a record for each site of a variant, as it appears under ``edits`` of a negative.
+    """Yield a description of each edited site of a variant, for the field ``edits`` of the negative.
 
     Args:
-        dialogue: Dialogue of the variant.
-        variant: Variant without a fault.
+        dialogue: The dialogue of the variant.
+        variant: A variant without a fault.
 
     Yields:
-        Maps of turn, transform, category, node (Dewey address), and the node before and after the edits.
+        Dictionaries with the keys ``turn``, ``transform``, ``category``, ``node`` (Dewey address), and
+        ``before`` and ``after``, which show the node before and after the edits.
     """
     turns = {turn.amr: turn.turn for turn in dialogue.turns if turn.amr is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
         edited = variant.graphs[amr]
-        # Where each node of the original graph is in the edited one.
+        # Find the numbers that the original and copied nodes have in the edited graph.
         places = overlaid(edited.before, edited.edits, variant.sources)[1]
         sites: dict[tuple[str, str], list[Edit]] = {}
         for edit in edited.edits:
             sites.setdefault((edit.transform, edit.site), []).append(edit)
         for (transform, _), group in sites.items():
-            # Edits of a copied subtree are visible in the graft that copied it.
+            # Edits that change a copied subtree are not shown separately: the graft shows the copied subtree
+            # with these changes.
             shown = [_shown(edited, edit, places) for edit in group if edit.copy_of is None]
             yield {
                 "turn": turns[amr],
@@ -376,8 +384,8 @@ def address(graph: AmrGraph, k: int) -> str:
     """Return the Dewey address of a node, as in AMR alignments: ``1`` is the top, ``1.2`` its second branch.
 
     Args:
-        graph: Graph of the node.
-        k: Number of the node.
+        graph: The graph that contains the node.
+        k: The number of the node.
 
     Returns:
         The address.
@@ -391,15 +399,15 @@ def address(graph: AmrGraph, k: int) -> str:
 
 
 def describe(graph: AmrGraph, k: int) -> str:
-    """Return a node with its direct branches.
+    """Return a description of a node and its direct branches.
 
     Args:
-        graph: Graph of the node.
-        k: Number of the node.
+        graph: The graph that contains the node.
+        k: The number of the node.
 
     Returns:
-        A text such as ``(like-01 :ARG0 i :polarity -)``, with at most `SHOWN_BRANCHES` branches. Constants
-        are returned as they are.
+        A text such as ``(like-01 :ARG0 i :polarity -)``, with at most `SHOWN_BRANCHES` branches. For a
+        constant, the constant itself.
     """
     node = graph.nodes[k]
     branches = [(child.pos, child.role, child.label) for child in graph.children(k)]
@@ -412,24 +420,24 @@ def describe(graph: AmrGraph, k: int) -> str:
 
 
 def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int]) -> tuple[str, str]:
-    """Return the node that an edit changes, before and after; for a dropped node, its parent."""
+    """Return descriptions of the edited node before and after the edit; for ``drop``, of its parent."""
     before, after = edited.before, edited.after
     k = max(edit.k, 0)
-    # A dropped node is not in the edited graph: show its parent, which loses a branch.
+    # A dropped node is not in the edited graph. Show its parent, which loses a branch.
     if edit.op == "drop":
         k = before.nodes[k].up or 0
     shown = describe(before, k)
-    # A graft in the node's place: show the copied subtree.
+    # A graft without a role takes the place of the node. Show the copied subtree afterwards.
     if edit.op == "graft" and edit.role is None:
         place = places.get((edit.from_amr or "", edit.from_k or 0))
     else:
         place = places.get((edit.amr, k))
-    # A wrapped node is shown with the new node above it.
+    # After ``wrap``, show the new node above the edited one.
     if edit.k == -1 or (place is not None and edit.op == "wrap"):
         place = 0 if edit.k in (-1, 0) or place is None else after.nodes[place].up
     return shown, "" if place is None else describe(after, place)
 
 
 def _said(turn: StoredTurn, text: str | None = None) -> dict[str, str]:
-    """Return a turn as records hold it."""
+    """Return a turn in the form that records contain."""
     return {"speaker": turn.speaker, "text": turn.text if text is None else text}

@@ -1,12 +1,12 @@
 """Keep subjects and verbs in agreement, and change the person of pronouns.
 
-When an edit changes a subject, its finite verbs must be inflected again: "I am here" -> "You are here". When
-an edit changes the person of a pronoun node, all mentions of the node change together, each in its own case:
-"I love my dog" -> "You love your dog". Forms such as *you* and *it* do not show their case, so it is found
-from the words around them.
+If an edit changes a subject, the finite verbs of this subject must be inflected again: "I am here" -> "You
+are here". If an edit changes the person of a pronoun node, all words for this node change, each in its own
+case: "I love my dog" -> "You love your dog". Forms such as *you* and *it* do not show their case, so it is
+inferred from the words around them.
 
-Input: a token that was rewritten, or pronoun nodes with their new persons (`set_pronouns`). The sentence
-changes in place.
+Input: a token that was rewritten, or pronoun nodes with their new persons (`set_pronouns`). The sentence is
+edited in place. A person is written as a subject pronoun: ``he`` for the third person singular, for example.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from graphneg.english.numbers import NUMBERS
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import lemma_of, word_class, word_map
 
-# Words that are plural without an *-s*.
+# Words that are plural although they do not end in *-s*.
 _PLURAL = frozenset({"these", "those", "many", "few", "several", "both", "others", "people", "ones"})
 # Tags of words that can be the head of a subject.
 _HEADS = NOUNS | {"PN", "PRS", "PRO", "CD", "EX"}
-# Tags of words between a subject and *be*: "it *might not* be".
+# Tags of words that may occur between a subject and *be*: "it *might not* be".
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
-# Maximum number of tokens between an expletive *it* and the clause that it anticipates.
+# Number of tokens after an *it* that are searched for a clause to which it refers: "It is hard *to say*".
 _EXPLETIVE_REACH = 7
 
 PEOPLE = word_class("people")
-"""Nouns that mean persons, and are replaced by *someone* or *he* instead of *something* or *it*."""
+"""Nouns for persons. They are replaced by *someone* or *he*, not by *something* or *it*."""
 
 
 def is_subject(sentence: SentenceDraft, token: Token) -> bool:
@@ -48,19 +48,20 @@ def is_subject(sentence: SentenceDraft, token: Token) -> bool:
         token: A pronoun or noun.
 
     Returns:
-        True if a finite verb agrees with it.
+        True if a finite verb agrees with the token.
     """
     return bool(_governed(sentence, token))
 
 
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
-    """Return the finite groups whose subject has the token as its head or as a conjunct."""
+    """Return the finite verb groups whose subject has the token as its head or as a conjunct."""
     index, governed = sentence.tokens.where(token), list[VerbGroup]()
     for group in sentence.groups():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:
             continue
         subject = group.said_of
-        # In "Tom and Ann are here" either name decides the verb; in "the door of the car" only *door* does.
+        # The verb agrees with each conjunct of "Tom and Ann", but only with the head of "the door of the
+        # car".
         joined = len(subject) == 1 or any(other.low in ("and", "or") for other in subject)
         if joined or index == group.subject[0] + head_of(subject):
             governed.append(group)
@@ -88,7 +89,7 @@ def head_of(tokens: Sequence[Token]) -> int:
 
 
 def person_of(tokens: Sequence[Token]) -> str:
-    """Return the person and number of a noun phrase as a pronoun.
+    """Return the person and number of a noun phrase, expressed by a pronoun.
 
     Args:
         tokens: The tokens of the noun phrase.
@@ -99,7 +100,7 @@ def person_of(tokens: Sequence[Token]) -> str:
     Example:
         "Tom and I" gives ``we``, "the cars" gives ``they``, "the car" gives ``he``.
     """
-    # "Tom and I are", "Tom and Ann are".
+    # Coordinated noun phrases are plural: "Tom and I" is *we*, "Tom and Ann" is *they*.
     if any(token.low == "and" for token in tokens):
         return "we" if any(token.low in ("i", "me") for token in tokens) else "they"
     if not tokens:
@@ -119,7 +120,7 @@ def agree_with(sentence: SentenceDraft, token: Token) -> None:
         token: A token of the subject.
     """
     for group in _governed(sentence, token):
-        # "There is a man": the verb does not agree with *there*.
+        # In "There is a man", the verb does not agree with *there*, so it is not inflected here.
         if group.said_of[0].tag != "EX":
             inflect_finite(sentence, group, person_of(group.said_of))
 
@@ -130,14 +131,15 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     Args:
         sentence: The sentence, edited in place.
         group: The verb group.
-        person: The person as a subject pronoun in lower case.
+        person: The person of the subject as a subject pronoun in lower case.
     """
     verb, low = group.verb, group.verb.low
-    # Modals do not inflect: "I can" -> "He can". Past forms do not either, except *was* and *were*.
+    # Modals do not agree with their subject ("I can", "He can"). Neither do past forms except *was* and
+    # *were*, which the last branch below leaves out.
     if verb.tag == "MD" or low in ("'d", "'ll", "ai"):
         return
     if low == "'s":
-        # "He's seen it" (has), "He's here" (is).
+        # *'s* is *has* in "He's seen it" and *is* in "He's here".
         lemma, tag = "have" if group.perfect else "be", "VBZ"
     elif low in BE | HAVE | DO:
         lemma, tag = "be" if low in BE else "have" if low in HAVE else "do", finite_tag(low)
@@ -148,11 +150,12 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     form = agree(lemma, tag, person)
     clitic = word_map("clitics").get(form) if low.startswith("'") else None
     lone = bool(group.said_of) and group.said_of[0].tag in ("PRS", "PRO", "PN")
-    # *'m* and *'re* need a pronoun before them: "What're you?" -> "What am I?", not "What'm I?".
+    # The clitics *'m* and *'re* are used only after a pronoun: "What're you?" -> "What am I?", not "What'm
+    # I?".
     if clitic == "'s" or (clitic and lone and not group.inverted):
         form = clitic
     negation = sentence.tokens.at(sentence.tokens.where(verb) + 1)
-    # *Am* takes no *n't*: "Aren't you late?" -> "Aren't I late?", "You aren't late" -> "I am not late".
+    # "amn't" does not exist: "Aren't you late?" -> "Aren't I late?", "You aren't late" -> "I am not late".
     if form == "am" and negation.low == "n't":
         if group.inverted:
             form = "are"
@@ -163,7 +166,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
 
 
 def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
-    """Inflect the verb of a relative clause for the noun phrase that it follows.
+    """Inflect the verb of a relative clause for the noun phrase that the clause modifies.
 
     Args:
         sentence: The sentence, edited in place.
@@ -179,15 +182,16 @@ def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:
 
 
 def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
-    """Change the persons of pronoun nodes, all at once.
+    """Change the persons of pronoun nodes, all together.
+
+    Expletives, idioms, greetings and polite formulas are refused, too, with other codes.
 
     Args:
         sentence: The sentence, edited in place.
         persons: The new person of each node, by node number.
 
     Raises:
-        RealisationError: No pronoun of these nodes is in the text (``no-alignment``). Other codes are raised
-            by the checks: expletives, idioms, greetings and polite formulas are refused.
+        RealisationError: No word in the text expresses one of these nodes (``no-alignment``).
 
     Example:
         ``{k: "you"}`` for the node *i* changes "I love my dog." into "You love your dog."
@@ -202,11 +206,12 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         refuse_expletive(sentence, token)
         index = tokens.where(token)
         refuse_idiom(sentence, index)
-        # "How are you?" and "Thank you" are formulas. In "If you go there, it rains" *you* may be anybody.
+        # Collect reasons to refuse the change. "How are you?" and "Thank you" are formulas. In "If you go
+        # there, it rains" *you* may mean anybody.
         around = tokens[slice(*sentence.sentence_bounds(index))]
         courteous = any(other.low in word_class("courtesies") for other in around)
         greets = tokens.at(index - 2).low == "how" and tokens.at(index - 1).is_be
-        # "I'm afraid it's late" is polite, "I'm afraid of dogs" is a fear.
+        # "I'm afraid it's late" is a polite formula, but "I'm afraid of dogs" is a statement.
         regrets = token.low == "i" and tokens.at(index + 1).is_be and tokens.at(index + 2).low == "afraid"
         regrets = regrets and tokens.at(index + 3).low not in ("of", "to")
         known = {
@@ -222,7 +227,7 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     _check_swap(sentence, {sentence.node(k).label for k in persons}, changes)
     for token, person, _ in changes:
         index, let = tokens.where(token), tokens.at(tokens.where(token) - 1)
-        # "Let's go", said about the addressee, is "Go".
+        # If *us* becomes *you*, "Let's go" becomes "Go".
         if person == "you" and token.low in ("'s", "us") and let.low == "let":
             sentence.cut(index - 1, index + 1)
             if let.initial and index - 1 < len(tokens):
@@ -230,14 +235,15 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     for token, person, case in changes:
         rewrite_pronoun(sentence, token, person, case)
     for token, person, case in changes:
-        # "You and my brother" -> "My brother and I".
+        # In a coordinated subject, *I* comes last: "You and my brother" -> "My brother and I".
         if person == "i" and case == Case.SUBJECT:
             _put_last(sentence, token)
     for token, _, case in changes:
         verb = tokens.at(tokens.where(token) - 1)
         if case != Case.SUBJECT:
             continue
-        # "Does it have to be here?" -> "Do they have to be here?": here only *do* agrees with the pronoun.
+        # In a question only the *do* before the pronoun agrees with it: "Does it have to be here?" -> "Do
+        # they have to be here?"
         if verb.low not in DO or verb.tag != "AX":
             agree_with(sentence, token)
         elif (form := agree("do", verb.tense, person_of([token]))) != verb.low:
@@ -245,7 +251,7 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
 
 
 def _put_last(sentence: SentenceDraft, token: Token) -> None:
-    """Write "my brother and I" for "I and my brother"."""
+    """Move *I* to the end of a coordination: "I and my brother" -> "my brother and I"."""
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     end = noun_phrase_end(tokens, index + 2) if tokens.at(index + 1).low in ("and", "or") else 0
     if end > index + 2 and token.low == "i":
@@ -254,7 +260,7 @@ def _put_last(sentence: SentenceDraft, token: Token) -> None:
 
 
 def _refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Refuse a question or an object that does not suit the new person (rules ``asked-of`` and ``beside``).
+    """Refuse a question or an object that makes no sense in the new person (rules ``asked-of``, ``beside``).
 
     "May I borrow it?" asks for permission; "May you borrow it?" asks for nothing. "Would you like some tea?"
     is an offer; "Would I like some tea?" is not. A question with a question word can be asked about
@@ -267,7 +273,7 @@ def _refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Cas
             main = sentence.tokens[group.main]
             sentence.refuse("asked-of", index, person=person, modal=group.verb, main=main, question_word=wh)
     if case == Case.OBJECT and sentence.tokens.at(index - 1).tag in VERBS:
-        # "We will meet you" never becomes "We will meet me".
+        # Refuse an object that is part of the subject: "We will meet you" cannot become "We will meet me".
         group = sentence.finite_before(index)
         subject = group.said_of[0] if group and group.said_of else EDGE
         form = pronoun(person, case)
@@ -277,13 +283,13 @@ def _refuse_person(sentence: SentenceDraft, token: Token, person: str, case: Cas
 def _check_swap(
     sentence: SentenceDraft, persons: set[str], changes: Sequence[tuple[Token, str, Case]]
 ) -> None:
-    """Refuse a change after which *I* and *you* would mean the same person.
+    """Refuse a change after which *I* and *you* would refer to the same person.
 
-    If both are swapped, every mention must change. If only one changes, its sentence must not mention the
-    other: "I'll give you a call" does not become "You'll give you a call".
+    If *I* and *you* are swapped, all their words must change. If only one of them changes, its sentence must
+    not contain the other: "I'll give you a call" must not become "You'll give you a call".
 
     Raises:
-        RealisationError: A mention would stay as it is (``no-alignment``).
+        RealisationError: A word for one of the persons would not change (``no-alignment``).
     """
     tokens, changed = sentence.tokens, [token for token, _, _ in changes]
     new = {person for _, person, _ in changes} & {"i", "you"}
@@ -312,24 +318,27 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     _, end = sentence.sentence_bounds(index)
     after = tokens[index + 1 : min(end, index + 1 + _EXPLETIVE_REACH)] or [EDGE]
-    # "It's nice meeting you", "It's no use crying".
+    # "It's nice meeting you" and "It's no use crying": a gerund after an adjective or noun.
     doing = any(two.tag == "VBG" and one.tag in ("JJ", "NN") for one, two in pairwise(after))
     marks = doing or any(
         other.tag == "TO" or other.low in word_class("after-expletive") for other in after[1:]
     )
-    # "its long tail": a possessive, not a misspelt "it's".
+    # "its long tail": the word is a possessive, not a misspelt "it's".
     owns = sentence.is_noun(tokens.over(index + 1, ("JJ", "RB", "CD")))
-    # "How long will it take to get there?", "It costs a lot to live here."
+    # "How long will it take to get there?" and "It costs a lot to live here": an infinitive or a duration
+    # follows a verb of cost or time.
     verb = next((other for other in after if other.tag in VERBS and other.tag not in ("AX", "MD")), EDGE)
     lasts = verb.lemma == "take" and any(lemma_of(other.low, "NNS") in TEMPORAL_UNITS for other in after)
     costs = (verb.lemma in word_class("costing") and any(other.tag == "TO" for other in after)) or lasts
-    # "It must be hard to": *be* follows auxiliaries. "Isn't it hard to": it precedes.
+    # A form of *be* must be next to *it*: after it, perhaps after auxiliaries ("It must be hard to"), or
+    # before it ("Isn't it hard to").
     rest = list(dropwhile(lambda other: other.tag in _AUXILIARIES and not other.is_be, after))
     linked = tokens.at(tokens.back(index, ("NEG",)) - 1).is_be or any(other.is_be for other in rest[:1])
     said = list(dropwhile(lambda other: other.is_be or other.tag in ("RB", "NEG"), rest))[:1]
-    # "It's five o'clock", "It's 2135-3678", "It's quite sunny", "It's Monday", "It's getting late".
+    # Words of time and weather follow in "It's quite sunny" and "It's Monday", numbers in "It's five o'clock"
+    # and "It's 2135-3678", and verbs of change in "It's getting late".
     told = any(other.low in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in said)
-    # But in "It's ten years old" *it* is a thing.
+    # In "It's ten years old", *it* refers to a thing in spite of the number.
     aged = any(other.low == "old" for other in after)
     counts = linked and not aged and any(other.tag == "CD" or other.low in NUMBERS for other in said)
     becomes = verb.lemma in word_class("becoming") and any(
@@ -344,10 +353,11 @@ def third_person(tokens: Sequence[Token], person: str) -> str:
 
     Args:
         tokens: The tokens of the new noun phrase.
-        person: The pronoun that referred to the old one.
+        person: The pronoun for the old noun phrase.
 
     Returns:
-        A subject pronoun. If the noun does not show a person's sex, ``person`` is kept where it can.
+        A subject pronoun. If the noun does not tell whether *he* or *she* is right, ``person`` is kept if it
+        fits.
 
     Example:
         "the girl" gives ``she``, "the car" gives ``it``, "my friend" instead of *she* gives ``she``.
@@ -364,13 +374,13 @@ def third_person(tokens: Sequence[Token], person: str) -> str:
 
 
 def follow(sentence: SentenceDraft, tokens: Sequence[Token], old: str, person: str) -> None:
-    """Change the other mentions of a replaced noun or pronoun.
+    """Change the pronouns that refer to a noun or pronoun after it was replaced.
 
     Args:
         sentence: The sentence, edited in place.
-        tokens: The tokens of the mentions.
-        old: Their person as a subject pronoun.
-        person: Their new person.
+        tokens: The tokens of these pronouns.
+        old: Their person before the replacement, as a subject pronoun.
+        person: Their new person, as a subject pronoun.
 
     Example:
         "He loves his dog" with *he* replaced by *the girl* is "The girl loves her dog".
@@ -384,19 +394,20 @@ def follow(sentence: SentenceDraft, tokens: Sequence[Token], old: str, person: s
 
 
 def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Case) -> None:
-    """Rewrite a pronoun in a person and a case.
+    """Rewrite a pronoun in the given person and case.
 
     Args:
         sentence: The sentence, edited in place.
         token: The token of the pronoun.
         person: The new person as a subject pronoun in lower case.
-        case: The case.
+        case: The case of the new form.
     """
     form = pronoun(person, case)
-    # The *'s* of "let's" is written without a space; its replacement needs one: "let me".
+    # "let's" has no space before its *'s*, but "let me" needs one. Treat the token as new, so that the
+    # spacing is computed again.
     if token.low == "'s":
         token.home = -1
-    # "We see ourselves" -> "You see yourselves".
+    # The plural stays plural: "We see ourselves" -> "You see yourselves".
     if form == "yourself" and token.low in ("ourselves", "themselves"):
         form = "yourselves"
     sentence.rewrite(token, form, ("PRS", "PRO", "PS", "PN", "PRO")[case])
@@ -413,26 +424,27 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     Returns:
         The case, or None if the token is not a form of this pronoun.
     """
-    # "Let's" is "let us".
+    # The *'s* of "Let's" is *us*.
     if token.low == "'s":
         return Case.OBJECT
     known = [case for other, case in pronoun_cases(token.text) if other == person]
     if len(known) < 2:
         return known[0] if known else None
-    # *Her* is an object or a possessive; *his* occurs with a noun or alone.
+    # *her* is an object or a possessive. *his* is a possessive before a noun ("his car") or stands alone
+    # ("the car is his"). The tag tells which.
     if Case.POSSESSIVE in known:
         return Case.POSSESSIVE if token.tag == "PS" else Case.OBJECT if Case.OBJECT in known else Case.OWN
     if is_tag_pronoun(sentence, token):
         return Case.SUBJECT
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     before, after = tokens.at(index - 1), tokens.at(index + 1)
-    # *You* and *it* are subjects or objects; the words around them decide.
+    # *you* and *it* can be subjects or objects. The words around them decide.
     if _is_object(sentence, index, person):
         return Case.OBJECT
-    # "I know you will."
+    # In "I know you will", the pronoun before the modal is a subject.
     if index and (after.tag in ("MD", "VBZ") or after.full in BE - {"be"}):
         return Case.SUBJECT
-    # "It makes you concerned", "to see you".
+    # In "It makes you concerned" and "to see you", the pronoun is an object.
     if (before.tag in VERBS and before.lemma in word_class("causatives")) or before.tag in ("VB", "VBG"):
         return Case.OBJECT
     subject = is_subject(sentence, token) or _opens_clause(tokens, index) or _is_inverted(tokens, index)
@@ -440,15 +452,16 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
 
 
 def _is_object(sentence: SentenceDraft, index: int, person: str) -> bool:
-    """Return whether the verb after a pronoun belongs to a noun before the pronoun.
+    """Return whether a pronoun is an object although a verb follows it.
 
-    This is so in "Everyone but you left", "The man who saw you is here" and "The men who saw you are here".
-    It is not so in "Those who know you are here", because *know* can take a clause.
+    In "Everyone but you left" and "The man who saw you is here", the verb after *you* belongs to a noun
+    before it. In "Those who know you are here", *you* may be the subject of *are*, because *know* can take a
+    clause, so the result is False.
     """
     tokens, after = sentence.tokens, sentence.tokens.at(index + 1)
     if tokens.at(index - 1).low in word_class("exceptions") and tokens.at(index - 2).tag == "PN":
         return True
-    # *You* is never the subject of these forms: "the man who saw you is here".
+    # *you* is never the subject of third-person forms: "the man who saw you is here".
     if person == "you" and (after.tag == "VBZ" or after.low in ("is", "was", "has", "does")):
         return True
     group = next((group for group in sentence.groups() if group.main == index - 1), None)
@@ -463,8 +476,8 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
     verb = tokens.at(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.full not in BE | DO | HAVE):
         return False
-    # For each tag after the pronoun, the auxiliaries that may precede it: "has it been", "would it be", "is
-    # it good".
+    # For each tag of the word after the pronoun, whether the auxiliary before the pronoun fits: "has it
+    # been", "would it be", "is it good".
     fitting = {
         "VBN": verb.full in HAVE | BE,
         "VBD": verb.full in HAVE,
@@ -483,7 +496,7 @@ def _opens_clause(tokens: Tokens, index: int) -> bool:
     if not index or index + 1 == len(tokens):
         return not index
     if before.low in ("has", "have"):
-        # "Has it any?", "Has it a name?"
+        # "Has it any?" and "Has it a name?" are questions about a possession.
         counted = index == 1 and after.tag in ("DT", "NN", "NNS", "CD")
         if counted or (index > 1 and opening.tag in ("EN", "QT", "WP", "PU")):
             return True

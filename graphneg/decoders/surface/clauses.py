@@ -1,12 +1,12 @@
 """Find the verb groups of a sentence, with their subjects and negations, and its noun phrases.
 
-Negation, questions and tense change the auxiliaries of a clause and need to know its subject. This module
-finds both from part-of-speech tags alone. It is fast enough to run again after each edit, so that indices are
-always current.
+Adding a negation, asking a question and changing the tense all change the auxiliaries of a clause and need to
+know its subject. This module finds both from part-of-speech tags alone. It is fast enough to run again after
+each edit, so that the indices are always valid.
 
-Input: tagged tokens. Output: one `VerbGroup` for each group of verbs. "had not been seen" is one group with
-the chain *had*, *been*, *seen* and the negation *not*. "Do you know" is one group, too; its subject is
-inside it.
+Input: tagged tokens. Output: one `VerbGroup` for each group of verbs that belong together. "had not been
+seen" is one group with the chain *had*, *been*, *seen* and the negation *not*. "Do you know" is one group,
+too, with its subject between the verbs.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from graphneg.english.words import word_class
 Kind = Literal["finite", "imperative", "infinitive", "bare", "gerund", "participle"]
 
 TIME_NOUNS = frozenset({"yesterday", "today", "tomorrow", "tonight"})
-"""Nouns that serve as adverbs of time: the subject of "Yesterday she came" is *she*."""
+"""Nouns that are used as adverbs of time. In "Yesterday she came", only *she* is the subject."""
 _OBJECTS = frozenset({"it", "him", "her", "them", "me", "us", "you"})
 _EITHER = frozenset({"you", "it"})
 """Pronouns that have the same form as a subject and as an object."""
-# Words that may occur between the verbs of a group: "has *not always* been".
+# Tags of words that may occur between the verbs of a group: "has *not always* been".
 _SKIP = frozenset({"RB", "NEG"})
 # Tags after which a clause can start.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "UH"})
@@ -48,14 +48,15 @@ class VerbGroup:
     All positions are indices in ``tokens``. They are valid until a token is inserted or removed.
 
     Attributes:
-        kind: The form of the first verb, and what it is used for.
-        chain: The verbs of the group; the main verb is the last one.
+        kind: The form of the first verb: ``finite``, ``imperative``, ``infinitive`` (with *to*), ``bare``
+            (another plain form), ``gerund`` or ``participle``.
+        chain: The indices of the verbs. The last one is that of the main verb.
         tokens: The tokens of the text.
-        negations: The tokens that negate the group.
-        subject: Start and end of the subject, or None if there is none.
+        negations: The indices of the tokens that negate the group.
+        subject: Start and end of the subject; None if there is no subject.
         inverted: Whether the first verb precedes the subject: "Do you know?"
-        quotative: Whether the inversion introduces speech: "said the king".
-        to: The *to* of an infinitive.
+        quotative: Whether the verb of direct speech precedes its subject: "said the king".
+        to: The index of the *to* of an infinitive; None for other groups.
     """
 
     kind: Kind
@@ -79,7 +80,7 @@ class VerbGroup:
 
     @property
     def start(self) -> int:
-        """The index where the clause starts: its subject if that precedes the verb, else the first verb."""
+        """The index of the first token: of the subject if it precedes the verb, else of the first verb."""
         return self.subject[0] if self.subject and not self.inverted else self.chain[0]
 
     @property
@@ -89,20 +90,21 @@ class VerbGroup:
 
     @property
     def second(self) -> Token:
-        """The verb after the first one in the chain, or `EDGE`."""
+        """The second verb of the chain; `EDGE` if the group has only one verb."""
         return self.tokens[self.chain[1]] if len(self.chain) > 1 else EDGE
 
     @property
     def perfect(self) -> bool:
-        """Whether the first verb is ``'s`` for *has*: "He's lost it", but not "It's seen by him"."""
+        """Whether the first verb is ``'s`` for *has*, as in "He's lost it" but not in "It's seen by him"."""
         low, following = self.second.low, self.tokens.at(self.main + 1)
         if self.verb.low != "'s" or low in word_class("after-has"):
             return self.verb.low == "'s" and self.second is not EDGE
         if self.second.tag != "VBN" or low in word_class("naming-participles"):
             return False
-        # "I know what he's done", "What's she made?": the question word is the object.
+        # In "I know what he's done" and "What's she made?", the question word is the object of the
+        # participle. A participle with an object is active, so that *'s* is *has*.
         asked = self.tokens.at((self.first if self.inverted else self.start) - 1).tag == "WP"
-        # "She's lost her keys", but "It's closed this week", "It's closed today".
+        # An object follows in "She's lost her keys", but a time follows in "It's closed this week".
         time = {following.low, self.tokens.at(self.main + 2).low}
         object_ = following.tag in _OPENS_OBJECT and time.isdisjoint(TIME_NOUNS | TEMPORAL_UNITS | WEEKDAYS)
         thing = bool(self.said_of) and self.said_of[-1].low in ("it", "that", "this", "everything", "what")
@@ -111,7 +113,7 @@ class VerbGroup:
 
     @property
     def would(self) -> bool:
-        """Whether the first verb is ``'d`` for *would*: "I'd go", but not "I'd gone"."""
+        """Whether the first verb is ``'d`` for *would* as in "I'd go", not *had* as in "I'd gone"."""
         return self.verb.low == "'d" and self.second.tag == "VB"
 
     @property
@@ -121,7 +123,7 @@ class VerbGroup:
 
     @property
     def asks(self) -> bool:
-        """Whether the finite verb precedes its subject as in a question."""
+        """Whether the finite verb precedes its subject because the clause is a question."""
         return self.inverted and not self.quotative
 
     @property
@@ -130,7 +132,7 @@ class VerbGroup:
         return self.kind in ("finite", "imperative")
 
     def straighten(self) -> None:
-        """Put the subject of a quotative inversion before its verb: "said the king" -> "the king said"."""
+        """Put the subject before its verb of speech: "said the king" -> "the king said"."""
         if self.quotative and self.subject is not None:
             verb, end = self.first, self.subject[1]
             self.tokens.insert(end - 1, self.tokens.pop(verb))
@@ -141,10 +143,10 @@ class VerbGroup:
 def groups(tokens: Tokens) -> list[VerbGroup]:
     """Return the verb groups of a text, in order.
 
-    Verbs are tagged again by the auxiliary before them: *read* after *was* becomes ``VBN``.
+    The tag of a verb is corrected by the auxiliary before it: *read* after *was* becomes ``VBN``.
 
     Args:
-        tokens: The tagged tokens, whose tags may change.
+        tokens: The tagged tokens. Their tags may be changed.
 
     Returns:
         The verb groups.
@@ -188,11 +190,11 @@ def _group_at(tokens: Tokens, index: int, before: list[VerbGroup]) -> VerbGroup 
 
 
 def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> VerbGroup | None:
-    """Return the group of "don't go" if a verb with one of the tags follows *do not*."""
+    """Return the group of a negative order such as "don't go" if it begins at the index, else None."""
     if tokens[index].low != "do" or tokens.at(index + 1).tag != "NEG":
         return None
     verb = tokens.over(index + 2, _SKIP)
-    # "Don't you know?" is a question.
+    # "Don't you know?" is a question and not a negative order.
     if tokens.at(verb).tag not in tags or tokens[verb].low in ("you", "they", "we", "i"):
         return None
     tokens[verb].tag = "VB"
@@ -200,12 +202,14 @@ def _negative_imperative(tokens: Tokens, index: int, tags: tuple[str, ...]) -> V
 
 
 def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
-    """Tag a verb form without visible tense by the verb it is joined to, or by its subject.
+    """Correct the tag of a verb form whose tense is not visible, by the verb it is joined to or its subject.
 
-    In "sat down and put it there" *put* is past like *sat*. In "I only have" *have* is finite because of *I*.
+    In "sat down and put it there" *put* is past, because it is joined to *sat*. In "I only have" *have* is
+    finite, because it follows *I*.
     """
     token, start = tokens[index], tokens.back(index, _SKIP)
-    # "For you work so hard" is a clause, "for you to work" is not. Before a plain verb, *for* joins clauses.
+    # If a plain verb follows "for you", *for* is a conjunction and *you* a subject: "For you work so hard".
+    # In "for you to work" it is a preposition.
     if (
         token.tag in ("VB", "VBP")
         and tokens.at(start - 2).low == "for"
@@ -227,7 +231,7 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
 
 
 def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
-    """Tag the verb of an order that begins with an adverb as a plain form: "Always go home"."""
+    """Tag the verb of an order as a plain form if the order begins with an adverb: "Always go home"."""
     token, opened = tokens[index], tokens.at(index - 1).low in word_class("before-orders")
     plain = token.tag == "VBP" and token.low == token.lemma
     if plain and opened and _opens_clause(tokens, index, before):
@@ -235,7 +239,7 @@ def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
 
 
 def _finite(tokens: Tokens, index: int) -> VerbGroup:
-    """Return the group of the finite verb at an index, which may be inverted or quotative."""
+    """Return the group of the finite verb at an index, and detect questions and "said the king"."""
     group, token, before = VerbGroup("finite", [index], tokens), tokens[index], tokens.at(index - 1)
     if before.tag in _STARTS and (negated := _negative_imperative(tokens, index, ("VB", "VBP", "AX"))):
         return negated
@@ -243,8 +247,8 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         start = tokens.over(index + 1, ("NEG",))
         end = noun_phrase_end(tokens, start)
         following, fits = tokens.at(tokens.over(end, _SKIP)).tag, True
-        # Any word may follow the subject after *be*. *Do* and *have* need their verb: "Do you know", "Has he
-        # left"; but "Has he any?" and "Has he a pen?" ask about a possession.
+        # After *be* and its subject, any word may follow. After *do* and *have*, their verb must follow: "Do
+        # you know", "Has he left". The exceptions "Has he any?" and "Has he a pen?" ask about a possession.
         if token.tag != "MD" and token.full in DO:
             fits = following in ("VB", "VBP")
         elif token.tag != "MD" and token.full in HAVE:
@@ -256,9 +260,9 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
             return _extended(group, end)
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
-        # In "..., said the king" the verb of speech precedes its subject.
+        # In "..., said the king" the verb of speech precedes its subject. In "OK, got it" *it* is an object.
         if tokens.at(index + 1).low == "it":
-            # "OK, got it": *it* is the object, not an inverted subject.
+            # An empty noun phrase makes the condition below fail.
             end = index + 1
         if end > index + 1 and tokens.at(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
@@ -271,16 +275,17 @@ def _inverts(tokens: Tokens, index: int) -> bool:
     following, previous = tokens.at(tokens.over(index + 1, _SKIP)), tokens.at(index - 1)
     if following.tag not in _AFTER_AUXILIARY:
         return False
-    # The auxiliary opens a question: "Well, can you come?", "What have you seen?"
+    # The auxiliary may follow a mark, a conjunction or a question word: "Well, can you come?", "What have you
+    # seen?"
     if previous.is_quote or previous.tag in ("EN", "PU", "CC", "UH", "WP"):
         return True
     if previous.low in word_class("before-inversion"):
         return True
-    # "This time will you come?"
+    # In "This time will you come?", the pronoun shows that the auxiliary is inverted.
     pronoun = following.low in ("you", "it", "i", "he", "we") and previous.tag != "PRS"
     if following.tag == "PRS" or pronoun:
         return previous.tag not in ("PRS", "PN", "EX", "SC")
-    # "Which blue car did he buy?": the question word and its noun precede the auxiliary.
+    # In "Which blue car did he buy?", a question word with its noun precedes the auxiliary.
     opening = index
     while opening and tokens[opening - 1].tag not in ("EN", "QT", "PU"):
         opening -= 1
@@ -292,7 +297,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
     Args:
         group: The group to extend.
-        after: The end of an inverted subject, after which the verbs follow.
+        after: The index after an inverted subject, where the other verbs begin; None without inversion.
 
     Returns:
         The same group.
@@ -311,24 +316,25 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag that the verb takes after the auxiliary, or None if it does not belong to it."""
+    """Return the tag that a verb has after an auxiliary, or None if the verb does not depend on it."""
     last, at, low = tokens[auxiliary].full, tokens.at(verb).tag, tokens.at(verb).low
     if last == "ought" and at == "TO" and tokens.at(verb + 1).tag == "VB":
         return "TO"
     if tokens[auxiliary].tag == "MD" or last in DO:
-        # "did see"; the tagger takes *put* in "did put" for a past form.
+        # A plain form follows: "did see". The tagger may take the *put* of "did put" for a past form.
         plain = at in ("VB", "VBP") or (at == "AX" and low in ("have", "do"))
         return "VB" if plain or (at == "VBD" and verb_lemma(low) == low) else None
     if last in HAVE:
-        # An adjective precedes a noun, never a pronoun: "have tired eyes", but "have tried it".
+        # A participle that was tagged as an adjective belongs to *have* unless a noun follows: "have tried
+        # it", but "have tired eyes".
         following = tokens.at(verb + 1)
         noun = following.tag in NOUNS | {"JJ"} and following.low not in _OBJECTS
         return "VBN" if at in ("VBN", "VBD") or (at == "JJ" and is_participle(low) and not noun) else None
     if last in BE or last == "'s":
-        # "was read" (passive), "was reading" (progressive).
+        # The verb is a participle in the passive ("was read") and in the progressive ("was reading").
         return "VBN" if at == "VBD" else at if at in ("VBN", "VBG") else None
     if last == "'d":
-        # "I'd go" (would), "I'd gone" (had).
+        # *'d* is *would* in "I'd go" and *had* in "I'd gone".
         return "VB" if at in ("VB", "VBP") else "VBN" if at in ("VBN", "VBD") else None
     return None
 
@@ -339,12 +345,13 @@ def _negations(tokens: Tokens, start: int, end: int) -> list[int]:
 
 
 def _opens_clause(tokens: Tokens, index: int, before: list[VerbGroup]) -> bool:
-    """Return whether a plain verb form is an imperative: nothing before it in its clause governs it."""
+    """Return whether a plain verb form begins its clause and is therefore an imperative."""
     start = index
     while tokens.at(start - 1).tag in ("RB", "UH", "CC") and tokens[start - 1].low not in ("and", "or"):
         start -= 1
     if tokens.at(start - 1).low in ("and", "or"):
-        # "Sit down and listen" joins two imperatives; "And listen" begins a sentence.
+        # After *and*, the verb is an imperative if *and* joins it to another one ("Sit down and listen") or
+        # begins the sentence ("And listen").
         joined = bool(before) and before[-1].kind == "imperative"
         return joined or tokens.at(start - 2).tag in ("EN", "QT")
     return tokens.at(start - 1).tag in _STARTS
@@ -358,8 +365,9 @@ def noun_phrase_end(tokens: Tokens, start: int) -> int:
         start: The index of the first word.
 
     Returns:
-        The index after the last word; ``start`` if no noun phrase starts there. "the king of France" is one
-        noun phrase, "the king in London" ends after *king*.
+        The index after the last word; ``start`` if no noun phrase starts there. A phrase with *of* is
+        included ("the king of France"), other prepositional phrases are not ("the king" in "the king in
+        London").
     """
     if tokens.at(start).tag in ("PRS", "PRO", "EX", "PN"):
         return start + 1
@@ -396,15 +404,15 @@ def hyphen(tokens: Tokens, index: int) -> bool:
         index: The index of the token.
 
     Returns:
-        True for the hyphen of "grown - ups"; False for a dash, which is written as two hyphens or has a mark
-        or the edge of the text beside it.
+        True for the hyphen of "grown - ups". False for a dash, which is written as two hyphens or has no word
+        on one of its sides.
     """
     around = (tokens.at(index - 1).text, tokens.at(index + 1).text)
     return tokens[index].text == "-" and all(text[:1].isalnum() for text in around)
 
 
 def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int] | None:
-    """Return the noun phrase left of a finite verb, or the subject of the clause it is joined to."""
+    """Return the noun phrase before a finite verb, or else the subject of the verb to which it is joined."""
     tokens = group.tokens
     end = over = tokens.back(group.first, _SKIP)
     # Skip an aside between commas: "Tom, my oldest friend, has left."
@@ -416,7 +424,7 @@ def _subject_before(group: VerbGroup, known: list[VerbGroup]) -> tuple[int, int]
     start = end - 1 if tokens.at(end - 1).tag == "WP" else noun_phrase_start(tokens, end)
     if start < end:
         return (start, end)
-    # "She sang and danced": both verbs have the same subject.
+    # In "She sang and danced", the second verb has the subject of the first one.
     joins = tokens.at(over - 1).tag == "CC" or tokens.at(over - 1).text == ","
     earlier = [other for other in known if other.first < group.first and other.kind == "finite"]
     return earlier[-1].subject if earlier and joins else None
@@ -430,8 +438,8 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
         end: The index after the last word.
 
     Returns:
-        The index of the first word, with preceding parts such as *the door of* or *Tom and*; ``end`` if no
-        noun phrase ends there.
+        The index of the first word. Preceding parts such as *the door of* or *Tom and* belong to the phrase.
+        ``end`` if no noun phrase ends there.
     """
     index, head = end, False
     while index:
@@ -463,18 +471,23 @@ def noun_phrase_start(tokens: Tokens, end: int) -> int:
 
 
 def _with_phrase_before(tokens: Tokens, index: int) -> int:
-    """Extend a noun phrase to the left over "the door of", "the man in" and "Tom and"."""
+    """Extend a noun phrase to the left by parts such as "the door of", "the man in" and "Tom and".
+
+    Returns:
+        The index of the first token of the extended phrase.
+    """
     link, before = tokens.at(index - 1), tokens.at(index - 2).tag
     if link.tag == "IN" and before in NOUNS | {"PN", "CD"}:
         start = noun_phrase_start(tokens, index - 1)
         determined = tokens[start].tag in ("DT", "PS")
-        # "The man in the hat came", "Men in hats came": the phrase has a determiner or begins the clause. Any
-        # other noun before the preposition is probably an object: "She told friends in the end they lost".
+        # The noun before the preposition belongs to the phrase if it has a determiner ("The man in the hat
+        # came") or begins the clause ("Men in hats came"). Any other noun is probably an object: "She told
+        # friends in the end they lost".
         if link.low == "of" or tokens.at(start - 1).tag in _STARTS or determined:
             return start
     if link.low in ("and", "or") and before in NOUNS | {"PN", "PRS", "PRO"}:
-        # "Tom and Ann came": the first noun must begin the clause, because in "I saw Tom and Ann came" *Tom*
-        # is an object.
+        # In "Tom and Ann came", both nouns belong to the phrase. The first noun must begin the clause,
+        # because in "I saw Tom and Ann came" *Tom* is an object.
         start = noun_phrase_start(tokens, index - 1)
         if tokens.at(start - 1).tag in _STARTS:
             return start

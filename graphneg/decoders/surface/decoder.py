@@ -1,11 +1,11 @@
-"""The surface decoder: realise the edits of an utterance on its words, or say why it cannot.
+"""The surface decoder: realise the edits of an utterance on its words, or return a reason why it cannot.
 
-The graph edits of an utterance (set, add, drop, graft, wrap) are sorted into changes that the other modules
-can make, and applied in a safe order. Words change first (pronouns, concepts, copied phrases), because later
-steps need the final words. Then subtrees are removed. Then come negation, mood and time, then predicates
-above the sentence. At the end, copies of other sentences are appended.
+The decoder passes each graph edit of an utterance (set, add, drop, graft, wrap) to the module that can
+realise it. The order matters. Words are replaced first (pronouns, concepts, copied phrases), because later
+steps need the final words. Then subtrees are removed. After that, negation, mood and time are changed, and
+new predicates are put above the sentence. Finally, copies of other sentences are appended.
 
-Input: `EditedUtterance` objects. Output: their texts, or reasons.
+Input: `EditedUtterance` objects. Output: for each a text, or the reason why there is none.
 
 Example: "I saw it." with ``Edit(op="add", k=0, role="polarity", value="-")`` becomes "I did not see it."
 """
@@ -32,31 +32,31 @@ from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
 
 MAX_TOKENS = 1_000
-"""Maximum number of tokens of an utterance."""
+"""Maximum number of tokens of an utterance that is edited."""
 LONGEST_COPY = 18
-"""Maximum number of words of a repeated sentence, because readers miss the change in a longer one."""
-# Minimum share of Latin letters in an utterance that counts as English.
+"""Maximum number of words in a copied sentence. In a longer one, readers would miss the change."""
+# If the share of Latin letters is smaller than this, the utterance does not count as English.
 _LATIN_SHARE = 0.5
-# Words that can be a whole utterance: "Okay."
+# Words that can be an utterance by themselves: "Okay."
 _INTERJECTIONS = word_class("interjections")
 _TIME_CONCEPTS = tense.TENSES.keys() | {"today", "tonight"}
-# Roles of constants that change the form of a clause instead of having a word.
+# Roles of constants that are not expressed by a word but by the form of the clause.
 _MARKS = ("polarity", "mode", "polite")
-# Concepts that only build structure: ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
+# Concepts without a word, which only build structure: ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Constants of ``:mode``, which have no word.
+# Constants of the role ``:mode``. They have no word.
 _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 
 
 @dataclass(slots=True)
 class Sources:
-    """The texts and graphs that grafts copy from.
+    """The graphs, with their texts, from which grafts copy phrases and sentences.
 
     Attributes:
         graphs: The graphs by id.
         texts: The text of each graph, by graph id.
         readings: Cache of aligned texts.
-        opened: Number of sentences created so far; distinguishes copies of the same text.
+        opened: Number of times that a source has been opened. It distinguishes two copies of the same text.
     """
 
     graphs: Mapping[str, AmrGraph]
@@ -65,16 +65,16 @@ class Sources:
     opened: int = 0
 
     def sentence(self, amr: str | None) -> SentenceDraft:
-        """Create a new sentence to copy from.
+        """Create an editable sentence from the text of a graph.
 
         Args:
-            amr: The id of the sentence's graph.
+            amr: The id of the graph.
 
         Returns:
-            The sentence.
+            The sentence, from which words can be copied.
 
         Raises:
-            RealisationError: The graph or its text was not given (``no-source``).
+            RealisationError: The graph or its text is missing (``no-source``).
         """
         if amr is None or amr not in self.graphs or amr not in self.texts:
             raise RealisationError("no-source", f"the text of {amr} was not given")
@@ -87,8 +87,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
     Args:
         sentence: The sentence, edited in place.
-        edits: The edits of the sentence and of the copies that its grafts make.
-        sources: The sentences that grafts copy from.
+        edits: The edits of the sentence, and those of the subtrees that its grafts copy.
+        sources: The texts and graphs from which grafts copy.
 
     Returns:
         The edited text.
@@ -100,7 +100,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     for edit in own:
         _refuse_wordless(edit)
     if len(own) == 1 and own[0].op == "graft" and own[0].k == 0 and own[0].role is None:
-        # Another utterance replaces all of this one.
+        # The only edit replaces the whole utterance by another one.
         return _copy(own[0], edits, sources)
     if (reply := _interjection(sentence, own)) is not None:
         return reply
@@ -116,11 +116,12 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     _wrap(sentence, own)
     text = sentence.text()
     for edit in appended:
-        # A copy of another turn, or of one of its sentences, is appended to the text.
+        # Append the copy of another turn, or of one of its sentences, to the text.
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added as :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
-        # The other quotation mark was in a sentence that is not copied.
+        # If the copy contains only one of two quotation marks, the other one was in a sentence that is not
+        # copied. Remove it.
         if copied.count('"') == 1:
             copied = copied.strip('"').strip()
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
@@ -129,11 +130,11 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 
 def _refuse_wordless(edit: Edit) -> None:
-    """Refuse an edit that needs a word for a concept or constant without one.
+    """Refuse an edit that would need a word for a concept or constant without one.
 
-    ``amr-unknown`` only builds a question, ``have-rel-role-91`` a relation, ``date-entity`` a date. As words
-    they would be "amr unknown". Marks such as polarity and ``multi-sentence`` need no words, so they are
-    accepted.
+    Concepts such as ``amr-unknown`` (in questions), ``have-rel-role-91`` and ``date-entity`` only build
+    structure. Writing "amr unknown" would make no sense. Polarity, mode and ``multi-sentence`` are accepted,
+    because they need no word.
 
     Raises:
         RealisationError: The concept or constant has no word (``no-words``).
@@ -155,7 +156,7 @@ def is_wordless(concept: str) -> bool:
         concept: The concept.
 
     Returns:
-        True if it has no word.
+        True if no word expresses the concept.
 
     Example:
         >>> is_wordless("have-rel-role-91"), is_wordless("amr-unknown"), is_wordless("like-01")
@@ -165,7 +166,7 @@ def is_wordless(concept: str) -> bool:
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
-    """Return the text of an utterance of which only an interjection such as "Okay" is left, else None."""
+    """Return the text if the edits reduce the utterance to an interjection such as "Okay", else None."""
     top = [edit for edit in edits if edit.op in ("set", "wrap") and edit.k == 0]
     if not top or top[-1].concept not in _INTERJECTIONS:
         return None
@@ -181,7 +182,7 @@ def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
 
 def _change_words(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
     """Apply the edits that replace words: pronouns, copied phrases, values, times and concepts."""
-    # All pronouns change at once, because *I* and *you* may be swapped.
+    # Change all pronouns together. If *I* and *you* are swapped one after the other, both become the same.
     persons = {
         edit.k: edit.concept
         for edit in edits
@@ -209,7 +210,7 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
     """Add a polarity, a mood or a time, or remove a polarity or a mood.
 
     Raises:
-        RealisationError: The edit has no expression in words (``unsupported-edit``).
+        RealisationError: The edit adds or removes something else (``unsupported-edit``).
     """
     node = sentence.node(edit.k)
     k, role, added = edit.k, edit.role if edit.op == "add" else node.role, edit.concept or edit.value
@@ -237,17 +238,17 @@ def _change_mark(sentence: SentenceDraft, edit: Edit) -> None:
 
 
 def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
-    """Put the sentence under the new predicates, each with its subject.
+    """Put the sentence under a new predicate and its subject: "I doubt that ...".
 
     Raises:
-        RealisationError: Only a part of the sentence is wrapped (``unsupported-edit``).
+        RealisationError: The edit concerns only a part of the sentence (``unsupported-edit``).
     """
     for edit in edits:
         if edit.op != "wrap" or edit.concept == "multi-sentence":
             continue
         if edit.k != 0 or edit.concept is None:
             raise RealisationError("unsupported-edit", "only a whole sentence can be wrapped")
-        # The subject is added by another edit, to the top (``k == -1``).
+        # Another edit adds the subject of the new predicate, which is the current top (``k == -1``).
         subjects = (
             other.concept for other in edits if (other.op, other.k, other.role) == ("add", -1, "ARG0")
         )
@@ -256,10 +257,10 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
 
 
 def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
-    """Return the text of the copied sentence after the edits of the copy.
+    """Return the text of a copied sentence, after applying the edits that change the copy.
 
     Raises:
-        RealisationError: The sentence cannot be repeated (``unclear-clause``), or the edits do not change it
+        RealisationError: The sentence is incomplete (``unclear-clause``), or the edits do not change it
             (``unchanged``).
     """
     source = sources.sentence(graft.from_amr)
@@ -281,11 +282,10 @@ def _copy(graft: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def refuse_unsaid(source: SentenceDraft) -> None:
-    """Refuse to repeat a sentence that cannot stand alone (rules ``say-again``).
+    """Refuse to copy a sentence that makes no sense in another place (rules ``say-again``).
 
-    Examples: a question asks for something else in another place. "I think so" refers to what was said
-    before it. "As long as it rains" is a part of another clause. "Besides, I like it too" continues something
-    that is not repeated.
+    A question would ask for something else there. "I think so" refers to the sentence before it. "As long as
+    it rains" is a part of another clause. "Besides, I like it too" continues something that is not copied.
 
     Args:
         source: The sentence that would be copied.
@@ -293,12 +293,12 @@ def refuse_unsaid(source: SentenceDraft) -> None:
     tokens, supposing = source.tokens, word_class("supposing")
     marks = [token for token in tokens if token.tag == "EN"]
     clauses = [group for group in source.groups() if group.is_main]
-    # "I think so", "I hope not": *so* and *not* replace a clause.
+    # In "I think so" and "I hope not", *so* and *not* represent a clause of an earlier sentence.
     anaphoric = any(
         token.low in ("so", "not") and tokens.at(index + 1).tag in ("EN", "PU") and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
-    # "That you all do", "if you can": the main verb was said before.
+    # "That you all do" and "if you can" end in an auxiliary, whose main verb is in an earlier sentence.
     words = [token for token in tokens if token.tag not in ("EN", "QT")]
     if words and (words[-1].low == "not" or words[-1].tag == "NEG"):
         words.pop()
@@ -321,7 +321,7 @@ def refuse_unsaid(source: SentenceDraft) -> None:
 
 
 def _keep_sentence(source: SentenceDraft, k: int) -> None:
-    """Keep only the words of one sentence of a turn, without an opening such as "Yes, and".
+    """Remove all words but those of the sentence with the top ``k``, and openings such as "Yes, and".
 
     Raises:
         RealisationError: No word expresses the sentence (``no-alignment``).
@@ -341,15 +341,16 @@ def _keep_sentence(source: SentenceDraft, k: int) -> None:
 
 
 class SurfaceDecoder:
-    """Realise edits on the original words, through the alignment of the original graph.
+    """Realise graph edits on the words that are aligned with the edited nodes.
 
-    Characters that no edit touches stay as they are. A reason starts with one of these codes:
-    ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``, ``kind-mismatch``,
-    ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``, ``too-long``. A bug
-    of the decoder is reported as ``internal-error``, so that one unusual text does not stop a run.
+    Characters that no edit touches stay as they are. If the edits cannot be realised, the reason starts with
+    one of these codes: ``no-alignment``, ``unsupported-edit``, ``unclear-clause``, ``already-negative``,
+    ``kind-mismatch``, ``no-form``, ``no-words``, ``no-source``, ``unchanged``, ``empty``, ``not-english``,
+    ``too-long``. A bug of the decoder is reported as ``internal-error``, so that one unusual text does not
+    stop a run.
 
     Args:
-        aligner: ``rules`` (built in) or ``rbw`` (amrlib).
+        aligner: Name of the aligner: ``rules`` (built in) or ``rbw`` (amrlib).
     """
 
     name = "surface"
@@ -360,13 +361,13 @@ class SurfaceDecoder:
         self._readings = Readings(get_aligner(aligner))
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
-        """Return the text of each utterance after its edits, or a reason.
+        """Return the text of each utterance after its edits, or the reason why there is none.
 
         Args:
             batch: The edited utterances.
 
         Returns:
-            One answer for each utterance, in order.
+            One result for each utterance, in the order of the batch.
         """
         return [self._decode(item) for item in batch]
 
@@ -375,13 +376,13 @@ class SurfaceDecoder:
         if not item.text.strip():
             return Decoded(None, "empty: the utterance has no words")
         letters = [character for character in item.text[:2000] if character.isalpha()]
-        # Letters before U+02B0 are Latin, including those with diacritics and IPA.
+        # The letters before U+02B0 are Latin; those with diacritics and the IPA letters are among them.
         if sum(character < "ʰ" for character in letters) < _LATIN_SHARE * len(letters):
             return Decoded(None, "not-english: the text is not in Latin letters")
         if not item.edits:
             return Decoded(None, "unchanged: there are no edits")
         apart = stands_apart(item.text)
-        # Text such as "Here' s the money" separates a clitic only here and there. It is read as "Here's".
+        # Some texts separate a clitic only in a few places: "Here' s the money". Read it as "Here's".
         closed, written = (joined(item.text), {}) if apart else with_closed_clitics(item.text)
         reading = self._readings.of(closed, item.before)
         if len(reading.words) > MAX_TOKENS:
@@ -397,7 +398,7 @@ class SurfaceDecoder:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
-        # Restore the unusual spelling of the clitics.
+        # Restore the unusual spelling of these clitics, because no edit touched them.
         for word, form in written.items():
             text = text.replace(word, form)
         return refuse_original(item.text, Decoded(taken_apart(text, like=item.text) if apart else text))

@@ -1,13 +1,14 @@
-"""A text under edit: tokens that remember their place in the original, and the way back to text.
+"""Represent a text as tokens that can be edited, and write the edited tokens as text.
 
-An edit must not change what it does not touch. So each token keeps its index in the original text and the
-white space before it, and unedited neighbours are written exactly as they were. New tokens follow the style
-of the text: spaces before punctuation in tokenised text, separate clitics ("do n't") if the text writes them
-separately, curly apostrophes, capitals at the start of sentences. `Draft.text` also fixes articles ("a apple"
-to "an apple") and removes punctuation that lost its words.
+Characters that no edit touches must not change. Therefore each token keeps its index in the original text and
+the white space before it. Tokens that were neighbours in the original text are written exactly as they were.
+New tokens follow the style of the text: spaces before punctuation in tokenised text, separate clitics ("do
+n't") if the text writes them separately, curly apostrophes, and capitals at the start of sentences.
+`Draft.text` also corrects articles ("a apple" to "an apple") and removes punctuation that is left without
+words.
 
-Input: a text and its AMR graph, which `Readings` aligns and tags once. Output: a `Draft`, whose tokens the
-other modules edit.
+Input: a text and its AMR graph. `Readings` aligns and tags the text and keeps the result in a cache. Output:
+a `Draft`, whose tokens the other modules edit.
 
 Example: in the tokens of "I saw it .", inserting ``did`` and ``not`` and inflecting *saw* gives "I did not
 see it .", with the space before the full stop kept.
@@ -42,10 +43,10 @@ _OPENING = frozenset("([{$#«“‘")
 _QUOTES = frozenset("\"'“”‘’«»`")
 _CLITICS = frozenset({"n't", "'s", "'m", "'re", "'ve", "'ll", "'d"})
 _LOOSE_MARKS = frozenset({",", ";", ":", "--", "-", "–"})
-# "It is time to go", "It's for that purpose that he came": *it* refers to nothing.
+# Words after an *it* that refers to nothing: "It is time to go", "It's for that purpose that he came".
 _EXPLETIVE = re.compile(r"(?i)(?:is|was|'s|will|would|might) (?:\w+ )*?(?:that|to|for|time|who)\b")
 _KEPT = 1024
-"""Maximum number of readings in the cache."""
+"""Maximum number of aligned texts in the cache."""
 
 
 @dataclass(eq=False, slots=True)
@@ -54,10 +55,10 @@ class Token:
 
     Attributes:
         text: The characters of the token.
-        tag: Its part of speech, as `graphneg.english.tagging` defines the tags.
-        home: Its index in the original text; -1 for a new token.
-        gap: The white space before it in the original text.
-        initial: Whether it opened a sentence in the original text.
+        tag: The part of speech; `graphneg.english.tagging` defines the tags.
+        home: The index of the token in the original text; -1 for a new token.
+        gap: The white space before the token in the original text.
+        initial: Whether the token opened a sentence in the original text.
     """
 
     text: str
@@ -78,12 +79,12 @@ class Token:
 
     @property
     def lemma(self) -> str:
-        """The lemma of the text as a verb form."""
+        """The lemma of the token, if it is read as a verb form."""
         return verb_lemma(self.text)
 
     @property
     def tense(self) -> str:
-        """The tense that a finite verb shows: ``VBD``, ``VBZ`` or ``VBP``."""
+        """The tense of a finite verb as a tag: ``VBD`` (past), ``VBZ`` or ``VBP`` (present)."""
         return self.tag if self.tag in ("VBD", "VBZ", "VBP") else finite_tag(self.text)
 
     def form(self, tag: str) -> str:
@@ -99,7 +100,7 @@ class Token:
 
     @property
     def is_be(self) -> bool:
-        """Whether the token is, or may be, a form of *be*; ``'s`` may be one."""
+        """Whether the token may be a form of *be*. This includes ``'s``, which may also be *has*."""
         return self.full in BE or self.low == "'s"
 
     @property
@@ -114,11 +115,11 @@ class Token:
 
 
 EDGE = Token("", "EN")
-"""Placeholder before the first and after the last token."""
+"""Placeholder that is returned for positions before the first and after the last token."""
 
 
 class Tokens(list[Token]):
-    """The tokens of a text, in order."""
+    """The tokens of a text, as a list with methods to search it."""
 
     def at(self, index: int) -> Token:
         """Return the token at an index.
@@ -127,7 +128,7 @@ class Tokens(list[Token]):
             index: Any integer.
 
         Returns:
-            The token, or `EDGE` if the index is outside of the text.
+            The token; `EDGE` if the index is outside the text.
         """
         return self[index] if 0 <= index < len(self) else EDGE
 
@@ -135,7 +136,7 @@ class Tokens(list[Token]):
         """Return the current index of a token.
 
         Args:
-            token: A token of this text, or one that was removed from it.
+            token: A token that is or was part of this text.
 
         Returns:
             The index, or -1 if the token was removed.
@@ -143,11 +144,11 @@ class Tokens(list[Token]):
         return self.index(token) if token in self else -1
 
     def back(self, end: int, tags: Collection[str]) -> int:
-        """Return the start of the run of tokens with the given tags that ends before an index.
+        """Move back over tokens with the given tags, and return the index of the first of them.
 
         Args:
-            end: The index after the run.
-            tags: The tags of the run.
+            end: The index after the run of such tokens.
+            tags: The tags.
 
         Returns:
             The index of the first token of the run; ``end`` if the run is empty.
@@ -157,11 +158,11 @@ class Tokens(list[Token]):
         return end
 
     def over(self, start: int, tags: Collection[str]) -> int:
-        """Return the end of the run of tokens with the given tags that begins at an index.
+        """Move forward over tokens with the given tags, and return the index after the last of them.
 
         Args:
-            start: The index of the first token of the run.
-            tags: The tags of the run.
+            start: The index of the first token of the run of such tokens.
+            tags: The tags.
 
         Returns:
             The index after the run; ``start`` if the run is empty.
@@ -198,8 +199,8 @@ class Draft:
         """Initialize the draft and detect how the original text is written."""
         self.tokens = Tokens(tokens)
         self.original = text
-        # Clitics and marks are judged separately: running text has a space before a mark here and there, but
-        # still writes "don't".
+        # Detect the style of clitics and of marks separately. Text that is not tokenised may have a space
+        # before some marks but still write "don't".
         self.clitics_apart = _mostly_apart(token for token in tokens if token.low in _CLITICS)
         marks = [token for token in tokens if _MARK.fullmatch(token.text)]
         self.tokenised = _mostly_apart(marks) if marks else self.clitics_apart
@@ -213,7 +214,7 @@ class Draft:
         """Insert tokens.
 
         Args:
-            index: The index that the first new token gets.
+            index: The index of the first new token after the insertion.
             *tokens: The new tokens.
         """
         self.tokens[index:index] = tokens
@@ -232,10 +233,11 @@ class Draft:
 
         Args:
             token: The token to change.
-            text: Its new text. It gets a capital letter if the token opens a sentence with one.
-            tag: Its new tag; None keeps the tag.
+            text: The new text. It gets a capital letter if the token opens a sentence and had one.
+            tag: The new tag; None keeps the tag.
         """
-        # A clitic is joined to the word before it, its replacement is not: "It's red" -> "It was red".
+        # A clitic has no space before it, but its replacement needs one: "It's red" -> "It was red". Treat
+        # the token as new, so that the space is computed again.
         if token.low in _CLITICS and text.lower() not in _CLITICS:
             token.home = -1
         if token.initial and text != "I" and token.capital:
@@ -244,7 +246,7 @@ class Draft:
         token.tag = token.tag if tag is None else tag
 
     def inflect(self, verb: Token, tag: str) -> None:
-        """Inflect a verb for a tag and set the tag.
+        """Inflect a verb for a tag, and give the token this tag.
 
         Args:
             verb: The token of the verb.
@@ -268,7 +270,7 @@ class Draft:
         token, before = self.tokens[index], self.tokens.at(index - 1)
         if not index:
             return self.original[: len(self.original) - len(self.original.lstrip())]
-        # The two tokens were neighbours in the original text.
+        # If the two tokens were neighbours in the original text, keep the white space between them.
         if token.home > 0 and before.home == token.home - 1:
             return token.gap
         if token.low in _CLITICS:
@@ -279,13 +281,13 @@ class Draft:
             return ""
         if token.is_quote:
             return token.gap if token.home >= 0 else " "
-        # The quotation mark opens a quotation: use the space that followed it in the original text.
+        # If the previous token opens a quotation, use the white space that followed it in the original text.
         if before.is_quote and not (before.gap or before.home == 0):
             return next((other.gap for other in self.tokens if other.home == before.home + 1), " ")
         return "" if before.is_quote else " "
 
     def _tidy_marks(self) -> None:
-        """Remove marks that edits left without words: doubled commas, a comma before a full stop."""
+        """Remove marks whose words were removed: doubled commas, and a comma before a full stop."""
         kept: list[Token] = []
         for token in self.tokens:
             last = kept[-1] if kept else EDGE
@@ -307,7 +309,7 @@ class Draft:
                 continue
             stood = rf"\ban? +{re.escape(following.text)}\b"
             untouched = token.home >= 0 and following.home == token.home + 1
-            # Keep an article that stood before this word in the original text, even an unusual one ("an
+            # If the original text has this article before this word, keep it even if it is unusual ("an
             # history").
             if untouched and re.search(stood, self.original, re.IGNORECASE):
                 continue
@@ -328,13 +330,13 @@ class Draft:
 
 
 def initials(tokens: Tokens) -> list[bool]:
-    """Mark the words that open a sentence, where a capital letter does not mean a name.
+    """Mark the words that open a sentence. A capital letter of such a word does not mark a name.
 
     Args:
         tokens: The tokens of the text.
 
     Returns:
-        A flag for each token.
+        For each token, whether it opens a sentence.
     """
     flags: list[bool] = []
     opens, quoted = True, False
@@ -342,14 +344,15 @@ def initials(tokens: Tokens) -> list[bool]:
         after, second = tokens.at(index + 1), tokens.at(index + 2)
         is_word = False
         if token.is_quote or token.text in _OPENING:
-            # In 'He said: "Go."' a quotation opens a sentence if a capital letter follows.
+            # A quotation after a comma or colon opens a sentence if a capital letter follows: 'He said:
+            # "Go."'
             opening = not quoted and token.text not in ("'", "’")
             after_mark = index == 0 or tokens[index - 1].text in (",", ":", "-", "--")
             opens = opens or (opening and after_mark and after.capital)
             quoted = not quoted if token.text == '"' else quoted
         elif token.tag == "EN":
             opens = token.text[0] in ".!?" and not token.text.startswith("..")
-            # '"Really?" he said': the end mark in the quotation does not end the sentence.
+            # In '"Really?" he said', the question mark does not end the sentence.
             opens = opens and not (after.is_quote and second.text[:1].islower())
         else:
             is_word = token.tag != "PU" or token.text[:1].isalnum()
@@ -359,15 +362,15 @@ def initials(tokens: Tokens) -> list[bool]:
 
 
 def after_determiner(tokens: Tokens, index: int) -> bool:
-    """Return whether the token at an index must be a noun because of the word before it.
+    """Return whether the word before a token shows that the token is a noun.
 
     Args:
         tokens: The tokens of the text.
         index: The index of the token.
 
     Returns:
-        True after an article, a possessive, or *some* and *any* after a verb or preposition: in "take some
-        exercise" *exercise* is a noun.
+        True after an article or a possessive. True also after *some* and *any* if a verb or a preposition
+        precedes these: in "take some exercise" *exercise* is a noun.
     """
     before = tokens.at(index - 1)
     if before.low in ("some", "any"):
@@ -377,14 +380,14 @@ def after_determiner(tokens: Tokens, index: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AlignedText:
-    """A text with its tokens, their tags, and the tokens of each node of its graph.
+    """A text with its tokens, their tags, and the alignment of its graph.
 
     Attributes:
         text: The text.
-        graph: Its AMR graph.
-        words: The token spans of the text.
+        graph: The AMR graph of the text.
+        words: The tokens with their character positions in the text.
         tags: The tag of each token.
-        words_of: The indices of the tokens of each node, by node number.
+        words_of: The indices of the tokens that express each node, by node number.
     """
 
     text: str
@@ -394,10 +397,10 @@ class AlignedText:
     words_of: dict[int, tuple[int, ...]]
 
     def tokens(self) -> tuple[Tokens, dict[int, list[Token]]]:
-        """Create new tokens to edit.
+        """Create tokens that can be edited without changing this object.
 
         Returns:
-            The tokens, and the tokens of each node by node number.
+            All tokens, and the tokens that express each node, by node number.
         """
         tokens, end = Tokens(), 0
         for index, (word, tagged) in enumerate(zip(self.words, self.tags, strict=True)):
@@ -409,7 +412,7 @@ class AlignedText:
 
 
 class Readings:
-    """Cache of aligned texts, which keeps the 1,024 most recently used ones.
+    """Cache of aligned texts. It keeps the 1,024 most recently used ones.
 
     Args:
         aligner: Function that aligns graph nodes with tokens.
@@ -421,14 +424,14 @@ class Readings:
         self._kept: dict[tuple[str, str], AlignedText] = {}
 
     def of(self, text: str, graph: AmrGraph) -> AlignedText:
-        """Return the aligned and tagged text.
+        """Return a text with its tokens, tags and alignment.
 
         Args:
             text: The text.
             graph: The AMR graph of the text.
 
         Returns:
-            The reading, from the cache if it has one for this text and graph.
+            The aligned text, taken from the cache if possible.
         """
         known = self._kept.pop((text, graph.id), None)
         if known is None or (known.graph is not graph and known.graph.nodes != graph.nodes):
@@ -447,15 +450,15 @@ def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
     tags = list(tag(words, _evidence(graph, spans, words)))
     for k, span in spans.items():
         node = graph.nodes[k]
-        # The parts of a name are proper nouns if they have a capital letter: "Will" in "Will Smith" is not a
-        # modal.
+        # If the graph says that a capitalised word is part of a name, it is a proper noun: "Will" in "Will
+        # Smith" is not a modal.
         if node.value is not None and node.up is not None and graph.nodes[node.up].concept == "name":
             tags[slice(*span)] = ["NNP" if words[i][:1].isupper() else tags[i] for i in range(*span)]
     return AlignedText(text, graph, tokens, tuple(tags), _mentions(graph, spans, words))
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
-    """Return what the graph says of tokens.
+    """Return the information that the graph gives the tagger, by token index.
 
     The values are ``verb``, ``predicate`` (a frame that is not a verb: "lucky"), and ``plain`` (not a frame).
     """
@@ -471,10 +474,10 @@ def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
 
 
 def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
-    """Return the token indices of each node.
+    """Return the token indices of each node, by node number.
 
-    A pronoun node also gets every other form of its pronoun to which no other node of the same person is
-    closer: in "I love my dog" *i* owns *I* and *my*.
+    A pronoun node gets all forms of its pronoun, for example both *I* and *my* in "I love my dog". If there
+    are several nodes of the same person, each form belongs to the nearest one.
     """
     mentions = {k: tuple(range(*span)) for k, span in spans.items()}
     by_person: dict[str, list[int]] = {}
@@ -484,10 +487,11 @@ def _mentions(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
     others = (owned for k, owned in mentions.items() if graph.nodes[k].concept not in by_person)
     taken = {index for owned in others for index in owned}
     for index, word in enumerate(words if by_person else ()):
-        # In "The dog wagged its tail" *its* means the dog if no node is *it*.
+        # If the graph has no node ``it``, the *its* of "The dog wagged its tail" refers to the dog and
+        # belongs to no pronoun node.
         if index in taken or (word.lower() == "its" and "it" not in by_person):
             continue
-        # "It is time", "It is for that purpose that he came": this *it* refers to nothing.
+        # Leave out an *it* that refers to nothing: "It is time", "It is for that purpose that he came".
         expletive = word.lower() == "it" and _EXPLETIVE.match(" ".join(words[index + 1 : index + 7]))
         for person in {person for person, _ in pronoun_cases(word)} & by_person.keys():
             k = min(by_person[person], key=lambda k: abs(spans.get(k, (10**6, 0))[0] - index))

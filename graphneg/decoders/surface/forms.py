@@ -1,7 +1,7 @@
-"""Inflect words: put verbs, nouns, adjectives, pronouns and articles into the form that a sentence needs.
+"""Inflect verbs, nouns, adjectives and pronouns, and choose articles.
 
 Input: a lemma or a word, with a Penn tag, a degree, a person or a case. Output: the inflected form. Irregular
-forms come from lemminflect and from ``word_classes.tsv``; unknown words are inflected by spelling rules.
+forms come from lemminflect and from ``word_classes.tsv``. Unknown words are inflected by spelling rules.
 
 >>> verb_form("see", "VBD"), noun_form("city", "NNS"), agree("be", "VBP", "they"), pronoun("i", Case.OBJECT)
 ('saw', 'cities', 'are', 'me')
@@ -17,21 +17,22 @@ from graphneg.english.words import inflections, readings, word_class, word_map
 
 BE, HAVE, DO = (word_class(f"forms-of-{verb}") for verb in ("be", "have", "do"))
 EXPANDED = word_map("before-nt")
-"""Full forms of the verbs whose spelling changes before *n't*: *ca* is *can*, *wo* is *will*."""
-# "ain't" is the negative of several verbs, so no verb is contracted to "ai".
+"""Full forms of verb stems that occur only before *n't*: *ca* (of "can't") is *can*, *wo* is *will*."""
+# Contracted stem of each verb. *ai* is left out: "ain't" is the negative of several verbs, so it is never
+# written.
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
-# "I amn't", "it mayn't": these are not current English.
+# Verbs that are not contracted with *n't*, because "I amn't" and "it mayn't" are not current English.
 _NEVER_CONTRACTED = frozenset({"am", "'m", "may", "might", "ought", "shall", "'re"})
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
-"""Case of a pronoun: *I*, *me*, *my* (``POSSESSIVE``), *mine* (``OWN``), *myself*."""
+"""Case of a pronoun. In the order of the members: *I*, *me*, *my*, *mine* (``OWN``), *myself*."""
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
-# The sound decides, not the letter: "a university", "a European", "a ewe", "a ubiquitous sign", but "an
-# uninteresting book", "an hour", "an 8-day week", "an 11th hour".
+# Pattern of words that begin with a vowel sound, whatever their first letter: "an uninteresting book", "an
+# hour", "an 8-day week", "an 11th hour", but "a university", "a European", "a ewe", "a ubiquitous sign".
 _VOWEL = re.compile(
     r"^(?:[aio]|e(?!u|w)|u(?!ni(?!n|m)|s[aeiu]|t[ie]|biq|r[aio])|hour|hono|honest|heir|8|11\b|18\b)"
 )
-# "a one-way street", "a oui".
+# Pattern of words that begin with a vowel letter but not with a vowel sound: "a one-way street", "a oui".
 _CONSONANT = re.compile(r"^(?:one\b|once\b|oui)")
 # Abstract nouns with these endings are mostly uncountable: "kindness", "physics", "furniture".
 _MASS_ENDING = re.compile(
@@ -43,7 +44,8 @@ _MASS_ENDING = re.compile(
 def full_form(word: str) -> str:
     """Write out a clitic or a contracted stem, and lower the case of other words.
 
-    The clitics ``'s`` and ``'d`` are ambiguous (*is* or *has*, *would* or *had*), so they stay.
+    The clitics ``'s`` and ``'d`` are returned unchanged, because they are ambiguous: *is* or *has*, *would*
+    or *had*.
 
     Args:
         word: A token.
@@ -66,7 +68,7 @@ def before_nt(verb: str) -> str | None:
         verb: A finite auxiliary or modal.
 
     Returns:
-        The spelling, or None if the verb takes no *n't*.
+        The spelling, or None if the verb is not contracted with *n't*.
 
     Example:
         >>> before_nt("will"), before_nt("do"), before_nt("am")
@@ -81,10 +83,10 @@ def verb_lemma(word: str) -> str:
     """Return the lemma of a verb form.
 
     Args:
-        word: A verb form, or a clitic that stands for one.
+        word: A verb form, or a clitic such as ``'ll``.
 
     Returns:
-        The lemma. An unknown word is returned without a final *-s*.
+        The lemma. If the word is unknown, the word without a final *-s*.
 
     Example:
         >>> verb_lemma("saw"), verb_lemma("googles")
@@ -94,7 +96,8 @@ def verb_lemma(word: str) -> str:
     found = readings(low).get("VERB") or readings(low).get("AUX")
     if not found and low.endswith("s") and not low.endswith("ss") and len(low) > 3:
         return low[:-1]
-    # "saw" is a form of "see" and a verb itself: prefer the lemma that differs from the word.
+    # "saw" is a form of "see", but also a verb with the lemma "saw". Prefer the lemma that differs from the
+    # word.
     return min(found, key=lambda lemma: (lemma == low and len(found) > 1, len(lemma))) if found else low
 
 
@@ -120,7 +123,7 @@ def verb_form(lemma: str, tag: str) -> str:
     if tag in ("VB", "VBP"):
         return lemma
     forms = inflections(lemma, "VERB")
-    # lemminflect lists no participle that equals the past form: "walked".
+    # lemminflect lists a participle only if it differs from the past form. For "walk", use the past form.
     known = forms.get(tag) or (forms.get("VBD") if tag == "VBN" else None)
     return known[0] if known else _regular_verb(lemma, tag)
 
@@ -145,7 +148,7 @@ def noun_form(lemma: str, tag: str) -> str:
 
     Args:
         lemma: The singular.
-        tag: The Penn tag of the wanted form; all but ``NNS`` and ``NNPS`` mean singular.
+        tag: The Penn tag of the wanted form: ``NNS`` and ``NNPS`` give the plural, all others the singular.
 
     Returns:
         The singular or the plural.
@@ -199,7 +202,7 @@ def adjective_form(lemma: str, wanted: str) -> str:
         wanted: ``JJ``, ``JJR`` or ``JJS``.
 
     Returns:
-        The inflected adjective; *more* or *most* is put before an adjective without inflected forms.
+        The inflected adjective. If it has no inflected forms, the adjective after *more* or *most*.
 
     Example:
         >>> adjective_form("good", "JJR"), adjective_form("careful", "JJS")
@@ -248,7 +251,7 @@ def article(following: str) -> str:
         ('an', 'a', 'an')
     """
     low = following.lower()
-    # An acronym is spelled out, and the names of these letters begin with a vowel: "an FBI agent".
+    # An acronym is read letter by letter, and the names of these letters begin with a vowel: "an FBI agent".
     if len(following) > 1 and following.isupper() and following[0] in "FHLMNRSX" and following.isalpha():
         return "an"
     return "an" if _VOWEL.match(low) and not _CONSONANT.match(low) else "a"
@@ -295,8 +298,8 @@ def agree(lemma: str, tag: str, person: str) -> str:
 
     Args:
         lemma: The lemma of the verb.
-        tag: ``VBD`` for the past tense; all other tags mean present.
-        person: The subject as a pronoun; ``he`` stands for any singular noun.
+        tag: ``VBD`` for the past tense, any other tag for the present tense.
+        person: The subject as a pronoun; ``he`` for any singular noun.
 
     Returns:
         The finite form.
@@ -316,13 +319,13 @@ def agree(lemma: str, tag: str, person: str) -> str:
 
 
 def finite_tag(word: str) -> str:
-    """Return the tense that a finite verb form shows.
+    """Return the tag of a finite verb form, which tells its tense.
 
     Args:
         word: A finite verb form.
 
     Returns:
-        ``VBD``, ``VBZ`` or ``VBP``. A form that shows neither present tense is taken to be past.
+        ``VBZ`` or ``VBP`` for a present form; ``VBD`` for any other form.
 
     Example:
         >>> finite_tag("went"), finite_tag("goes"), finite_tag("go")
@@ -350,7 +353,7 @@ def is_participle(word: str) -> bool:
         (True, False)
     """
     forms = (inflections(lemma, "VERB") for lemma in readings(word).get("VERB", ()))
-    # lemminflect lists no participle that equals the past form: "walked".
+    # lemminflect lists a participle only if it differs from the past form. For "walk", use the past form.
     return any(word in (known.get("VBN") or known.get("VBD", ())) for known in forms)
 
 
@@ -358,7 +361,7 @@ def may_be_bare(noun: str) -> bool:
     """Return whether a singular noun can occur without an article.
 
     Args:
-        noun: The noun; a capital letter marks a name.
+        noun: The noun. If it begins with a capital letter, it counts as a name.
 
     Returns:
         True for mass nouns, abstract nouns and names.

@@ -1,11 +1,12 @@
 """Replace a phrase by a phrase of another sentence.
 
-The words of a subtree are copied to the place of another subtree. If both phrases are of the same kind, this
-is a copy. If not, the smallest change that English allows is made: a verb phrase becomes a gerund in the
-place of a noun ("I like *seeing it*"). Verbs agree with a new subject, pronouns take the case of their place,
-and singular nouns get an article. An adjective never replaces a noun.
+The words of one subtree are copied to the place of another subtree. If both phrases are of the same kind, for
+example noun phrases, the words are copied as they are. Otherwise they are changed as little as possible: in
+the place of a noun, a verb phrase becomes a gerund ("I like *seeing it*"). Verbs are made to agree with a new
+subject, pronouns get the case that their new place requires, and singular nouns get an article. An adjective
+never replaces a noun.
 
-Input: the node to replace, and a node of another sentence. The sentence changes in place.
+Input: the node to replace, and a node of another sentence. The sentence is edited in place.
 
 Example: "I saw the dog." with the object replaced by that of "She likes my car." becomes "I saw my car."
 """
@@ -25,8 +26,8 @@ from graphneg.decoders.surface.sentence import Phrase, RealisationError, Sentenc
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class
 
-# Copied tokens get indices that no token of the text has, so that only neighbours from the same donor keep
-# their spacing.
+# The `Token.home` of copied tokens starts at a number that no token of the text has. Copied neighbours then
+# keep their spacing, but are never taken for neighbours of the tokens around them.
 _COUNT_FROM = 1_000_000
 # Kinds of phrases with a verb as their head.
 _VERBAL = frozenset({"verb", "clause", "predicate"})
@@ -36,12 +37,12 @@ _NOUNLIKE = frozenset({"nominal", "possessive"})
 
 @dataclass(slots=True)
 class Donor:
-    """A phrase to copy from another sentence.
+    """A phrase of another sentence that is to be copied.
 
     Attributes:
-        sentence: The sentence of the phrase.
+        sentence: The sentence that contains the phrase.
         span: The phrase.
-        serial: A number that distinguishes the donors of one text.
+        serial: A number that distinguishes several copies in one text.
         tokens: Copies of the tokens of the phrase.
     """
 
@@ -53,8 +54,8 @@ class Donor:
     def __post_init__(self) -> None:
         """Copy the tokens of the phrase."""
         tokens = self.copied(self.span.start, self.span.end)
-        # In "so that women ..." *that* is a conjunction. In "not any cars" *any* depends on the negation,
-        # which is not copied.
+        # Leave out a first word that does not belong to a plural noun phrase. In "so that women ..." *that*
+        # is a conjunction. In "not any cars" *any* depends on the negation, which is not copied.
         many = len(tokens) > 1 and tokens[-1].tag == "NNS" and tokens[0].low in ("that", "this", "any")
         self.tokens = tokens[1:] if many else tokens
 
@@ -65,7 +66,7 @@ class Donor:
 
     @property
     def head(self) -> Token:
-        """The head of the phrase in its own sentence."""
+        """The head of the phrase, as a token of the sentence from which it is copied."""
         return self.sentence.tokens[self.span.head]
 
     def copied(self, start: int, end: int) -> list[Token]:
@@ -76,7 +77,7 @@ class Donor:
             end: The index after the last token.
 
         Returns:
-            New tokens; the first one loses the capital letter of its sentence.
+            New tokens. The first one is in lower case, unless it is a name or *I*.
         """
         first, base = self.sentence.tokens[start], _COUNT_FROM * (self.serial + 1)
         copies = [
@@ -119,7 +120,8 @@ class Donor:
             tokens: The tokens of the noun phrase.
 
         Returns:
-            The tokens, with *a* or *the* before them if necessary: *the* for a noun taken out of a compound.
+            The tokens, after *a* or *the* if necessary. A noun that was the first part of a compound gets
+            *the*.
         """
         head = tokens[agreement.head_of(tokens)]
         if tokens[0].tag not in ("NN", "JJ"):
@@ -129,7 +131,7 @@ class Donor:
         return [Token("a", "DT"), *tokens] if head.tag == "NN" and not may_be_bare(head.low) else tokens
 
     def attributive(self) -> Token:
-        """Return the phrase as one word before a noun: an adjective, a participle or a singular noun.
+        """Return one word for the phrase that can modify a noun: an adjective, a participle or a noun.
 
         Returns:
             The new token.
@@ -144,7 +146,7 @@ class Donor:
         if head.tag in ("PRS", "PRO", "PN", "CD"):
             raise RealisationError("kind-mismatch", f"{head.text} can't stand before a noun")
         if head.tag == "NNS":
-            # "shoes" -> "shoe" as in "shoe shop": the first noun of a compound is singular.
+            # The first noun of a compound is singular: "shoes" gives "shoe" as in "shoe shop".
             return Token(min(readings(head.low).get("NOUN", (head.low,)), key=len), "NN")
         return Token(head.low if head.tag != "NNP" else head.text, head.tag)
 
@@ -160,15 +162,15 @@ def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k:
         serial: A number that distinguishes the copies in one text.
 
     Raises:
-        RealisationError: The phrases do not fit (``kind-mismatch``), or the text contains the new words
-            already.
+        RealisationError: A phrase of this kind cannot take this place (``kind-mismatch``), or another rule
+            refuses the copy, for example because the text contains the new words already.
     """
     target, donor = phrase(sentence, k), Donor(source, phrase(source, from_k), serial)
     name = sentence.node(k).concept == source.node(from_k).concept == "name"
     _refuse(sentence, target, donor, name)
     kinds = (target.kind, donor.kind)
-    # After a modal, an auxiliary, a subject or *not*, the phrase is only a part of its clause: "I will *go
-    # home*".
+    # If a modal, an auxiliary, a subject or *not* precedes the phrase, it is only a part of its clause, and
+    # another clause cannot replace it: "I will *go home*".
     splits = sentence.tokens.at(target.start - 1).tag in ("MD", "AX", "PRS", "NEG")
     if name or (kinds == ("clause", "clause") and not splits):
         splice(sentence, target, donor.tokens)
@@ -188,12 +190,12 @@ def replace_with(sentence: SentenceDraft, k: int, source: SentenceDraft, from_k:
 
 
 def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -> None:
-    """Refuse words that the sentence has already, or a name that needs its neighbours (rules ``graft``)."""
+    """Refuse a copy that would repeat words of the sentence or be ungrammatical (rules ``graft``)."""
     tokens, low = sentence.tokens, donor.head.low
     start, end = sentence.sentence_bounds(target.head)
     others = [*tokens[start : target.start], *tokens[target.end : end]]
     before = (tokens.at(target.start - 1), donor.sentence.tokens.at(donor.span.start - 1))
-    # "He took the money out of the wallet" does not become "He took the wallet out of the wallet".
+    # Refuse a noun that the sentence contains already: "He took the wallet out of the wallet" makes no sense.
     said = any(token.tag in NOUNS and token.low == low for token in others)
     sentence.refuse(
         "graft",
@@ -211,12 +213,12 @@ def _refuse(sentence: SentenceDraft, target: Phrase, donor: Donor, name: bool) -
 
 
 def _says_something(phrase: Sequence[Token]) -> bool:
-    """Return whether a noun phrase contains a form of *be* outside of a clause.
+    """Return whether a noun phrase contains a form of *be* that is not in a relative clause.
 
-    This is a sign of a wrong parse: "the fern is nearly" is not a noun phrase.
+    Such a phrase is the result of a parser error: "the fern is nearly" is not a noun phrase.
 
     Returns:
-        True if it does.
+        True if it contains such a form.
     """
     before = list(takewhile(lambda token: not token.is_be, phrase))
     begins_clause = any(token.tag in ("PRS", "WP", "WDT", "WRB", "IN") for token in before)
@@ -224,19 +226,19 @@ def _says_something(phrase: Sequence[Token]) -> bool:
 
 
 def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a phrase by a phrase of another kind, with the smallest change that fits.
+    """Replace a phrase by a phrase of another kind, which is changed as little as possible.
 
     Raises:
         RealisationError: The kinds cannot be converted (``kind-mismatch``).
     """
     described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
     if target.kind == "nominal" and (described or verbal):
-        # "the name of the king": *of* needs a noun before it.
+        # In "the name of the king", there must be a noun before *of*.
         if sentence.tokens.at(target.end).low == "of":
             raise RealisationError("kind-mismatch", "what follows needs a noun")
         if described:
             raise RealisationError("kind-mismatch", "an adjective can't stand for a noun")
-        # "I like the dog" -> "I like seeing it".
+        # A verb phrase becomes a gerund: "I like the dog" -> "I like seeing it".
         subject, fitted = agreement.is_subject(sentence, sentence.tokens[target.head]), donor.gerund()
         splice(sentence, target, fitted)
         if subject:
@@ -249,7 +251,8 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     elif target.kind == "adjective" and donor.kind == "nominal":
         splice(sentence, target, donor.with_article(donor.tokens))
     elif target.kind == "modifier" and (verbal or donor.kind in ("nominal", "adjective")):
-        # "the big dog" -> "the sleeping dog", "the car door".
+        # The new phrase becomes one word before the noun: "the big dog" -> "the sleeping dog"; "the big door"
+        # -> "the car door".
         head = Phrase(target.head, target.head + 1, "modifier", target.head)
         splice(sentence, head, [donor.attributive()])
     elif target.kind in _VERBAL and (described or donor.kind == "nominal"):
@@ -262,13 +265,13 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
 def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """Replace a verb phrase by a noun phrase or an adjective.
 
-    An adjective follows a form of *be*: "He *sleeps*" -> "He *is happy*". A noun phrase replaces a complement
-    clause ("I want *to sleep*" -> "I want *a car*") or follows a form of *have*.
+    An adjective is put after a form of *be*: "He *sleeps*" -> "He *is happy*". A noun phrase replaces a
+    complement clause ("I want *to sleep*" -> "I want *a car*") or is put after a form of *have*.
     """
     group, tokens = _group(sentence, target), sentence.tokens
     main = _content_start(group)
     form, verb = _form(tokens[main]), Phrase(main, max(target.end, group.main + 1), target.kind, main)
-    # "He sleeps" -> "He is happy".
+    # An adjective needs a form of *be*: "He sleeps" -> "He is happy".
     if donor.kind in ("adjective", "modifier"):
         finite = form in ("VBD", "VBP", "VBZ")
         text = agree("be", form, agreement.person_of(group.said_of)) if finite else verb_form("be", form)
@@ -281,8 +284,9 @@ def _verb_to_other(sentence: SentenceDraft, target: Phrase, donor: Donor) -> Non
     before = tokens.at(start - 1)
     complement = start < target.start or group.kind == "gerund"
     governs = (before.tag in VERBS or before.tag == "IN") and before.tag != "MD"
-    # "I want to sleep" -> "I want my car". But *think* takes no noun as its object: "I think he sleeps" -> "I
-    # think he has my car".
+    # A noun phrase replaces the whole complement clause: "I want to sleep" -> "I want my car". This is not
+    # possible after verbs such as *think*, which take no noun as object: "I think he sleeps" -> "I think he
+    # has my car".
     if complement and governs and before.lemma not in word_class("without-object"):
         splice(sentence, Phrase(start, target.end, target.kind, start), fitted)
         return
@@ -297,7 +301,7 @@ def _group(sentence: SentenceDraft, span: Phrase) -> VerbGroup:
 
 
 def _lone_pronoun(tokens: list[Token]) -> str | None:
-    """Return the person of a phrase that consists of one pronoun, else None."""
+    """Return the person of a phrase that consists of one pronoun; None for other phrases."""
     known = pronoun_cases(tokens[0].text) if len(tokens) == 1 else ()
     return known[0][0] if known else None
 
@@ -312,7 +316,7 @@ def splice(sentence: SentenceDraft, target: Phrase, tokens: list[Token]) -> None
     """
     first = sentence.tokens[target.start]
     sentence.tokens[target.start : target.end] = tokens
-    # The first word of the sentence keeps its capital letter.
+    # If the phrase opens the sentence, its new first word gets the capital letter.
     if first.initial and tokens:
         tokens[0].home, tokens[0].initial = -1, True
         if first.capital:
@@ -329,7 +333,7 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     subject, tokens = agreement.is_subject(sentence, head), donor.tokens
     lone = _lone_pronoun(tokens) if tokens[0].tag in ("PRS", "PRO", "PS", "PN") else None
     possessive = target.kind == "possessive" or case in (Case.POSSESSIVE, Case.OWN)
-    # "your dog" -> "her dog".
+    # A pronoun becomes a possessive: "your dog" -> "her dog".
     if possessive and lone is not None:
         tokens = [Token(pronoun(lone, Case.POSSESSIVE), "PS")]
     elif possessive:
@@ -337,7 +341,8 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
             tokens = donor.copied(*donor.sentence.noun_phrase(donor.span.head))
         last = tokens[-1]
         if last.tag != "POS" and last.low != "'s":
-            # "the dogs' house", "the dog's house".
+            # A noun gets *'s*, or an apostrophe after the *-s* of a plural: "the dog's house", "the dogs'
+            # house".
             plural = last.tag == "NNS" and last.low.endswith("s")
             tokens = [*tokens, Token("'" if plural else "'s", "POS")]
     elif donor.kind == "possessive" or lone is not None:
@@ -351,7 +356,8 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
     if subject:
         agreement.agree_with(sentence, tokens[agreement.head_of(tokens)])
     for group in sentence.groups() if not subject else ():
-        # "There were many apples" -> "There was a pear": the verb agrees with the noun after it.
+        # After *there*, the verb agrees with the noun after it: "There were many apples" -> "There was a
+        # pear".
         exists = group.subject is not None and group.said_of[0].tag == "EX"
         if (
             exists
@@ -363,17 +369,17 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a verb phrase by another one, without subjects and in the same form.
+    """Replace a verb phrase by another one without its subject, in the form of the old verb.
 
     Raises:
-        RealisationError: A question word, an object or the end of a sentence prevents it (``kind-mismatch``,
-            ``unclear-clause``).
+        RealisationError: The new phrase has a question word (``kind-mismatch``), an object of the old verb
+            would remain, or the old phrase extends over the end of a sentence (``unclear-clause``).
     """
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
         raise RealisationError("kind-mismatch", "the clause has a question word")
     old = _group(sentence, target)
-    # "Do you want me to help you?": another verb phrase would leave *you* behind.
+    # In "Do you want me to help you?", the object *you* would remain after another verb.
     if tokens.at(max(target.end, old.main + 1)).tag == "PRO":
         raise RealisationError("unclear-clause", "an object of the verb would stay")
     start = _content_start(old)
@@ -387,7 +393,7 @@ def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None
 
 
 def _content_start(group: VerbGroup) -> int:
-    """Return the index of the main verb, or of the *be* of a passive or progressive."""
+    """Return the index of the main verb; in a passive or progressive, that of the *be* before it."""
     passive = len(group.chain) > 1 and group.tokens[group.chain[-2]].is_be
     return group.chain[-2] if passive else group.main
 

@@ -1,7 +1,7 @@
 """Refuse edits inside idioms, whose meaning does not follow from their words.
 
-"You're not kidding" agrees with what was said, and so does "You're kidding", more or less. Adding or removing
-its *not* creates no error, and swapping its speaker makes no sense. ``idioms.tsv`` lists such idioms.
+"You're not kidding" means "I agree". Removing its *not* does not contradict this meaning, and swapping its
+speaker makes no sense. Edits of such idioms are therefore refused. ``idioms.tsv`` lists them.
 
 Input: a sentence and the index of a word that an edit would change. Output: nothing, or a `RealisationError`
 if the word is part of an idiom.
@@ -17,11 +17,11 @@ from graphneg.decoders.surface.draft import Token
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.words import table_rows
 
-# Tags of tokens that may precede an idiom: end marks, interjections, other marks, quotation marks.
+# Tags of the tokens after which an idiom may begin: end marks, interjections, other marks, quotation marks.
 _OPENING = frozenset({"EN", "UH", "PU", "QT"})
-# Tags of tokens that may follow an idiom, unless its row ends in "...".
+# Tags of the tokens that must follow an idiom. If its row ends in "...", any token may follow.
 _CLOSING = frozenset({"EN", "PU", "QT"})
-# Words of the table that a contraction may represent, besides its full form.
+# Words that a contraction can stand for, in addition to its full form. The table contains only such words.
 _AMBIGUOUS = {"n't": ("not",), "'s": ("is", "has", "us"), "'d": ("would", "had"), "gotta": ("got",)}
 
 
@@ -29,9 +29,9 @@ class Idiom(NamedTuple):
     """A row of ``idioms.tsv``.
 
     Attributes:
-        places: For each position, the words that may occur there.
+        places: The alternative words for each position of the idiom.
         goes_on: Whether other words may follow the idiom in its clause.
-        meaning: What the idiom means.
+        meaning: The meaning of the idiom in other words.
     """
 
     places: tuple[frozenset[str], ...]
@@ -41,7 +41,7 @@ class Idiom(NamedTuple):
 
 @cache
 def _idioms() -> Mapping[str, tuple[Idiom, ...]]:
-    """Return the idioms of the table, grouped by their first words."""
+    """Return the idioms of the table by each of their possible first words."""
     found: dict[str, list[Idiom]] = {}
     for words, meaning in table_rows("graphneg.decoders.surface", "idioms.tsv"):
         places = tuple(frozenset(place.split("|")) for place in words.split() if place != "...")
@@ -62,13 +62,13 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
         RealisationError: The word is part of an idiom (``unsupported-edit``).
 
     Example:
-        In "You're not kidding." the index of *not* is refused: the sentence means "I agree".
+        In "You're not kidding.", the index of *not* is refused, because the sentence means "I agree".
     """
     tokens = sentence.tokens
     start, end = sentence.sentence_bounds(index)
     for first in range(start, index + 1):
-        # An idiom is a whole clause. "Oh, not bad" is an idiom; "cheap but not bad" is not. A conjunction may
-        # precede it only at the start of the sentence: "But no wonder".
+        # An idiom must begin a clause: "Oh, not bad" is an idiom, "cheap but not bad" is not. A conjunction
+        # may precede the idiom only at the start of the sentence: "But no wonder".
         before = tokens[first - 1].tag if first > start else "EN"
         if before not in _OPENING and (before, first) != ("CC", start + 1):
             continue
@@ -84,5 +84,5 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 
 def _forms(token: Token) -> frozenset[str]:
-    """Return the words of the table that a token may represent."""
+    """Return the words by which a token may be listed in the table: as written, in full, or ambiguous."""
     return frozenset({token.low, token.full, *_AMBIGUOUS.get(token.low, ())})

@@ -2,12 +2,12 @@
 
 The new word takes the form of the old one ("bigger" -> "smaller", "gave" -> "took"), and the words around it
 are adjusted: particles, articles, plural nouns after numbers, and the verbs that agree with it. An edit is
-refused if the new word does not fit into the sentence. Two sources decide this. The rule set ``fit`` of
-``refusals.tsv`` tests the words around it. The annotated examples of PropBank show which complements a verb
-takes: "give me a book" but not "receive me a book", "stay awake" but not "move awake". A verb without
-annotated examples is accepted.
+refused if the new word does not fit into the sentence. This is decided in two ways. The rule set ``fit`` of
+``refusals.tsv`` tests the words around the new word. The annotated examples of PropBank show which
+complements a verb takes: "give me a book" but not "receive me a book", "stay awake" but not "move awake". A
+verb without annotated examples is accepted.
 
-Input: a node and its new concept (`set_concept`) or constant (`set_value`). The sentence changes in place.
+Input: a node and its new concept (`set_concept`) or constant (`set_value`). The sentence is edited in place.
 
 Example: "It is bigger." with ``big`` set to ``small`` becomes "It is smaller."
 """
@@ -51,26 +51,26 @@ from graphneg.english.words import lemmas, readings, word_class, word_map
 _CAPITALS = frozenset((*WEEKDAYS, *MONTHS))
 # Endings of nouns for persons who do something: "teacher", "actor".
 _AGENTS = ("er", "or", "ers", "ors")
-# Tense of the auxiliaries that have no tense in their tag.
+# Tags for the tense of auxiliaries, whose own tag (``AX``) does not show it.
 _TENSES = {"has": "VBZ", "had": "VBD", "does": "VBZ", "did": "VBD", "'s": "VBZ"}
 _WORDS_OF_NUMBERS = {
     **{number: word for word, number in NUMBERS.items()},
     **{100: "one hundred", 1000: "one thousand", 1_000_000: "one million"},
 }
 _WORDS_OF_ORDINALS = {number: word for word, number in ORDINALS.items()}
-# Phrasal adjectives, which do not precede a noun: "worn out".
+# Phrasal adjectives such as "worn out", which cannot precede a noun.
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
-# Number of tokens before a word in which *not* is searched for.
+# Number of tokens before a word that are searched for *not*.
 _DENIAL_REACH = 5
 # Tags of the first word of an object.
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
-# Minimum number of annotated examples, and share of them with an object, from which a verb counts as
-# transitive.
+# A verb counts as transitive if it has at least this many annotated examples, and if at least this share of
+# them have an object.
 _ENOUGH = 3
 _NEARLY_ALL = 0.8
-# Number of annotated examples from which a verb without an object in any of them counts as intransitive.
+# A verb counts as intransitive if it has at least this many annotated examples, none of them with an object.
 _MANY = 5
-# For each kind of complement, the beginnings of the dependency relations that annotated examples show for it.
+# For each kind of complement, the prefixes of the dependency relations by which annotated examples mark it.
 _NEEDED = {
     "dative": ("dative",),
     "infinitive": ("xcomp_to", "ccomp_to", "advcl_to"),
@@ -88,8 +88,8 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         concept: The new concept.
 
     Raises:
-        RealisationError: The new word has no fitting form or does not fit there (``no-form``,
-            ``kind-mismatch``), or it is the same word (``unchanged``).
+        RealisationError: The new word lacks the form that is needed or does not fit into the sentence
+            (``no-form``, ``kind-mismatch``), or it is the same word (``unchanged``).
 
     Example:
         "He ran quickly." with ``quick-02`` set to ``slow-05`` becomes "He ran slowly."
@@ -100,8 +100,8 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
         _pronoun_to_noun(sentence, k, concept)
         return
     old, wanted = lexeme(node.label), lexeme(concept)
-    # "The bank account is mine": *bank* as an argument is only the first half of a word, so its replacement
-    # would not make sense.
+    # In "The bank account is mine", the argument *bank* is only the first half of a compound. Refuse to
+    # replace it, because the rest of the compound would not fit.
     argument = (node.role or "").startswith(("ARG", "op", "location", "destination"))
     compound = argument and sentence.is_noun(index) and sentence.is_noun(index + 1)
     if compound and not is_frame(node.concept or ""):
@@ -110,14 +110,16 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
     _drop_rest(sentence, k)
     particle = old.rpartition(" ")[2]
     if particle != old and token.tag in VERBS and particle in word_class("phrasal-particles"):
-        # "She took it away" -> "She brought it": the particle of a phrasal verb is removed, too.
+        # Remove the particle of a phrasal verb: "She took it away" -> "She brought it".
         index = tokens.where(token)
         for other in [other for other in tokens[index + 1 : index + 7] if other.low == particle][:1]:
-            # "They ran out of milk", "I put up with it": the preposition depends on the particle.
+            # Refuse this for "They ran out of milk" and "I put up with it": the preposition depends on the
+            # particle and would not fit another verb.
             if (preposition := tokens.at(tokens.where(other) + 1).low) in ("of", "with", "to", "for"):
                 raise RealisationError("no-form", f"{old} {preposition} is one phrase")
             tokens.remove(other)
-    # "his arrival", but not "a cook": the noun names an event, so another event can replace it.
+    # A noun for an event ("his arrival") can be replaced by that for another event. *cook* in "a cook" has
+    # the same form as the verb, but is not an event.
     event = token.low != old and not lemmas(token.low).isdisjoint(_nouns_of(node.concept or ""))
     if token.tag in VERBS and token.tag != "MD" and frame:
         _refuse_unfit(sentence, token, node.concept or "", concept)
@@ -140,7 +142,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
 
 
 def _pronoun_to_noun(sentence: SentenceDraft, k: int, noun: str) -> None:
-    """Replace a pronoun by a noun with *the*: "He loves his dog" -> "The girl loves her dog"."""
+    """Replace a pronoun by *the* and a noun: "He loves his dog" -> "The girl loves her dog"."""
     token, *others = [sentence.tokens[index] for index in sentence.indices(k)]
     old = sentence.node(k).concept or ""
     case, subject = case_of(sentence, token, old), is_subject(sentence, token)
@@ -156,9 +158,9 @@ def _pronoun_to_noun(sentence: SentenceDraft, k: int, noun: str) -> None:
 
 
 def _follow_noun(sentence: SentenceDraft, token: Token, old: str) -> None:
-    """Change the pronouns of a man into those of a woman if the noun for him was changed, or the reverse.
+    """Change *he* to *she*, or the reverse, if the noun that the pronoun refers to was replaced.
 
-    A pronoun with a node of its own may mean somebody else, so it stays.
+    A pronoun that has a node in the graph may refer to somebody else, so it is not changed.
     """
     person = {True: "he", False: "she"}["man" in english().of(old)]
     if english().of(old).isdisjoint(("man", "woman")) or token.tag not in NOUNS:
@@ -186,14 +188,14 @@ def _modal_to_adjective(sentence: SentenceDraft, token: Token, wanted: str) -> N
 
 
 def _count(sentence: SentenceDraft, token: Token, old: str) -> None:
-    """Add or remove an article if the new noun is countable and the old one is not, or the reverse.
+    """Add or remove an article if only one of the two nouns is countable.
 
     Examples: "I drink water" -> "I drink a cup", "I have a cup" -> "I have information".
     """
     tokens, index = sentence.tokens, sentence.tokens.where(token)
     start, end = sentence.noun_phrase(index)
     first, before, following = tokens[start], tokens.at(start - 1), tokens.at(end)
-    # "much water", "the same water": these words replace the article.
+    # In "much water" and "the same water", another word takes the place of the article.
     if any(other.low in word_class("amounts") for other in tokens[start:end]):
         return
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == index + 1
@@ -212,27 +214,27 @@ def _drop_rest(sentence: SentenceDraft, k: int) -> None:
 
 
 def _write(sentence: SentenceDraft, token: Token, words: list[str]) -> None:
-    """Write the new words over the old one."""
+    """Replace the old word by the new words."""
     first, *rest = words
     sentence.rewrite(token, first)
     index, verbal = sentence.tokens.where(token) + 1, token.tag in VERBS
-    # "I saw it" -> "I took it away": an object pronoun precedes the particle.
+    # The particle follows an object pronoun: "I saw it" -> "I took it away".
     if rest and verbal and sentence.tokens.at(index).tag == "PRO":
         index += 1
     sentence.insert(index, *[Token(word, "RB" if verbal else token.tag) for word in rest])
 
 
 def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
-    """Return the new word or words in the form of the old word."""
+    """Return the new word or words, inflected like the old word."""
     tag = token.tag
     wanted = wanted.capitalize() if wanted in _CAPITALS else wanted
-    # "It was open": after *be* the word is an adjective, though the tagger takes it for a verb.
+    # In "It was open", the word after *be* is an adjective, even if the tagger takes it for a verb.
     looks_like_verb = tag in ("VB", "VBP") and _follows(sentence, token, BE)
     participle = tag in ("VBN", "VBG") and not _is_verb(wanted)
     if tag in VERBS and tag != "MD" and not participle and not looks_like_verb:
         if not _is_verb(wanted):
             raise RealisationError("no-form", f"{wanted} is no verb")
-        # "has just received": after *have* the form is a participle.
+        # After *have*, a form that was tagged as past tense is a participle: "has just received".
         perfect = tag == "VBD" and _follows(sentence, token, HAVE)
         return _verb(wanted, "VBN" if perfect else _TENSES.get(token.low, "VBP") if tag == "AX" else tag)
     if tag == "MD":
@@ -243,7 +245,8 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
         known = readings(wanted.split(" ")[-1])
         if known.keys().isdisjoint(("ADV", "ADJ")) and "RB" not in CLOSED.get(wanted, {}):
             raise RealisationError("no-form", f"{wanted} is no adverb")
-        # "He ran quickly" (``quick-02``) -> "He ran slowly" (``slow-05``).
+        # If the old word is an adverb with *-ly*, derive one: "He ran quickly" (``quick-02``) -> "He ran
+        # slowly" (``slow-05``).
         if token.low.endswith("ly") and not old.endswith("ly"):
             return forms.adverb_of(wanted)
         return forms.adjective_form(wanted, "JJ" if token.low == old else degree(token.text))
@@ -260,49 +263,50 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
 
 
 def _is_verb(wanted: str) -> bool:
-    """Return whether a word can be a verb; an unknown word can."""
+    """Return whether a word can be a verb. An unknown word counts as one."""
     known = readings(wanted.split(" ")[0])
     return "VERB" in known or not known
 
 
 def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
-    """Return whether one of the verbs directly precedes a word, adverbs ignored: "has just received"."""
+    """Return whether one of the verbs precedes a word, perhaps with adverbs between: "has just received"."""
     index = sentence.tokens.back(sentence.tokens.where(token), ("RB", "NEG"))
     return sentence.tokens.at(index - 1).full in verbs
 
 
 def _verb(wanted: str, tag: str) -> str:
-    """Inflect the first word of a verb with particles."""
+    """Inflect a verb, which is the first word; particles may follow it."""
     first, _, rest = wanted.partition(" ")
     return f"{forms.verb_form(first, tag)} {rest}".strip()
 
 
 def _adjective(sentence: SentenceDraft, token: Token, old: str, wanted: str, concept: str) -> str:
-    """Return the new word as an adjective or participle, in the degree of the old word."""
+    """Return the new word as an adjective or participle with the degree (comparative) of the old word."""
     head, frame = wanted.split(" ")[-1], is_frame(concept)
     known, shown = readings(head), "JJ" if token.low == old else degree(token.text)
     index = sentence.tokens.where(token)
     modifies = sentence.is_noun(index + 1)
     if "JJ" not in CLOSED.get(head, {"JJ": 0.0}):
         raise RealisationError("no-form", f"{wanted} is no adjective")
-    # "It was open" -> "It was closed": a verb frame gives a participle. "a moving story" -> "an exciting
-    # story".
+    # If a verb expresses the new frame, use its participle: "It was open" -> "It was closed"; "a moving
+    # story" -> "an exciting story".
     if frame and shown == "JJ" and not is_adjectival(concept, wanted) and "VERB" in known:
         present = token.low.endswith("ing") and "VERB" in readings(token.low)
         return _verb(wanted, "VBG" if present else "VBN")
     if "ADJ" in known or not known:
         return forms.adjective_form(wanted, shown)
-    # Use the participle that the old word resembles: past after *-ed* and *-en*, else present.
+    # Choose the participle by the old word: the past participle if that ends in *-ed* or *-en*, else the
+    # present participle.
     if "VERB" in known and frame:
         return _verb(wanted, "VBN" if token.tag == "VBN" or token.low.endswith(("ed", "en")) else "VBG")
-    # "a wooden house" -> "a brick house": a noun can modify a noun.
+    # Before a noun, a noun can take the place of an adjective: "a wooden house" -> "a brick house".
     if "NOUN" in known and modifies and kind_of(head) != OTHER:
         return wanted
     raise RealisationError("no-form", f"{wanted} has no form like {token.text}")
 
 
 def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
-    """Return the new word as a noun, in the number of the old word."""
+    """Return the new word as a noun with the number (singular or plural) of the old word."""
     frame = is_frame(concept)
     known, name = readings(wanted.split(" ")[-1]), wanted[:1].isupper()
     nominal = known.keys() & ({"NOUN", "PROPN", "VERB"} if frame else {"NOUN"})
@@ -316,9 +320,11 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
         return wanted
     if not frame or (old.split(" ")[-1] in lemmas(token.text) and "NOUN" in known):
         return noun_form(wanted, tag)
-    # "The teacher came" -> "The writer came": derive a noun with the same kind of suffix.
+    # The new concept is a verb. Derive a noun with the same kind of suffix: "The teacher came" -> "The writer
+    # came".
     derived = _derived(token.low, forms.verb_lemma(wanted), tag)
-    # "his arrival" -> "his departure", never "his department".
+    # Prefer the nouns that PropBank lists for the frame: "his arrival" -> "his departure", not "his
+    # department".
     nouns = [] if token.low.endswith(_AGENTS) else _nouns_of(concept)
     inflected = [noun_form(noun, tag) for noun in nouns]
     if derived is not None and (not nouns or derived in inflected):
@@ -333,15 +339,15 @@ def _noun(token: Token, old: str, wanted: str, concept: str) -> str:
 
 
 def _derived(model: str, wanted: str, tag: str) -> str | None:
-    """Derive a noun with a suffix like that of another noun.
+    """Derive a noun from a verb, with a suffix like that of another noun.
 
-    *teacher* with *write* gives *writer*; *decision* with *move* gives *movement*.
+    For example, the noun *teacher* and the verb *write* give *writer*; *decision* and *move* give *movement*.
 
     Returns:
         The derived noun, or None if no such noun is known.
     """
     bare = model[:-1] if tag == "NNS" and model.endswith("s") else model
-    # Spelling of the stem: "writ-er", "read-er", "swimm-er", "carri-er".
+    # Possible spellings of the stem before a suffix: "writ-er", "read-er", "swimm-er", "carri-er".
     stems = (re.sub(r"(?:e|y)$", "", wanted), wanted, wanted + wanted[-1:], wanted[:-1] + "i")
     for ending, suffixes in word_map("suffixes-alike").items():
         if bare.endswith(ending):
@@ -382,7 +388,7 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
         return
     tokens, number = sentence.tokens, int(bare)
     noun = tokens.at(tokens.over(tokens.where(token) + 1, ("JJ", "CD", "RB")))
-    # "six years" -> "one year".
+    # Adjust the number of the noun: "six years" -> "one year".
     if noun.tag in ("NN", "NNS") and (number == 1) == (noun.tag == "NNS"):
         singular = readings(noun.low).get("NOUN", (noun.low,))[0]
         tag = "NN" if number == 1 else "NNS"
@@ -393,14 +399,14 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
 
 
 def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
-    """Return the words of a constant in the style of the old words: digits or words, long or short.
+    """Return the words for a constant in the style of the old words: digits or words, long or short.
 
     Raises:
         RealisationError: There is no word for this ordinal (``no-form``).
     """
     if parent == "date-entity" and role == "month" and bare.isdigit() and not token.text.isdigit():
         month = MONTHS[(int(bare) - 1) % 12].capitalize()
-        # "in Feb" -> "in Jun"; but "in May" -> "in June".
+        # An abbreviated month stays abbreviated: "in Feb" -> "in Jun". *May* is not an abbreviation.
         return month[:3] if len(token.text) == 3 and token.low != "may" else month
     if parent == "ordinal-entity":
         word = _WORDS_OF_ORDINALS.get(int(bare)) if re.match(r"-?\d+$", bare) else None
@@ -411,18 +417,18 @@ def _value_words(token: Token, bare: str, role: str, parent: str) -> str:
         return word
     if not re.fullmatch(r"\d+", bare) or token.text[0].isdigit():
         return bare
-    # Small numbers are written in words: six, thirty-two, one hundred.
+    # The old number was written in words. Write numbers below 100 and some round ones in words, too.
     number, words = int(bare), _WORDS_OF_NUMBERS
     said = words.get(number, str(number) if number >= 100 else "")
     said = said or f"{words[number - number % 10]}-{words[number % 10]}"
-    # "I saw it once" -> "I saw it three times".
+    # *once* and *twice* express a number of times: "I saw it once" -> "I saw it three times".
     if token.low in ("once", "twice"):
         return {1: "once", 2: "twice"}.get(number, f"{said} times")
     return said
 
 
 def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: str, role: str) -> None:
-    """Refuse a word that does not fit at an index (rules ``fit``)."""
+    """Refuse a new word that does not fit to the words around an index (rules ``fit``)."""
     tokens, token = sentence.tokens, sentence.tokens[index]
     after, after2 = tokens.at(index + 1), tokens.at(index + 2)
     start, _ = sentence.sentence_bounds(index)
@@ -431,7 +437,7 @@ def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: 
         "fit",
         index,
         governor=tokens.at(sentence.noun_phrase(index)[0] - 1),
-        # "It's a little cold": how cold, not how big.
+        # In "It's a little cold", *little* expresses a degree and not a size.
         amount=role in ("degree", "extent", "quant") or "ADJ" in readings(after.low),
         old=old,
         wanted=wanted,
@@ -445,7 +451,7 @@ def _refuse_out_of_place(sentence: SentenceDraft, index: int, old: str, wanted: 
 
 
 def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str) -> None:
-    """Refuse a verb that cannot take the words that follow it (``no-form``).
+    """Refuse a verb that does not take the complements in the sentence (``no-form``).
 
     Args:
         sentence: The sentence.
@@ -454,7 +460,7 @@ def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str)
         concept: The new concept.
 
     Raises:
-        RealisationError: PropBank's annotated examples do not support the new verb here.
+        RealisationError: The annotated examples of PropBank do not show the new verb with such complements.
     """
     frame = load_frames().frames.get(concept)
     if frame is None:
@@ -464,18 +470,18 @@ def _refuse_unfit(sentence: SentenceDraft, token: Token, old: str, concept: str)
     lemma = concept.rpartition("-")[0].replace("-", "_")
     taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
     complements = _complements(sentence, token)
-    # Count the examples with a direct object or in the passive.
+    # Count the examples with a direct object, and those in the passive, whose subject is the object.
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.where(token)]
-    # The object is elsewhere in a passive, in "What did you say?" and in "the book that I read".
+    # The object need not follow the verb. It precedes the verb in a passive, in "What did you say?" and in
+    # "the book that I read".
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.low in ("what", "which", "who", "whom", "that") for other in before_verb
     )
     if not complements and needs_object and not elsewhere:
         raise RealisationError("no-form", f"{lemma} takes an object")
-    # Verbs of motion towards a goal (ARG4) take no *at*: "We arrived at the top", but not "We ascended at the
-    # top".
+    # Verbs with a goal as ARG4 do not take *at*: "We arrived at the top", but not "We ascended at the top".
     if "at" in complements and frame.functions.get("4") == "GOL":
         raise RealisationError("no-form", f"one does not {lemma} at a place")
     for complement in complements:
@@ -491,7 +497,7 @@ def is_nominal(concept: str, word: str) -> bool:
         word: The noun.
 
     Returns:
-        True if PropBank lists the noun as an alias of the frame, or if the frame has no verb.
+        True if PropBank lists the noun as an alias, if the frame is unknown, or if it has no verb.
     """
     frame = load_frames().frames.get(concept)
     return frame is None or not frame.verbal or ("n", word) in load_frames().aliases
@@ -499,7 +505,7 @@ def is_nominal(concept: str, word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _nouns_of(concept: str) -> tuple[str, ...]:
-    """Return the nouns that PropBank lists for a frame: *departure* for ``depart-01``."""
+    """Return the nouns that PropBank lists as aliases of a frame: *departure* for ``depart-01``."""
     aliases = load_frames().aliases.items()
     return tuple(word for (pos, word), frames in aliases if pos == "n" and concept in frames)
 
@@ -512,7 +518,7 @@ def is_adjectival(concept: str, word: str) -> bool:
         word: The adjective.
 
     Returns:
-        True if the adjective is an alias of the frame, or no verb is.
+        True if PropBank lists the adjective as an alias of the frame, or if it does not list such a verb.
 
     Example:
         >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")
@@ -530,10 +536,10 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
         index += 1
     low, following = tokens.at(index).low, tokens.at(index + 1)
     first, second, third = (tokens.at(index + step).tag for step in range(3))
-    # "run out of milk".
+    # In "run out of milk", *of* depends on the particle.
     if low == "out" and following.low == "of":
         return ["particle out"]
-    # "come back", but "up the hill" is a phrase with a preposition.
+    # "come back" has a particle, but in "up the hill" *up* is a preposition.
     if low in particles and second not in _OPENS_PHRASE | {"IN"}:
         return [f"particle {low}"]
     if first == "SC" and low in ("that", "whether"):
@@ -541,15 +547,15 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     if first == "VBG" or (first == "TO" and second == "VB"):
         return ["gerund" if first == "VBG" else "infinitive"]
     if first in ("IN", "TO"):
-        # "at five", "at noon": a time, not a complement.
+        # "at five" and "at noon" are times and not complements.
         when = low == "at" and (second == "CD" or following.low in word_class("times-of-day"))
         return [low] if low in word_class("governed-prepositions") and not when else []
-    # "buy red shoes" has an object, "stay awake" an adjective.
+    # "buy red shoes" has an object as its complement, "stay awake" an adjective.
     if first == "JJ":
         return ["object" if sentence.is_noun(tokens.over(index, ("JJ", "CC"))) else "adjective"]
     if first != "PRO":
         return ["object"] if first in _OPENS_PHRASE else []
-    # "give me a book" (dative), "see me" (object).
+    # The pronoun is a dative in "give me a book" and an object in "see me".
     complements = ["dative" if second in ("DT", "PS", "CD", "PN") else "object"]
     if second == "TO" and third == "VB":
         complements.append("infinitive")
@@ -564,15 +570,16 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
     Args:
         complement: The kind of complement.
         frame: The frame of the new verb.
-        taken: The relations in the annotated examples of the new verb.
-        before: The relations in the annotated examples of the old verb.
+        taken: The dependency relations in the annotated examples of the new verb.
+        before: The dependency relations in the annotated examples of the old verb.
 
     Returns:
         True if the examples show the complement, or if there are no examples.
     """
     if complement == "object":
         objects = any(form.startswith(("dobj", "nsubjpass")) for form in frame.seen)
-        # "I failed that exam", but "I succeeded in that exam": no example of *succeed* has an object.
+        # If no example has an object, the verb takes none: "I failed that exam" does not become "I succeeded
+        # that exam".
         if frame.examples >= _MANY and not objects:
             return False
         return "1" in frame.functions and (frame.functions.get("0") == "PAG" or "dobj" in frame.seen)
@@ -582,15 +589,15 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
         return not taken
     if complement in _NEEDED:
         return any(form.startswith(_NEEDED[complement]) for form in taken)
-    # If the old verb was not seen with the preposition either, it introduces an adjunct: "He reads for
-    # pleasure."
+    # If the examples of the old verb do not show the preposition either, it introduces an adjunct, which fits
+    # any verb: "He reads for pleasure."
     usual = complement in ("to", "of", "into", "about") or f"prep_{complement}" in before
     return f"prep_{complement}" in taken or not usual
 
 
 @lru_cache(maxsize=4096)
 def _signatures(lemma: str) -> frozenset[str]:
-    """Return the dependency relations that the annotated examples of a verb's frames show."""
+    """Return the dependency relations that occur in the annotated examples of a verb, for all its frames."""
     table = load_frames()
     frames = (table.frames[id] for id in table.candidates(lemma, "v"))
     return frozenset(form for frame in frames for form in frame.seen)

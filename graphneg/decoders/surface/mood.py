@@ -1,10 +1,10 @@
 """Turn statements, questions and orders into one another.
 
-A yes/no question needs inversion or do-support: "You like it." -> "Do you like it?" (`to_question`), and back
-(`to_statement`). An order has no subject and a plain verb: "You go." -> "Go." (`to_order`), and back
-(`from_order`).
+A yes/no question needs inversion or do-support. `to_question` changes "You like it." to "Do you like it?",
+and `to_statement` does the reverse. An order has no subject and a plain verb. `to_order` changes "You go." to
+"Go.", and `from_order` does the reverse.
 
-Input: the node that heads the clause. The sentence changes in place.
+Input: the node that heads the clause. The sentence is edited in place.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from graphneg.decoders.surface.idioms import refuse_idiom
 from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import FINITE
 
-# Tags of words that may precede the subject of a statement which becomes a question: "Well, then, ...".
+# Tags of words before the subject that stay in front when a statement becomes a question: "Well, then, ...".
 _LEADS = frozenset({"CC", "UH", "PU", "QT", "RB"})
-# Maximum number of tokens of a sentence that gets ", right?".
+# Maximum number of tokens of a sentence to which ", right?" is appended.
 _MAX_TAGGED = 12
 
 
 def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
-    """Return the main clause of a node or of its nearest argument that has one.
+    """Return the clause that a node heads, or else that of its nearest argument.
 
     Args:
         sentence: The sentence.
-        k: The node number. For the top node, the first main clause of the text also counts.
+        k: The node number. If it is 0, the first main clause of the text is used if no other is found.
 
     Returns:
         The verb group of the clause.
@@ -60,7 +60,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         k: The number of the node that heads the clause.
 
     Raises:
-        RealisationError: The clause is a question already or makes no question (``unsupported-edit``,
+        RealisationError: The clause is a question already, or it cannot become one (``unsupported-edit``,
             ``unclear-clause``).
 
     Example:
@@ -70,7 +70,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     group, tokens = assertion(sentence, k), sentence.tokens
     main = tokens[group.main]
     if group.kind == "imperative":
-        # "Don't go" and "Let's go" make no question with *will you*.
+        # An order becomes a question with *will you*, which does not work for "Don't go" and "Let's go".
         if group.negations or main.low == "let":
             raise RealisationError("unclear-clause", "a negative order makes no question")
         sentence.insert(group.first, Token("will", "MD"), Token("you", "PRS"))
@@ -80,14 +80,15 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         raise RealisationError("unsupported-edit", "the clause is a question already")
     if sentence.presents(group):
         raise RealisationError("unsupported-edit", "here it comes makes no question")
-    # "In the morning I saw it" -> "In the morning I saw it, right?"
+    # If other words open the sentence, the auxiliary cannot be moved: "In the morning I saw it" -> "In the
+    # morning I saw it, right?"
     if group.quotative or group.subject is None or not _opens_sentence(sentence, group):
         _tag_question(sentence, main)
         return
     start, after = group.subject[0], tokens.at(group.first + 1)
     sentence.refuse("question", start, offers=sentence.offers(group), after=after)
-    # "I like it and you like it" -> "I like it and you like it, right?": inversion would ask only the first
-    # clause.
+    # If another clause follows, inversion would ask only the first one: "I like it and you like it" -> "I
+    # like it and you like it, right?"
     _, end = sentence.sentence_bounds(group.first)
     others = (
         other for other in sentence.groups() if group.main < other.first < end and other.kind == "finite"
@@ -98,7 +99,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         return
     subject, joined = tokens[start], sentence.conjuncts(group)
     auxiliary = _lift_auxiliary(sentence, group)
-    # "I sang and danced" -> "Did I sing and dance?"
+    # Verbs that *and* joins depend on the same *do*: "I sang and danced" -> "Did I sing and dance?"
     for verb in joined if auxiliary[0].low in DO else ():
         sentence.inflect(verb, "VB")
     sentence.insert(tokens.where(subject), *auxiliary)
@@ -129,12 +130,12 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
         The tokens to put before the subject.
     """
     tokens, verb = sentence.tokens, group.verb
-    # "I have a car" -> "Do I have a car?"
+    # As a main verb, *have* needs *do*, too: "I have a car" -> "Do I have a car?"
     lone = verb.full in DO | HAVE and len(group.chain) == 1
     if verb.tag in ("AX", "MD") and not lone:
         negation = next((tokens[index] for index in group.negations if tokens[index].low == "n't"), None)
         clitics = {
-            # "He's seen it" -> "Has he seen it?"; "He's here" -> "Is he here?"
+            # A clitic is written out: "He's seen it" -> "Has he seen it?"; "He's here" -> "Is he here?"
             "'s": "has" if group.perfect else "is",
             "'d": "had" if group.second.tag == "VBN" else "would",
         }
@@ -145,7 +146,7 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
         tokens.remove(negation)
         return [Token(before_nt(text) or text, verb.tag), Token("n't", "NEG")]
     tag = verb.tense
-    # "She put it there" has no *-s*, so it is past: "Did she put it there?"
+    # In "She put it there", the verb has no *-s* and is therefore past: "Did she put it there?"
     tenseless = tag == "VBP" and verb.form("VBD") == verb.low
     if tenseless and group.subject and person_of(group.said_of) in ("he", "she", "it"):
         tag = "VBD"
@@ -154,7 +155,10 @@ def _lift_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> list[Token]:
 
 
 def _end_with(sentence: SentenceDraft, main: Token, mark: str) -> None:
-    """Replace the end mark of a verb's sentence, or the comma before the end of a quotation."""
+    """Replace the end mark of a sentence, or the comma at the end of a quotation, by another mark.
+
+    The sentence is the one that contains the verb ``main``.
+    """
     tokens = sentence.tokens
     for index in range(tokens.where(main) + 1, len(tokens)):
         token, opened = tokens[index], sum(token.text == '"' for token in tokens[:index]) % 2 == 1
@@ -169,7 +173,7 @@ def _end_with(sentence: SentenceDraft, main: Token, mark: str) -> None:
 
 
 def _tag_question(sentence: SentenceDraft, main: Token) -> None:
-    """Add "right?" to a short sentence whose auxiliary cannot be moved.
+    """Append "right?" to a short sentence whose auxiliary cannot be moved.
 
     Raises:
         RealisationError: The sentence is long (``unclear-clause``) or a question already
@@ -202,8 +206,8 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
         k: The number of the node that heads the clause.
 
     Raises:
-        RealisationError: The clause asks nothing or has a question word (``unsupported-edit``), or its word
-            order is not clear (``unclear-clause``).
+        RealisationError: The clause is not a question or has a question word (``unsupported-edit``), or its
+            subject was not found (``unclear-clause``).
 
     Example:
         "Did you go?" becomes "You went."
@@ -212,7 +216,7 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
     start, end = sentence.sentence_bounds(group.first)
     mark = next((token for token in tokens[start:end] if token.text.startswith("?")), None)
     _refuse_question_word(group, start)
-    # '"Really?" said the king': only the mark makes it a question.
+    # In '"Really?" said the king', only the mark makes it a question, so only the mark is changed.
     if group.quotative and mark is not None:
         quoted = tokens.at(tokens.where(mark) + 1).is_quote
         mark.text, mark.tag = (",", "PU") if quoted else (".", "EN")
@@ -230,13 +234,13 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
 
 
 def _refuse_question_word(group: VerbGroup, start: int) -> None:
-    """Refuse a question with a question word: "Where did you go?"."""
+    """Raise `RealisationError` if the clause has a question word before its verb: "Where did you go?"."""
     if group.inverted and any(token.tag == "WP" for token in group.tokens[start : group.first]):
         raise RealisationError("unsupported-edit", "the clause asks with a question word")
 
 
 def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Put the auxiliary of a question back behind its subject: "Did you go" -> "you went".
+    """Put the auxiliary of a question after its subject: "Did you go" -> "you went".
 
     Args:
         sentence: The sentence, edited in place.
@@ -247,10 +251,10 @@ def uninvert(sentence: SentenceDraft, group: VerbGroup) -> None:
     contracted = [tokens[index] for index in group.negations if tokens[index].low == "n't"]
     for token in (verb, *contracted):
         tokens.remove(token)
-    # The tagger may have taken the subject for an object.
+    # The tagger may have taken a subject after its verb for an object. Correct its tag.
     if subject[0].low == "you" or subject[0].tag == "PRO":
         subject[0].tag = "PRS"
-    # Without a negation, *do* is no longer needed, and its tense moves to the main verb.
+    # If there is no negation, *do* is no longer needed. Its tense moves to the main verb.
     if verb.full in DO and main is not verb and not group.negations:
         tag = verb.tense
         sentence.inflect(main, tag)
@@ -293,19 +297,19 @@ def to_order(sentence: SentenceDraft, k: int) -> None:
         if group is None:
             raise nobody
     subject, main = group.said_of, tokens[group.main]
-    # "You sing and dance" -> "Sing and dance".
+    # Verbs that *and* joins get the plain form, too: "You sing and dance" -> "Sing and dance".
     for verb in sentence.conjuncts(group):
         sentence.inflect(verb, "VB")
     strip_to_base(sentence, group)
     index = tokens.where(subject[0])
     sentence.cut(index, index + len(subject))
-    # "You do not go" -> "Do not go".
+    # A negation is removed and added again with *do*: "You do not go" -> "Do not go".
     negations = [token for token in tokens[index : tokens.where(main)] if token.tag == "NEG"]
     for token in negations:
         tokens.remove(token)
     support = [Token("do", "AX"), Token("n't" if sentence.contracts else "not", "NEG")] if negations else []
     persons = pronoun_cases(subject[0].text) if len(subject) == 1 else ()
-    # "He goes" -> "Let him go".
+    # If the subject is not *you*, use *let*: "He goes" -> "Let him go".
     if not persons or persons[0][0] != "you":
         told = [Token(pronoun(persons[0][0], Case.OBJECT), "PRO")] if persons else subject
         support += [Token("let", "VB"), *told]
@@ -314,7 +318,7 @@ def to_order(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether no other clause begins before the subject."""
+    """Return whether the subject is at the start of its clause and not inside another clause."""
     tokens, index = sentence.tokens, group.start
     start, _ = sentence.sentence_bounds(index)
     while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):
@@ -355,7 +359,7 @@ def strip_to_base(sentence: SentenceDraft, group: VerbGroup) -> None:
         or first.full in DO | HAVE
         or first.low in ("'ll", "'d")
     ):
-        # "ought to go": *to* is removed, too.
+        # The *to* of "ought to go" is removed, too.
         if first.low == "ought":
             tokens.pop(tokens.where(first) + 1)
         tokens.remove(first)
@@ -390,7 +394,7 @@ def from_order(sentence: SentenceDraft, k: int) -> None:
         if len(group.chain) == 1 and after.tag == "VB":
             after.tag = "VBP"
         return
-    # "Be quiet, please." -> "You are quiet."
+    # The plain form becomes finite, and *please* is removed: "Be quiet, please." -> "You are quiet."
     if verb.low == "be":
         sentence.rewrite(verb, "are", "AX")
     elif verb.tag == "VB" and len(group.chain) == 1:

@@ -1,12 +1,12 @@
-"""Decide what a negation reaches: words that depend on polarity, set phrases, and question tags.
+"""Change the words that depend on the polarity of a clause, and refuse changes that make no sense.
 
 Denying a clause takes more than *not*. *Some* becomes *any*, *already* becomes *yet*, and a question tag
 changes its polarity: "You like some fish, don't you?" -> "You don't like any fish, do you?". Some clauses
 cannot be denied at all ("Here you are", "He likes me but not her"). Some negations cannot be removed ("I'm
-afraid not"). The rule sets ``undeniable`` and ``set-phrase`` of ``refusals.tsv`` list these.
+afraid not"). The rule sets ``undeniable`` and ``set-phrase`` of ``refusals.tsv`` describe such cases.
 
-Input: a verb group, or the index of a negation. Output: a refusal, or the surrounding words in the form that
-the new polarity needs.
+Input: a verb group, or the index of a negation. The functions edit the sentence in place, or raise
+`RealisationError` if the polarity must not be changed.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from graphneg.english.words import word_class, word_map
 # Words that make a clause negative without *not*: "Nobody came".
 NEGATIVE_WORDS = word_class("negative-words")
 POSITIVE = word_map("positive")
-"""Affirmative counterparts of negative words and of words that only negative clauses contain.
+"""Affirmative counterparts of negative words, and of words that occur only in negative clauses.
 
 Examples: *nothing* -> *something*, *any* -> *some*.
 """
 # Tags at which the scope of a negation ends: end marks, subordinators, question words, quotation marks.
 SCOPE_ENDS = frozenset({"EN", "SC", "WP", "QT"})
-# Counterparts for negative clauses: *some* -> *any*.
+# Counterparts, in negative clauses, of words that occur only in affirmative ones: *some* -> *any*.
 _ASSERTIVE = word_map("assertive")
-# Words that only negative clauses contain and that have no counterpart: *at all*, *ever*.
+# Words that occur only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
 _LEFT_OUT = word_class("left-out")
 _THIRD = frozenset({"he", "she", "it", "they"})
 
 
 def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> None:
-    """Refuse to deny a clause if the rules of the set ``undeniable`` say so.
+    """Refuse to deny a clause if a rule of the set ``undeniable`` applies to it.
 
     Args:
         sentence: The sentence.
         group: The verb group of the clause.
-        label: The label of the group's node, for the message.
+        label: The concept of the node that heads the clause, for the message.
     """
     tokens, main, first = sentence.tokens, group.main, group.first
     bounds = sentence.sentence_bounds(first)
@@ -52,7 +52,7 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
     start = group.subject[0] if group.subject else first
     scope = tokens[max(0, start - 1) : _scope_end(sentence, main + 1, ",")]
     only = any(token.low in ("only", "rather") for token in around)
-    # "He likes me but not her" -> "He does not like me but not her" makes no sense.
+    # "He likes me but not her" contains a contrast. "He does not like me but not her" would make no sense.
     contrasted = any(
         token.low == "not" and (before.low in ("but", "and") or before.text == ",")
         for before, token in pairwise(tokens[main + 1 : bounds[1]])
@@ -71,13 +71,13 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
         inverted=group.inverted,
         clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
         question_before=any(other.asks for other in earlier),
-        # "Only I saw it", "I would rather stay", "Nobody saw it": the clause is negative or has a word that
-        # *not* would change.
+        # The clause is negative ("Nobody saw it"), or *not* would combine with another of its words ("Only I
+        # saw it", "I would rather stay").
         negative=only or bool(group.negations) or any(token.low in NEGATIVE_WORDS for token in scope),
         part=sentence.finite(group) is not None,
         contrasted=contrasted,
-        # In "I waited, and look at it now" *look* depends on no verb, but *dance* in "I can sing and dance"
-        # does.
+        # The verb is an order joined to a statement, like *look* in "I waited, and look at it now". In "I can
+        # sing and dance", *dance* depends on *can* and is not an order.
         ordered=group.kind == "bare"
         and tokens.at(first - 1).low in ("and", "or")
         and bool(earlier)
@@ -96,7 +96,10 @@ def refuse_undeniable(sentence: SentenceDraft, group: VerbGroup, label: str) -> 
 
 
 def _scope_end(sentence: SentenceDraft, index: int, *marks: str) -> int:
-    """Return the index where a clause ends: at a tag of `SCOPE_ENDS` or at one of the marks."""
+    """Return the index of the first token from ``index`` on that ends the scope of a negation.
+
+    Such a token has a tag of `SCOPE_ENDS` or is one of the given marks.
+    """
     tokens = sentence.tokens
     while index < len(tokens) and tokens[index].tag not in SCOPE_ENDS and tokens[index].text not in marks:
         index += 1
@@ -111,12 +114,12 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
         index: The index of a word of the clause.
 
     Raises:
-        RealisationError: The sentence begins with an answer (``unclear-clause``). "Yes, I did not see it"
-            would contradict itself.
+        RealisationError: The sentence begins with an answer (``unclear-clause``). After the change, it would
+            contradict itself: "Yes, I did not see it".
     """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
-    # 'He said "yes" and left': a quoted word is not an answer.
+    # A quoted word is not an answer: 'He said "yes" and left'.
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
     if opening.low in word_class("answers") and opening.tag == "UH":
@@ -124,65 +127,67 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
 
 
 def to_negative(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Replace the words of a clause that a negative clause does not contain.
+    """Replace the words of a clause that do not occur in negative clauses.
 
-    *Some* becomes *any* and a following *and* becomes *or*; *already* becomes *yet*; a final *too* becomes
-    *either*. *Also* is removed.
+    *Some* becomes *any* and a following *and* becomes *or*. *Already* becomes *yet*, and a final *too*
+    becomes *either*. *Also* is removed.
 
     Args:
         sentence: The sentence, edited in place.
-        group: The verb group of the clause, whose indices are adjusted.
+        group: The verb group of the clause. Its indices are adjusted.
 
     Example:
-        In "I saw it too." this changes *too* into *either*, for "I did not see it either."
+        "I saw it too." becomes "I saw it either.", to which the caller then adds *not*: "I did not see it
+        either."
     """
     tokens = sentence.tokens
     if group.kind == "finite" and not group.inverted:
-        # "I can also swim" -> "I cannot swim".
+        # Remove *also*: "I can also swim" -> "I cannot swim".
         start = group.subject[1] if group.subject else group.first + 1
         near = range(start, min(group.main + 2, len(tokens)))
         for index in [index for index in near if tokens[index].low == "also"][:1]:
             tokens.pop(index)
             group.chain[:] = [verb - (verb > index) for verb in group.chain]
     for token in tokens[max(0, group.first - 1) : group.main + 2]:
-        # "I have already seen it" -> "I have not yet seen it".
+        # *already* becomes *yet*: "I have already seen it" -> "I have not yet seen it".
         if token.low == "already":
             sentence.rewrite(token, "yet")
     is_any = False
     for index in range(group.main + 1, len(tokens)):
         token = tokens[index]
-        # "I like it, too", "I saw some birds, some cats and a dog": the clause goes on behind the comma.
+        # The clause continues after the comma in "I like it, too" and in lists: "I saw some birds, some cats
+        # and a dog".
         added = tokens.at(index + 1).low in ("too", "also") and _is_last(sentence, index + 1)
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
             continue
-        # Another clause begins.
+        # Stop where another clause begins.
         if token.low == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return
         if token.low in _ASSERTIVE:
             sentence.rewrite(token, _ASSERTIVE[token.low])
             is_any = True
         elif is_any and token.low == "and" and tokens.at(index + 1).tag in (*NOUNS, "DT", "PS", "JJ"):
-            # "I like some tea and cake" -> "I do not like any tea or cake".
+            # After *any*, *and* becomes *or*: "I like some tea and cake" -> "I do not like any tea or cake".
             sentence.rewrite(token, "or")
         elif token.low in ("too", "also") and _is_last(sentence, index):
-            # "I saw it too" -> "I did not see it either".
+            # A final *too* or *also* becomes *either*: "I saw it too" -> "I did not see it either".
             sentence.rewrite(token, "either")
 
 
 def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None) -> None:
     """Replace *but* by *and* before a negation that is removed.
 
-    "He likes her but not me" -> "He likes her and me". An adjective can still contrast: "small but not cheap"
-    -> "small but cheap".
+    For example, "He likes her but not me" becomes "He likes her and me". Before an adjective *but* is kept,
+    because adjectives can contrast without a negation: "small but not cheap" becomes "small but cheap".
 
     Args:
         sentence: The sentence, edited in place.
         negation: The index of the negation.
-        group: The verb group that is denied, if there is one.
+        group: The verb group that is denied; None if only a phrase is denied.
 
     Raises:
-        RealisationError: The sentence needs its contrast (``unclear-clause``): "but not often", "not tea but
-            coffee", "I don't, but he does".
+        RealisationError: The sentence makes no sense without its contrast (``unclear-clause``): "but not
+            often", "not tea but coffee", "I don't, but he does".
     """
     tokens = sentence.tokens
     _, end = sentence.sentence_bounds(negation)
@@ -190,14 +195,14 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
         if tokens[index].low != "but":
             continue
         clause = any(index < group.first < end for group in sentence.groups())
-        # "not tea but coffee": without *not* there is nothing to contrast.
+        # Refuse "not tea but coffee": without *not* there is no contrast that *but* could express.
         if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
             raise RealisationError("unclear-clause", "the other side of but is no clause")
         words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
-        # "I don't, but he does": the other clause states what this one denies.
+        # Refuse "I don't, but he does": without *not*, both clauses would claim the same.
         if words and (words[-1].full in BE | DO or words[-1].tag in ("AX", "MD")):
             raise RealisationError("unclear-clause", "the other side of but says what is denied here")
-    # The *but* before the negation or before the verb group: "but not her", "but he does not".
+    # Find the *but* before the negation ("but not her") or before the verb group ("but does not").
     but = tokens.at((negation if group is None else min(negation, group.first)) - 1)
     following = tokens.at(negation + 1).tag
     if but.low != "but" or tokens[0] is but:
@@ -211,38 +216,38 @@ def and_for_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None)
 def refuse_set_phrase(sentence: SentenceDraft, index: int, group: VerbGroup | None = None) -> None:
     """Refuse to remove a negation that belongs to a set phrase (rules ``set-phrase``).
 
-    Examples are "I'm afraid not" and "I can't help it". "Never have I seen it" has its verb before its
-    subject. In "A little snow never hurt anyone" *hurt* may be past or present, but "A little snow hurt
-    someone" tells of one event.
+    Examples are "I'm afraid not" and "I can't help it". Two other cases are refused, too. In "Never have I
+    seen it", the verb would have to move. "A little snow never hurt anyone" is true at any time, but "A
+    little snow hurt someone" would tell of one event.
 
     Args:
         sentence: The sentence being edited.
         index: The index of the negation.
-        group: The verb group of the clause that is denied, if one is known.
+        group: The verb group of the clause that is denied; None if it is unknown.
     """
     tokens, end = sentence.tokens, _scope_end(sentence, index + 1)
-    # "I did not leave until he came" is about when, not whether.
+    # *until* may follow a negation: "I did not leave until he came" says when I left, not that I stayed.
     while tokens.at(end).low == "until":
         end = _scope_end(sentence, end + 1)
     until = any(token.low in ("until", "till") for token in tokens[index + 1 : end])
     verb = group.verb if group is not None else EDGE
     subject = group.said_of[-1] if group is not None and group.said_of else EDGE
     third = subject.low in ("he", "she", "it") or subject.tag in ("NN", "NNP")
-    # The verb has the same form in all tenses ("hurt", "put") and does not show a present *-s*.
+    # The tense is not visible: the verb has the same form in past and present ("hurt", "put"), and no *-s*.
     timeless = third and verb.tag not in ("AX", "MD") and verb.low == verb.lemma == verb.form("VBD")
     inverted = group is not None and group.asks and index < group.first
     sentence.refuse("set-phrase", index, until=until, verb=verb, timeless=timeless, inverted=inverted)
 
 
 def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Deny a clause with *still* by *no longer*.
+    """Deny a clause that contains *still* by replacing *still* with *no longer*.
 
     Args:
         sentence: The sentence, edited in place.
         group: The verb group of the clause.
 
     Returns:
-        True if the clause was denied.
+        True if the clause was denied; False if it contains no *still* that can be replaced.
 
     Example:
         "I still live there." becomes "I no longer live there."
@@ -259,38 +264,39 @@ def no_longer(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def to_affirmative(sentence: SentenceDraft, start: int) -> None:
-    """Replace the words of a clause that an affirmative clause does not contain.
+    """Replace the words of a clause that do not occur in affirmative clauses.
 
     *Any* becomes *some*, *much* becomes *a lot*, *ever* and *at all* are removed.
 
     Args:
         sentence: The sentence, edited in place.
-        start: The index where the clause or the rest of it begins.
+        start: The index from which on words are replaced.
 
     Example:
-        In "I see any birds at all." this gives "I see some birds."
+        After *do not* was removed, "I see any birds at all." becomes "I see some birds."
     """
     tokens, index = sentence.tokens, max(start, 0)
     while index < _scope_end(sentence, index):
         low = tokens[index].low
-        # *at all* and *any more* are two tokens.
+        # Remove words such as *ever*, which are one token, and *at all* and *any more*, which are two.
         count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.at(index + 1).low}" in _LEFT_OUT)
         sentence.cut(index, index + count)
         index += not count
     for token in tokens[max(start, 0) : index]:
         index = tokens.where(token)
         following, last = tokens.at(index + 1).low, _is_last(sentence, index)
-        # "I don't like anyone but her" -> "I like everyone but her".
+        # Before an exception, *any* becomes *every*: "I don't like anyone but her" -> "I like everyone but
+        # her".
         if token.low in ("anything", "anyone", "anybody") and following in ("but", "except"):
             sentence.rewrite(token, "everything" if token.low == "anything" else "everyone")
         elif token.low in POSITIVE and token.low.startswith("any"):
             sentence.rewrite(token, POSITIVE[token.low])
         elif token.low == "either" and last:
-            # "I don't like it either" -> "I like it too".
+            # A final *either* becomes *too*: "I don't like it either" -> "I like it too".
             sentence.rewrite(token, "too")
         elif token.low == "much" and index and tokens[index - 1].low not in word_class("before-much"):
-            # "I don't follow it much" -> "I follow it a lot"; "I don't have much time" -> "I have a lot of
-            # time".
+            # *much* becomes *a lot*: "I don't follow it much" -> "I follow it a lot". Before a noun, it
+            # becomes *a lot of*: "I don't have much time" -> "I have a lot of time".
             noun = sentence.is_noun(index + 1)
             if noun:
                 sentence.insert(index + 1, Token("of", "IN"))
@@ -300,7 +306,7 @@ def to_affirmative(sentence: SentenceDraft, start: int) -> None:
 
 
 def _is_last(sentence: SentenceDraft, index: int) -> bool:
-    """Return whether a word ends its clause or sentence."""
+    """Return whether the word at an index is the last one of its clause."""
     return sentence.tokens.at(index + 1).tag in ("EN", "PU", "QT")
 
 
@@ -308,8 +314,8 @@ class QuestionTag(NamedTuple):
     """A question tag: *don't you?* in "You like fish, don't you?".
 
     Attributes:
-        verb: The auxiliary of the tag.
-        negation: The negation of the tag, or None.
+        verb: The token of the auxiliary.
+        negation: The token of the negation; None if there is none.
     """
 
     verb: Token
@@ -324,7 +330,8 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
         group: The verb group of the clause.
 
     Returns:
-        The tag at the end of the sentence if its pronoun refers to the subject of the clause, else None.
+        The tag at the end of the sentence, or None if there is none or its pronoun does not refer to the
+        subject of the clause.
     """
     tokens = sentence.tokens
     end = tokens.back(sentence.sentence_bounds(group.first)[1], ("EN",))
@@ -336,7 +343,7 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
     if index <= group.main or tokens[index - 1].text != "," or not _is_auxiliary(tokens[index]):
         return None
     pronoun, subject = tokens[end - 1].low, tokens[group.subject[1] - 1].low
-    # "Tom likes fish, doesn't he?"
+    # The pronoun may repeat the subject or, as in "Tom likes fish, doesn't he?", refer to a noun.
     third = pronoun in _THIRD and subject not in ("i", "you", "we", *_THIRD)
     return QuestionTag(tokens[index], negation) if pronoun == subject or third else None
 
@@ -349,7 +356,7 @@ def turn_tag(sentence: SentenceDraft, tag: QuestionTag) -> None:
         tag: The question tag.
 
     Raises:
-        RealisationError: The auxiliary of the tag takes no *n't* (``unclear-clause``): "am I?".
+        RealisationError: The auxiliary cannot be contracted with *n't* (``unclear-clause``): "am I?".
     """
     verb = tag.verb
     if tag.negation is not None:

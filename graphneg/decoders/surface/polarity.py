@@ -1,11 +1,12 @@
 """Add and remove negation: do-support, contractions, negative words and prefixes.
 
-In AMR a negation is one constant, ``:polarity -``. In English it may be *not* after an auxiliary, a
-determiner, a pronoun, an adverb or a prefix. `negate` chooses the form that the clause needs and adjusts the
-words that depend on it. `affirm` removes whichever form the clause has.
+In AMR, a negation is always the constant ``:polarity -``. In English, it may be *not* after an auxiliary, a
+determiner (*no*), a pronoun (*nobody*), an adverb (*never*) or a prefix (*un-*). `negate` chooses the form
+that the clause needs, and adjusts the words that depend on it. `affirm` removes the negation, whatever its
+form.
 
 Input: the node whose clause is denied (`negate`), or the polarity constant that is removed (`affirm`). The
-sentence changes in place.
+sentence is edited in place.
 
 Examples for `negate`: "I saw it." -> "I did not see it."; "There is a way." -> "There is no way."; "Everybody
 came." -> "Not everybody came." For `affirm`: "I am unsure." -> "I am sure."
@@ -33,15 +34,15 @@ from graphneg.decoders.surface.sentence import RealisationError, SentenceDraft
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, word_class, word_map
 
-# Determiners that a negative noun phrase replaces by *no*.
+# Determiners that *no* replaces in a negative noun phrase.
 _INDEFINITE = frozenset({"a", "an", "some", "any"})
-# Subjects that take *not* before them: "Not everybody came".
+# Subjects that are negated by a preceding *not*: "Not everybody came".
 _UNIVERSAL = word_class("universal")
 # Subjects with a negative counterpart: *somebody* -> *nobody*.
 _DENIED = word_map("denied")
-# Adverbs that leave open what is true: *maybe*.
+# Adverbs of doubt such as *maybe*.
 _DOUBTS = word_class("doubts")
-# Tags that may occur between *how* and the subject: "*How very beautiful* you are!"
+# Tags of words that may occur between *how* and the subject: "How *very beautiful* you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
 # Tags of words in a noun phrase after its determiner.
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
@@ -62,7 +63,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
         "I always saw it." becomes "I did not always see it."
     """
     group = sentence.predicate(k)
-    # "I have to go" -> "I do not have to go": the verb before the infinitive is denied.
+    # For an infinitive, negate the verb before it: "I have to go" -> "I do not have to go".
     if group is not None and group.to and sentence.tokens[group.to - 1].low in word_class("before-to"):
         group = sentence.finite(group) or group
     if group is None:
@@ -77,7 +78,8 @@ def negate(sentence: SentenceDraft, k: int) -> None:
     _leave_doubt_out(sentence, group)
     scope.to_negative(sentence, group)
     _plain_order(sentence, group)
-    # "I sang and danced" -> "I did not sing but danced": the second verb remains affirmed.
+    # The negation denies only the first of two joined verbs, so *and* becomes *but*: "I sang and danced" ->
+    # "I did not sing but danced".
     for verb in sentence.conjuncts(group)[:1] if group.kind == "finite" and group.subject else ():
         index = sentence.tokens.where(verb)
         while index and sentence.tokens[index].low != "and":
@@ -94,16 +96,17 @@ def negate(sentence: SentenceDraft, k: int) -> None:
 
 
 def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Deny a clause by its subject, and return whether that was done.
+    """Deny a clause by changing its subject, if the subject requires it.
 
     Examples: "Everybody came" -> "Not everybody came", "Somebody came" -> "Nobody came".
 
     Returns:
-        True if the clause is denied now.
+        True if the subject was changed and the clause is now negative.
     """
     tokens = sentence.tokens
     at, _ = sentence.sentence_bounds(group.first)
-    # "Some of them came" -> "None of them came", because "Some of them did not come" does not deny it.
+    # "Some of them came" becomes "None of them came", because "Some of them did not come" may be true as
+    # well.
     if tokens[at].low == "some" and tokens.at(at + 1).low == "of":
         is_first = all(other.first >= group.first for other in sentence.groups() if other.first > at)
         if is_first:
@@ -121,10 +124,11 @@ def _deny_subject(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Remove *maybe*, because "Maybe I did not see it" does not deny "Maybe I saw it".
+    """Remove *maybe*, because "Maybe I did not see it" does not contradict "Maybe I saw it".
 
     Raises:
-        RealisationError: Such a word belongs to an earlier clause and would stay (``unclear-clause``).
+        RealisationError: Such a word is elsewhere in the sentence and cannot be removed
+            (``unclear-clause``).
     """
     start, tokens = group.start, sentence.tokens
     for index in (group.first - 1, start - 1):
@@ -141,7 +145,7 @@ def _leave_doubt_out(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Move the complement of an exclamation behind its verb: "How nice you are!" -> "You are nice!"."""
+    """Give an exclamation the word order of a statement: "How nice you are!" -> "You are nice!"."""
     tokens = sentence.tokens
     if group.subject is None or group.inverted or group.kind != "finite" or not tokens[group.main].is_be:
         return
@@ -160,7 +164,7 @@ def _plain_order(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Insert the negation that the form of the verb group needs."""
+    """Insert a negation in the way that the form of the verb group requires."""
     group.straighten()
     verb, tokens = group.verb, sentence.tokens
     exists = group.subject is not None and tokens[group.subject[0]].tag == "EX"
@@ -168,16 +172,16 @@ def _insert_not(sentence: SentenceDraft, group: VerbGroup) -> None:
     if group.kind == "imperative":
         _negate_imperative(sentence, group)
     elif verb.low in ("'d", "had") and tokens.at(group.first + 1).low == "better":
-        # "You'd better go" -> "You'd better not go".
+        # After *had better*, *not* follows *better*: "You'd better go" -> "You'd better not go".
         sentence.insert(group.first + 2, Token("not", "NEG"))
     elif group.kind != "finite":
         doer = tokens.at(tokens.back(group.first, ("RB",)) - 1)
-        # "I always meant to": the tagger took a finite verb for a participle.
+        # In "I always meant to", the tagger may have taken a finite verb for a participle. Refuse this.
         if group.to is None and doer.low in ("i", "he", "she", "we", "they"):
             raise RealisationError("unclear-clause", f"{verb.text} may be no participle")
         sentence.insert(group.to if group.to is not None else group.first, Token("not", "NEG"))
     elif determiner.low in _INDEFINITE:
-        # "There is a way" -> "There is no way".
+        # After *there is*, the determiner becomes *no*: "There is a way" -> "There is no way".
         sentence.rewrite(determiner, "no", "DT")
     elif (
         # These verbs take *not* without do-support: "I can" -> "I cannot", "I am" -> "I am not", "I have
@@ -198,14 +202,15 @@ def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
     verb, index, lemma, subject = group.verb, group.first, group.verb.lemma, group.said_of
     tag = verb.tense
     if verb.low == lemma == verb_form(lemma, "VBD"):
-        # *Put* and *read* do not show their tense. "She put it there" has no *-s*, so it is past. Elsewhere
-        # any past form in the text suggests the past.
+        # *put* and *read* do not show their tense. "She put it there" must be past, because it has no *-s*.
+        # In other persons, assume the past if the text contains another past form.
         third = subject and (subject[-1].low in ("he", "she", "it") or subject[-1].tag in ("NN", "NNP"))
         others = [token for token in sentence.tokens if token is not verb]
         past = any(token.tag == "VBD" or token.low in ("was", "were", "had", "did") for token in others)
         tag = "VBD" if third or past else "VBP"
     support, outside = Token(verb_form("do", tag), "AX"), word_class("outside-not")
-    # These adverbs precede the negation: "It obviously depends" -> "It obviously does not depend".
+    # Put *do* before adverbs such as *always*, but after those that must precede a negation: "It obviously
+    # depends" -> "It obviously does not depend".
     first = group.subject[1] if group.subject else index
     inner = [token.tag == "RB" and token.low not in outside for token in sentence.tokens[first:index]]
     while inner and inner.pop():
@@ -216,27 +221,28 @@ def _support_by_do(sentence: SentenceDraft, group: VerbGroup) -> None:
 
 
 def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None) -> None:
-    """Add *not* or *n't* to a finite verb, whichever the text uses elsewhere.
+    """Add a negation to a finite verb: *n't* if the text contains contractions, else *not*.
 
-    Before a subject, *n't* is joined to the verb, but *not* follows the subject: "Can't you see it?", "Can
-    you not see it?"
+    In a question, *n't* is joined to the verb, but *not* follows the subject: "Can't you see it?", "Can you
+    not see it?"
     """
     second = group.second if group is not None else EDGE
     subject_end = group.subject[1] if group is not None and group.inverted and group.subject else None
     perfect = second.low == "have" and group is not None and len(group.chain) > 2
-    # "I'd seen it" (had), "I'd see it" (would).
+    # *'d* is *had* in "I'd seen it" and *would* in "I'd see it".
     would = "had" if second.tag == "VBN" else "would"
-    # "I'll see it" -> "I will not see it". "You must have seen it" is denied by "You cannot have seen it".
+    # Write clitics out: "I'll see it" -> "I will not see it". The negation of "You must have seen it" is "You
+    # cannot have seen it".
     full = {"'ve": "have", "'ll": "will", "'d": would, "must": "can" if perfect else "must"}.get(verb.low)
     if verb.low in ("may", "might") and group is not None and subject_end is None:
         full = _sure(sentence, group)
     if full is not None:
         sentence.rewrite(verb, full)
-    # "I can see it" -> "I cannot see it", one word except in tokenised text.
+    # Write *cannot* as one word, except in tokenised text: "I can see it" -> "I cannot see it".
     if verb.low == "can" and not sentence.contracts and not sentence.tokenised and subject_end is None:
         sentence.rewrite(verb, "cannot")
         return
-    # *'s* may be *is* or *has*: "It's not", not "It'sn't".
+    # After the clitic *'s*, use *not*: "It's not", never "It'sn't".
     stem = before_nt(verb.text) if sentence.contracts and verb.low != "'s" else None
     if stem is not None:
         sentence.rewrite(verb, stem)
@@ -246,16 +252,17 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
 
 
 def _sure(sentence: SentenceDraft, group: VerbGroup) -> str | None:
-    """Return the modal that denies *may* or *might*, or None to keep *may* for a permission.
+    """Return the modal that replaces *may* or *might* in a negative clause; None to keep the modal.
 
-    "It might not rain" does not deny "It might rain": both can be true. An event is denied by *will not* ("It
-    may rain" -> "It will not rain"), a state or a past event by *cannot* ("It may be true" -> "It cannot be
-    true"). A permission keeps its modal: "You may see it" -> "You may not see it".
+    "It might rain" and "It might not rain" can both be true, so that adding *not* contradicts nothing. For an
+    event, *will not* is used: "It may rain" -> "It will not rain". For a state or a past event, *cannot* is
+    used: "It may be true" -> "It cannot be true". A permission keeps its modal: "You may see it" -> "You may
+    not see it".
     """
     tokens, main = sentence.tokens, sentence.tokens[group.main]
     low = tokens[group.subject[0]].low if group.subject else ""
     state = main.is_be or (group.second.is_be and main.tag != "VBG")
-    # "It may be able to": "cannot be able to" is not English.
+    # Do not use *cannot* for "It may be able to", because "cannot be able to" is not English.
     state = state and tokens.at(group.main + 1).low not in word_class("no-cannot")
     if state or (group.second.full == "have" and len(group.chain) > 2):
         return "can"
@@ -270,7 +277,7 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Deny an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
-    # "Sit down and listen": it is not clear which of the orders is denied.
+    # In "Sit down and listen", it is not clear which of the two orders is to be denied.
     continued = any(token.tag in VERBS for token in tokens[start:index])
     sentence.refuse("negative-order", index, continued=continued)
     if tokens[index].low == "let" and tokens.at(index + 1).low in ("'s", "us"):
@@ -287,19 +294,19 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     Examples: "A queer idea!" -> "No queer idea!", "Queer ideas!" -> "Not queer ideas!"
 
     Returns:
-        True if that was possible.
+        True if the phrase is negative now; False if there is no suitable phrase.
 
     Raises:
-        RealisationError: The phrase can't be denied.
+        RealisationError: The clause of the phrase is negative already (``already-negative``).
     """
     tokens, indices, inner = sentence.tokens, sentence.indices(k), sentence.subtree_indices(k)
     if indices and sentence.is_noun(indices[0]):
         start, _ = sentence.noun_phrase(indices[0])
         before, clause = tokens.at(start - 1), sentence.finite_before(start)
-        # "I won't say a word": "I won't say no word" would be denied twice.
+        # Refuse "I won't say a word": "I won't say no word" would contain two negations.
         if clause is not None and clause.negations:
             raise RealisationError("already-negative", f"the clause of {sentence.node(k).label} is negative")
-        # "What a queer idea!" and "such a mess" do not take *no*.
+        # In "What a queer idea!" and "such a mess", *no* cannot replace the article.
         if before.low not in ("what", "such", "not"):
             if before.is_be:
                 sentence.insert(start, Token("not", "NEG"))
@@ -313,7 +320,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
     clause = any(start <= group.main < end for group in sentence.groups() if group.is_main)
     start = min(end, tokens.over(start, ("QT", "PU", "CC", "UH")))
     first = tokens.at(start)
-    # "Sounds good" has a verb without a subject; the tagger may take it for a noun.
+    # Refuse "Sounds good", which has a verb without a subject. The tagger may take such a verb for a noun.
     negative = first.low in scope.NEGATIVE_WORDS | {"not"}
     verbal = first.tag in ("WP", "VBZ", "VBP", "VBD") or first.low in word_class("bare-verbs") | _DOUBTS
     if clause or start >= end or negative or verbal:
@@ -326,12 +333,15 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 def affirm(sentence: SentenceDraft, k: int) -> None:
     """Remove the negation that a polarity constant represents.
 
+    Negations that cannot be removed, for example those in idioms, are refused with other codes than the one
+    below.
+
     Args:
         sentence: The sentence, edited in place.
         k: The number of the polarity constant.
 
     Raises:
-        RealisationError: No negative word was found (``no-alignment``), or the negation cannot be removed.
+        RealisationError: No negative word was found (``no-alignment``).
 
     Example:
         "I didn't see any birds." becomes "I saw some birds."
@@ -383,10 +393,10 @@ def _remove_not(sentence: SentenceDraft, index: int, group: VerbGroup | None) ->
         scope.to_affirmative(sentence, min(group.main, len(tokens) - 1))
     if group is None or not inside:
         verb = tokens.at(index - 1)
-    # "won't" -> "will", "can't" -> "can".
+    # Write a contracted stem in full: "won't" -> "will", "can't" -> "can".
     if verb.low in EXPANDED:
         sentence.rewrite(verb, EXPANDED[verb.low])
-    # "I did not see it" -> "I saw it": the tense moves from *do* to the main verb.
+    # Remove the supporting *do* and move its tense to the main verb: "I did not see it" -> "I saw it".
     supported = inside and verb.low in DO and main is not verb and main.tag in ("VB", "VBP")
     if supported and group is not None and not group.inverted:
         tag = "VB" if group.kind == "imperative" else verb.tense
@@ -402,31 +412,34 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
         RealisationError: The word is *nor* (``unclear-clause``): "nor do I".
     """
     token, following = sentence.tokens[index], sentence.tokens.at(index + 1)
-    # "I never see it" -> "I see it".
+    # Negative adverbs are removed: "I never see it" -> "I see it".
     if token.low in ("never", "hardly", "scarcely", "rarely", "seldom"):
         sentence.cut(index, index + 1)
     elif token.low == "no" and following.text:
         _positive_determiner(sentence, index, following)
     elif token.low == "without" and following.tag == "VBG":
-        # "He went without seeing it" -> "He went while seeing it".
+        # *without* becomes *while*: "He went without seeing it" -> "He went while seeing it".
         sentence.rewrite(token, "while", "SC")
     elif token.low == "nor":
         raise RealisationError("unclear-clause", "nor can't be undone alone")
     elif token.low in scope.POSITIVE:
-        # "neither tea nor coffee" -> "both tea and coffee".
+        # The *nor* after *neither* becomes *and*: "neither tea nor coffee" -> "both tea and coffee".
         for other in sentence.tokens[index:] if token.low == "neither" else ():
             if other.low == "nor":
                 sentence.rewrite(other, "and")
         _positive_quantity(sentence, token, following)
     else:
-        # "I am unsure" -> "I am sure".
+        # The word has a negative prefix or suffix: "I am unsure" -> "I am sure".
         concept = sentence.node(parent).label if parent is not None else ""
         sentence.rewrite(token, _without_prefix(token.text, concept))
     scope.to_affirmative(sentence, index)
 
 
 def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
-    """Write "both boys are" for "neither boy is", and "some of them are" for "none of them is"."""
+    """Replace a negative quantifier, and adjust the number of its noun and verb.
+
+    Examples: "neither boy is" -> "both boys are", "none of them is" -> "some of them are".
+    """
     both = token.low == "neither"
     several = both or following.low == "of"
     sentence.rewrite(token, scope.POSITIVE[token.low])
@@ -447,13 +460,14 @@ def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) 
 
 
 def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) -> None:
-    """Replace *no* before a noun, or in *no longer* and *no one*.
+    """Replace or remove *no* before a noun, and in *no longer* and *no one*.
 
     Examples: "no longer" -> "still", "no one" -> "someone", "no water" -> "water", "no wigs" -> "some wigs",
     "no wig" -> "a wig".
 
     Raises:
-        RealisationError: *No* belongs to a comparison or has no noun (``unclear-clause``): "no more than".
+        RealisationError: *no* is part of a comparison or precedes no noun (``unclear-clause``): "no more
+            than".
     """
     tokens, token = sentence.tokens, sentence.tokens[index]
     if following.low in ("longer", "one"):
@@ -464,7 +478,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
     if following.low in ("more", "less") or following.tag in ("PU", "EN"):
         raise RealisationError("unclear-clause", f"no {following.low} can't be undone")
     end = index + 1
-    # Find the noun: "no right or wrong answers" -> "some right or wrong answers".
+    # Find the end of the noun phrase, which may contain joined adjectives: "no right or wrong answers".
     while end < len(tokens):
         after = tokens[end + 1].tag if end + 1 < len(tokens) else ""
         described = not sentence.is_noun(end - 1) and after in _IN_PHRASE
@@ -473,7 +487,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
             break
         end += 1
     head = tokens[end - 1]
-    # "There are no fish": the verb shows the number.
+    # In "There are no fish", only the verb shows that the noun is plural.
     plural = head.tag == "NNS" or tokens.at(index - 1).low in ("are", "were", "'re")
     if not plural and (tokens.at(index - 1).low == "of" or may_be_bare(head.low)):
         sentence.cut(index, index + 1)
@@ -488,7 +502,7 @@ def _without_prefix(word: str, concept: str) -> str:
         The affirmative word.
 
     Raises:
-        RealisationError: The rest is not a word (``unsupported-edit``).
+        RealisationError: What is left is not a word (``unsupported-edit``).
     """
     low = word.lower()
     for prefix in ("un", "in", "im", "ir", "il", "dis", "non-", "non"):

@@ -1,9 +1,10 @@
 """Find the words that express a graph node: its tokens, its verb group, or its phrase.
 
-Edits refer to nodes of the AMR graph, but grammar works on words. `SentenceDraft` combines a text under edit
-with its graph and answers which tokens a node has, which verb group asserts it (`SentenceDraft.predicate`),
-and where its sentence or noun phrase begins and ends. `phrase` returns the contiguous words of a subtree. The
-conditions under which edits are refused are rules in ``refusals.tsv``; `SentenceDraft.refuse` applies them.
+Edits refer to nodes of the AMR graph, but the rules of grammar are about words. `SentenceDraft` combines the
+text that is edited with its graph. It finds the tokens that express a node, the verb group that asserts the
+node (`SentenceDraft.predicate`), and the bounds of the sentence or noun phrase around a token. `phrase`
+returns the contiguous words of a subtree. Many conditions under which edits are refused are rules in
+``refusals.tsv``, which `SentenceDraft.refuse` applies.
 
 Input: an `AlignedText` and node numbers. Output: token indices, verb groups, phrases.
 
@@ -32,13 +33,14 @@ _INSIDE_PREDICATE = (
     NOUNS | {"JJ", "RB", "DT", "PS", "CD", "NEG", "POS", "PRO"} | {"VBN", "VBG", "IN", "TO", "PN"}
 )
 _NOMINAL = NOUNS | {"PN", "CD"}
-# Tags of words after which a finite verb may be part of a noun phrase: "the man who *left*".
+# Tags of words that can introduce a relative clause or be inside it: "the man who *left*". After such a word,
+# a finite verb may be part of a noun phrase.
 _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 # Tags of words that must not end a phrase: "the man in".
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
-# Tags of words that do not interrupt a phrase when they belong to nodes outside of it.
+# Tags of words that may occur inside a phrase although they belong to nodes outside the subtree.
 _FUNCTIONAL = frozenset({"PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX"})
-# Concepts that have no word of their own and are found through their children.
+# Concepts that often have no word. Their phrase is found through their children.
 _WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
 _KINDS = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}
 # Tags after which *here* and *there* do not begin a clause: "I go there".
@@ -50,31 +52,31 @@ _GAP_REACH = 6
 
 
 Known = Token | str | bool
-"""Value that a rule can test: a token, a word or a flag."""
+"""Value that a rule of ``refusals.tsv`` can test: a token, a word or a flag."""
 
 
 class RealisationError(Exception):
     """An edit that cannot be expressed with the words of the sentence.
 
     Args:
-        code: A stable code; `SurfaceDecoder` lists them.
-        message: The reason, in words.
+        code: A stable code; the documentation of `SurfaceDecoder` lists the codes.
+        message: An explanation.
     """
 
     def __init__(self, code: str, message: str) -> None:
-        """Initialize the error with its code and reason."""
+        """Initialize the error with its code and explanation."""
         super().__init__(f"{code}: {message}")
         self.code = code
 
 
 class Rule(NamedTuple):
-    """A row of ``refusals.tsv``: under which conditions an edit is refused.
+    """A row of ``refusals.tsv``, which states the conditions under which an edit is refused.
 
     Attributes:
         code: The code of the refusal.
-        message: The reason, a format string over the tested values.
-        conditions: For each condition the name of a value, its feature, the expected values, and whether the
-            feature must be (True) or must not be (False) among them.
+        message: The explanation, as a format string in which the tested values can be used.
+        conditions: The conditions. Each consists of the name of a value, the feature of the value to test, a
+            set of words, and whether the feature must be (True) or must not be (False) among these words.
     """
 
     code: str
@@ -86,16 +88,17 @@ class Rule(NamedTuple):
 def refusals() -> dict[str, list[Rule]]:
     """Read the rules of ``refusals.tsv``.
 
-    A row consists of the name of a rule set, a code, a message, and conditions, all of which must be met.
-    Conditions have these forms:
+    A row consists of the name of a rule set, a code, a message and conditions. The rule applies if all of its
+    conditions are met. Conditions have these forms:
 
-    - ``before.low=a|an`` compares a feature of a token: ``low``, ``tag``, ``full``, ``lemma``, ``text`` or
-        ``kind``.
-    - ``wanted.kind!=person`` compares the semantic class of a word.
-    - ``wanted=often`` compares a word.
-    - ``asked``, ``!asked`` and ``before.initial`` test flags.
-    - ``before.text=`` requires that there is no token.
-    - ``@name`` means the words of a class of ``word_classes.tsv``.
+    - ``before.low=a|an``: the feature of a token is one of the words. The features are ``low``, ``tag``,
+        ``full``, ``lemma``, ``text`` and ``kind``.
+    - ``wanted.kind!=person``: the semantic class of a word is not this one.
+    - ``wanted=often``: the word is this one.
+    - ``asked``, ``!asked`` and ``before.initial``: a flag is set, or is not set.
+    - ``before.text=``: there is no such token.
+
+    Instead of a word, ``@name`` stands for all words of a class in ``word_classes.tsv``.
 
     Returns:
         The rules of each set, in the order of the table.
@@ -116,7 +119,7 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
-    """Return a feature of a value as a string; flags are ``yes`` or ``no``."""
+    """Return a feature of a value as a string; for a flag, ``yes`` or ``no``."""
     if feature == "kind":
         return kind_of(thing.low if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing
@@ -124,18 +127,18 @@ def _feature(thing: Known, feature: str) -> str:
 
 
 class SentenceDraft(Draft):
-    """A draft with its graph.
+    """A text that is edited, with its graph.
 
     Args:
         reading: The aligned text.
 
     Attributes:
         graph: The AMR graph of the original text.
-        owned: The tokens of each node, by node number.
+        owned: The tokens that express each node, by node number.
     """
 
     def __init__(self, reading: AlignedText) -> None:
-        """Initialize the draft with new tokens."""
+        """Initialize the draft with editable copies of the tokens."""
         tokens, self.owned = reading.tokens()
         super().__init__(tokens, reading.text)
         self.graph: AmrGraph = reading.graph
@@ -145,15 +148,17 @@ class SentenceDraft(Draft):
         return groups(self.tokens)
 
     def refuse(self, rules: str, index: int, **known: Known) -> None:
-        """Raise an error if the words around an index meet the conditions of a rule.
+        """Raise an error if a rule of a rule set applies to the words around an index.
 
-        The first rule whose conditions are all met decides. Rules can test ``token``, the token at the index,
-        and its neighbours ``before``, ``after`` and ``after2``.
+        A rule applies if all its conditions are met. If several rules apply, the first one gives the code and
+        the message. Rules can test the token at the index (``token``) and its neighbours (``before``,
+        ``after``, ``after2``).
 
         Args:
-            rules: The name of the rule set.
+            rules: The name of the rule set in ``refusals.tsv``.
             index: The index of the token that an edit would change.
-            **known: Further values that the rules test, or replacements for the tokens above.
+            **known: Further values that the rules can test. A value named ``before``, for example, replaces
+                the token before the index.
 
         Raises:
             RealisationError: A rule applies.
@@ -227,8 +232,9 @@ class SentenceDraft(Draft):
             k: The node number.
 
         Returns:
-            The group that contains the node's verb, or the copula or light verb before its word: *was* for
-            *happy* in "He was happy". None if there is no such group.
+            The group that contains the verb of the node. If the word of the node is not a verb, the group of
+            the copula or light verb before it: *was* for *happy* in "He was happy". None if there is no such
+            group.
         """
         self.node(k)
         known, indices = self.groups(), self.indices(k)
@@ -238,14 +244,15 @@ class SentenceDraft(Draft):
         return next(own, None) or self._governing(indices[0], known)
 
     def finite(self, group: VerbGroup | None) -> VerbGroup | None:
-        """Return the finite or imperative group that a group depends on.
+        """Return the finite or imperative group on which a group depends.
 
         Args:
             group: Any group, or None.
 
         Returns:
-            The group itself if it is finite or imperative; else the finite group before it ("want" for "to
-            go" in "I want to go"). None if a conjunction or a question word separates the two.
+            The group itself if it is finite or imperative. Otherwise the finite group before it: "want" for
+            "to go" in "I want to go". None if there is no such group, or if a conjunction or a question word
+            is between the two.
         """
         if group is None or group.is_main:
             return group
@@ -260,20 +267,20 @@ class SentenceDraft(Draft):
             index: The index of a token.
 
         Returns:
-            The group, or None.
+            The group, or None if there is no finite group before the index.
         """
         start, _ = self.sentence_bounds(index)
         before = [group for group in self.groups() if start <= group.first < index and group.kind == "finite"]
         return before[-1] if before else None
 
     def offers(self, group: VerbGroup) -> bool:
-        """Return whether a clause hands something over: "Here you are", "Here it is".
+        """Return whether a clause is said when handing something over: "Here you are", "Here it is".
 
         Args:
             group: The verb group of the clause.
 
         Returns:
-            True if it does.
+            True for such a clause.
         """
         if group.subject is None or len(group.chain) > 1 or self.tokens[group.main].low not in BE:
             return False
@@ -284,14 +291,14 @@ class SentenceDraft(Draft):
     def presents(self, group: VerbGroup) -> bool:
         """Return whether a clause presents something to the addressee.
 
-        Such a clause is neither denied nor asked: "Here comes the bus", "There's your sister". But "There's a
-        bank" states that one exists.
+        Clauses such as "Here comes the bus" and "There's your sister" are neither denied nor asked. "There's
+        a bank" is not such a clause, because it states that a bank exists.
 
         Args:
             group: The verb group of the clause.
 
         Returns:
-            True if it does.
+            True for such a clause.
         """
         place, verb = self.tokens.at(group.first - 1), self.tokens[group.main]
         if place.low not in ("here", "there") or self.tokens.at(group.first - 2).tag in _NO_START:
@@ -301,13 +308,14 @@ class SentenceDraft(Draft):
         return verb.lemma in ("come", "go") or (verb.is_be and definite)
 
     def inside_list(self, comma: int) -> bool:
-        """Return whether a comma separates items of a list: no verb follows, but an *and* or *or*.
+        """Return whether a comma separates items of a list.
 
         Args:
             comma: The index of the comma.
 
         Returns:
-            True for both commas of "with Jim, Tom, and Ann".
+            True if *and* or *or* follows in the sentence, but no verb and no clause. This is the case for
+            both commas of "with Jim, Tom, and Ann".
         """
         joint = False
         for token in self.tokens[comma + 1 :]:
@@ -319,13 +327,13 @@ class SentenceDraft(Draft):
         return joint
 
     def conjuncts(self, group: VerbGroup) -> list[Token]:
-        """Return the single verbs that *and* joins to a finite group under the same subject.
+        """Return the verbs without auxiliaries that *and* joins to a finite group and its subject.
 
         Args:
             group: The verb group.
 
         Returns:
-            The tokens of the verbs: *danced* for "sang" in "She sang and danced".
+            The tokens of these verbs. For the group of *sang* in "She sang and danced", this is *danced*.
         """
         _, end = self.sentence_bounds(group.first)
         verbs: list[Token] = []
@@ -348,16 +356,16 @@ class SentenceDraft(Draft):
         if group is not None:
             end = max(group.subject[1] if group.inverted and group.subject else 0, group.main + 1)
             fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in tokens[end:index])
-            # "a happy man": an adjective before its noun is not the predicate, unless the noun is.
+            # In "a happy man", the adjective modifies its noun and is not the complement of a verb.
             attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
-            # A light verb has no node: "take a walk" is ``walk-01``.
+            # A verb without a node is a light verb: the graph of "take a walk" contains only ``walk-01``.
             verb, between = tokens[group.main], tokens[group.main + 1 : index]
             light = verb.lemma in word_class("linking-or-light") or verb.low == "'s"
             if not light and self._owner(verb) is None:
                 light = not any(token.tag == "IN" for token in between)
             if fits and index >= end and not attributive and light:
                 return group
-        # "How beautiful you are!": the complement precedes the verb and its subject.
+        # In "How beautiful you are!", the complement precedes the verb and its subject.
         after = next((group for group in known if group.main > index), None)
         if after is not None and after.subject is not None and tokens[after.main].low in BE | {"'s"}:
             opens = index == 0 or tokens[index - 1].low in ("how", "what", "so", "such", '"')
@@ -366,11 +374,15 @@ class SentenceDraft(Draft):
         return None
 
     def _owner(self, token: Token) -> int | None:
-        """Return the number of the first node that owns a token."""
+        """Return the number of the first node that a token expresses, or None if there is none."""
         return next((k for k, tokens in self.owned.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
-        """Return the copula nearest to the arguments of a node without words, such as most ``-91`` frames."""
+        """Return the copula nearest to the arguments of a node without words, such as most ``-91`` frames.
+
+        Returns:
+            The group of the copula; None if no copula is near the arguments.
+        """
         arguments = [child.k for child in self.graph.children(k)]
         arguments += [mention.target for mention in self.graph.mentions if mention.up == k]
         around = [index for argument in arguments for index in self.indices(argument)[:1]]
@@ -384,10 +396,10 @@ class SentenceDraft(Draft):
         return known[nearest] if distance <= _COPULA_REACH else None
 
     def owners(self) -> dict[int, int]:
-        """Return the node of each token index.
+        """Return, for each token that expresses a node, the number of this node.
 
         Returns:
-            Node numbers by token index; the lowest number if several nodes share a token.
+            The node numbers by token index. If several nodes share a token, the lowest number.
         """
         return {index: k for k in sorted(self.owned, reverse=True) for index in self.indices(k)}
 
@@ -398,7 +410,7 @@ class SentenceDraft(Draft):
             index: Any integer.
 
         Returns:
-            True if it is a noun.
+            True if the token exists and is a noun.
         """
         return self.tokens.at(index).tag in NOUNS
 
@@ -409,8 +421,8 @@ class SentenceDraft(Draft):
             index: The index of a token.
 
         Returns:
-            Start and end. The sentence includes its end marks and opening quotation marks, but not a closing
-            quotation mark of the sentence before it.
+            The index of the first token, and the index after the last token. The sentence includes its end
+            marks and opening quotation marks, but not the closing quotation mark of the previous sentence.
         """
         tokens, start, end = self.tokens, index, index
         while start and tokens[start - 1].tag != "EN":
@@ -428,7 +440,8 @@ class SentenceDraft(Draft):
             index: The index of the noun.
 
         Returns:
-            Start and end: determiner, modifiers and head, without a preceding preposition or conjunct.
+            The index of the first token, and the index after the last token. The phrase consists of
+            determiner, modifiers and head, without a preceding preposition or conjunct.
         """
         tokens, end = self.tokens, index + 1
         while self.is_noun(end) and tokens[end].low not in TIME_NOUNS:
@@ -460,12 +473,14 @@ class Phrase:
 def phrase(sentence: SentenceDraft, k: int) -> Phrase:
     """Return the contiguous words of a subtree, with the function words that belong to them.
 
+    Raises `RealisationError` (``no-alignment``) if no word expresses the node.
+
     Args:
         sentence: The sentence.
         k: The number of the top node of the subtree.
 
     Returns:
-        The phrase. A node without words raises `RealisationError` (``no-alignment``).
+        The phrase.
     """
     concept, tokens = sentence.node(k).concept, sentence.tokens
     if concept in ("and", "or"):
@@ -477,7 +492,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
     lone = {"PRS": "nominal", "PRO": "nominal", "DT": "determiner", "PS": "possessive"}.get(tag)
     if tag == "PN" and pronoun_cases(tokens[head].text):
         lone = "nominal"
-    # "six years": a number before its noun.
+    # In "six years", the number is the determiner of its noun.
     if tag == "CD" and sentence.is_noun(head + 1):
         lone = "determiner"
     if lone is not None:
@@ -489,7 +504,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
     if tag in _NOMINAL:
         return _noun_phrase(sentence, k, start, high, head)
     if tag in ("JJ", "VBN", "VBG"):
-        # "very happy": degree words belong to the adjective.
+        # Degree words belong to the phrase of the adjective: "very happy".
         while low and tokens[low - 1].low in word_class("degree-words"):
             low -= 1
         if sentence.is_noun(high) or tokens.at(high).tag == "JJ":
@@ -501,14 +516,14 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
 def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int) -> Phrase:
     """Return the phrase of a noun."""
     tokens, owners, last = sentence.tokens, sentence.owners(), sentence.node(k).last
-    # "bank account": the first noun of a compound modifies the second.
+    # In "bank account", the first noun is only a modifier of the second.
     if sentence.is_noun(head + 1) and owners.get(head + 1, k) < k:
         return Phrase(head, head + 1, "modifier", head)
     start, end = sentence.noun_phrase(head)
     modifiers = {"JJ", "VBN", "VBG", "RB", "CD", *NOUNS}
     if all(token.tag in modifiers for token in tokens[low:start]):
         start = min(start, low)
-    # Modifiers that belong to nodes outside of the subtree are not part of the phrase.
+    # Leave out modifiers that belong to nodes outside the subtree.
     for index in range(head - 1, start - 1, -1):
         owner = owners.get(index)
         if owner is None or k <= owner <= last or tokens[index].tag in ("PS", "DT"):
@@ -520,7 +535,7 @@ def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int
 
 
 def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
-    """Return the phrase from the first to the last conjunct."""
+    """Return the phrase that extends from the first to the last conjunct."""
     children = sentence.graph.children(k)
     parts = [phrase(sentence, child.k) for child in children if (child.role or "").startswith("op")]
     if not parts:
@@ -533,7 +548,7 @@ def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
 
 
 def _head(sentence: SentenceDraft, k: int) -> int:
-    """Return the index of the head word of a node; of a node without words, the head of a child."""
+    """Return the index of the head word of a node. If the node has no word, use the words of its children."""
     indices = sentence.indices(k)
     if indices:
         run = indices[-1] - indices[0] == len(indices) - 1
@@ -560,8 +575,8 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
         Start and end of the phrase.
     """
     tokens, last = sentence.tokens, sentence.node(k).last
-    # The subject of a noun or an adjective and its negation are not part of its phrase: in "She is not a
-    # teacher" the phrase is "a teacher".
+    # The subject and the negation of a noun or adjective are not part of its phrase. In "She is not a
+    # teacher", the phrase of *teacher* is "a teacher".
     outside = {
         node.k
         for child in sentence.graph.children(k)
@@ -582,7 +597,8 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
             break
         if _has_mark(tokens[high:index]) and not _listed(sentence, k, index):
             break
-        # A noun does not include a finite verb unless it is in a relative clause: "the man who left".
+        # The phrase of a noun must not include a finite verb, unless the verb is in a relative clause: "the
+        # man who left".
         finite = tokens[index].tag in FINITE and tokens.at(index - 1).tag not in _RELATIVE
         if sentence.is_noun(head) and finite:
             break
@@ -601,7 +617,7 @@ def _has_mark(tokens: Sequence[Token]) -> bool:
 
 
 def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
-    """Return whether a word belongs to a conjunct of the subtree; such words may follow a comma."""
+    """Return whether a word belongs to a conjunct of the subtree and may therefore follow a comma."""
     token = sentence.tokens[index]
     for inner in range(k + 1, sentence.node(k).last + 1):
         at: int | None = inner if token in sentence.owned.get(inner, ()) else None
@@ -613,7 +629,11 @@ def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
 
 
 def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
-    """Return whether a phrase may include the tokens between two indices."""
+    """Return whether a phrase may be extended over the tokens between two indices.
+
+    It may not if there are many of them, if an end mark or a quotation mark is among them, or if one of them
+    is a content word of another node (``foreign``).
+    """
     between = tokens[start:end]
     if len(between) > _GAP_REACH or any(token.tag == "EN" or token.is_quote for token in between):
         return False
@@ -621,7 +641,7 @@ def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
 
 
 def _verb_phrase(sentence: SentenceDraft, k: int, group: VerbGroup, low: int, high: int, head: int) -> Phrase:
-    """Return the phrase of a verb, with its subject if that belongs to the subtree or is a pronoun."""
+    """Return the phrase of a verb. It includes the subject if that is in the subtree or is a pronoun."""
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
         (start, end), owners = group.subject, sentence.owners()

@@ -1,10 +1,11 @@
 """Remove the words of a subtree, and put a sentence under a new predicate.
 
-`drop` removes words together with what introduces them: "I saw it in Rome." -> "I saw it." A subject or
-object that the verb needs is replaced by *someone* or *something*. `wrap` makes the sentence the complement
-of a verb such as *agree*, *doubt* or *refuse*: "I like it." -> "I doubt that I like it."
+`drop` removes the words of a subtree together with the word that introduces them: "I saw it in Rome." -> "I
+saw it." If the verb needs the subject or object that is removed, *someone* or *something* replaces it. `wrap`
+makes the sentence the complement of a verb such as *agree*, *doubt* or *refuse*: "You like it." becomes "I
+doubt that you like it."
 
-Input: the node of the subtree, or the concept of the predicate and its subject. The sentence changes in
+Input: the top node of the subtree, or the concept of the predicate and its subject. The sentence is edited in
 place.
 """
 
@@ -21,30 +22,31 @@ from graphneg.english.noun_kinds import lexeme
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import word_class, word_map
 
-# Determiners that are replaced by *the*, not by *a*.
+# If one of these determiners is removed from a singular noun, *the* replaces it, and not *a*.
 _QUANTIFIERS = frozenset({"every", "each", "all", "both", "another", "either"})
-# Tags of words between a determiner and its noun.
+# Tags of words that may occur between a determiner and the end of its noun phrase.
 _MODIFIERS = frozenset({"JJ", "RB", "CD", "DT", "VBN", "VBG", *NOUNS})
-# Tags of the first word of a complement that stays when another one is removed.
+# Tags of words that can begin another complement. If such a word follows, the verb still has a predicate
+# after one complement is removed.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
 # Maximum number of tokens of an item in a list.
 _LIST_REACH = 7
-# Adverbs that stay before an inserted "I doubt that": "So I doubt that ..."
+# "I doubt that" is inserted after these adverbs and not before them: "So I doubt that ..."
 _LEAD_ADVERBS = frozenset({"so", "then", "now", "therefore", "however", "thus", "well", "for"})
-# Tags of the first word of an adverbial before the subject, which is a part of the clause.
+# Tags of words that can begin an adverbial before the subject. Such an adverbial is part of the clause.
 _OPEN_CLAUSE = frozenset({"IN", "SC", "WP", "RB", "DT", "PS", "PRS", "PRO", "VBG", "NNP", "CD"})
 
 
 def drop(sentence: SentenceDraft, k: int) -> None:
-    """Remove the words of a subtree and what introduces them.
+    """Remove the words of a subtree and the word that introduces them.
 
     Args:
         sentence: The sentence, edited in place.
         k: The number of the top node of the subtree.
 
     Raises:
-        RealisationError: The subtree has no words (``no-alignment``), or the rest would have no verb or
-            no meaning (``unclear-clause``).
+        RealisationError: No word expresses the subtree (``no-alignment``), or the rest would be incomplete
+            (``unclear-clause``).
 
     Example:
         Without ``plum``, "I like apples, pears, and plums." becomes "I like apples and pears." Without its
@@ -56,7 +58,8 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         indices = sorted(sentence.subtree_indices(k))
         if not indices:
             raise RealisationError("no-alignment", "no word stands for the sentence")
-        # The middle word decides, because single words may be aligned with another sentence.
+        # Take the sentence around the middle word, because some words may be wrongly aligned with tokens of
+        # another sentence.
         start, end = sentence.sentence_bounds(indices[len(indices) // 2])
         if end - start >= sum(token.tag != "QT" for token in tokens):
             raise RealisationError("unclear-clause", "the sentence is all there is")
@@ -67,7 +70,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
         _drop_determiner(sentence, target)
         return
     above = sentence.indices(node.up) if node.up is not None else []
-    # "boa constrictors": *boa* modifies the noun of its parent node.
+    # In "boa constrictors", the word *boa* of the subtree is part of a compound with the word of its parent.
     inner = bool(above) and target.start <= above[0] < target.head
     sentence.refuse("drop", target.start, kind=target.kind, role=role, inner=inner)
     if target.kind == "possessive":
@@ -97,21 +100,21 @@ def _drop_determiner(sentence: SentenceDraft, target: Phrase) -> None:
 
 
 def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
-    """Replace a subject or an object by an indefinite pronoun.
+    """Replace a subject or an object by an indefinite pronoun, or remove a possessor.
 
     Returns:
-        True if that was done.
+        True if the phrase was replaced; False if it is none of these.
     """
     tokens, head = sentence.tokens, sentence.tokens[target.head]
     before, after = tokens.at(target.start - 1), tokens.at(target.end)
     if target.kind == "verb":
-        # "I want to sleep" -> "I want something".
+        # An infinitive after a verb becomes *something*: "I want to sleep" -> "I want something".
         infinitive = before.tag == "TO" and tokens.at(target.start - 2).tag in VERBS
         if infinitive:
             tokens[target.start - 1 : target.end] = [Token("something", "PN")]
         return infinitive
     if after.tag == "POS":
-        # "My dog's name is Rex" -> "My name is Rex".
+        # A possessor is removed: "My dog's name is Rex" -> "My name is Rex".
         keeps = tokens[target.start].tag in ("PS", "DT") and target.start < target.head
         sentence.cut(target.start + keeps, target.end + 1)
         return True
@@ -129,14 +132,14 @@ def _replace_argument(sentence: SentenceDraft, k: int, target: Phrase) -> bool:
 
 
 def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
-    """Remove a phrase and what introduces it."""
+    """Remove a phrase, and the preposition or conjunction that introduces it."""
     tokens, start, end = sentence.tokens, target.start, target.end
     if target.kind in ("adjective", "adverb", "other", "nominal"):
         _check_copula(sentence, target)
-    # "I saw it in Rome" -> "I saw it": the preposition is removed, too.
+    # Remove a preposition before the phrase: "I saw it in Rome" -> "I saw it".
     if target.kind not in ("adjective", "modifier", "adverb"):
         start = tokens.back(start, ("IN", "TO", "SC", "WP"))
-    # "the name of it": a preposition with a pronoun after the noun is removed, too.
+    # Remove a preposition and a pronoun after a noun: "of it" in "the name of it".
     if target.kind == "nominal" and tokens.at(end).tag == "IN" and tokens.at(end + 1).tag == "PRO":
         end += 2
     if target.kind in ("verb", "clause", "predicate"):
@@ -144,13 +147,13 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
     if conjunct and _last_of_list(sentence, start, end):
         return
     before, after = tokens.at(start - 1), tokens.at(end)
-    # "apples and pears": the conjunction is removed with either conjunct.
+    # Remove the conjunction together with a conjunct: the *and* of "apples and pears".
     if conjunct and before.tag == "CC" and after.tag != "CC":
         start -= 1
     elif conjunct and after.tag == "CC" and before.tag not in ("PU", "EN"):
         end += 1
     before, after = tokens.at(start - 1), tokens.at(end)
-    # A phrase between commas, or before an end mark, takes one comma with it.
+    # If the phrase is between commas, or between a comma and an end mark, remove one comma.
     if before.text == "," and after.text in (",", ".", "!", "?"):
         start -= 1
     elif after.text == "," and before.tag in ("EN", "QT", "CC", "PU"):
@@ -180,7 +183,7 @@ def _last_of_list(sentence: SentenceDraft, start: int, end: int) -> bool:
 
 
 def _check_copula(sentence: SentenceDraft, target: Phrase) -> None:
-    """Refuse to remove the complement of a linking verb: "She is happy" -> "She is"."""
+    """Refuse to remove the only complement of a linking verb: "She is happy" must not become "She is"."""
     tokens, index = sentence.tokens, target.start
     while index and (tokens[index - 1].tag in ("RB", "NEG") or tokens[index - 1].text == ","):
         index -= 1
@@ -203,20 +206,21 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
             ``unsupported-edit``).
 
     Example:
-        With ``agree-01``, "I like it." becomes "I agree that I like it." With ``refuse-01``, "Draw a sheep."
-        becomes "I refuse to draw a sheep."
+        With ``agree-01``, "You like it." becomes "I agree that you like it." With ``refuse-01``, "Draw a
+        sheep." becomes "I refuse to draw a sheep."
     """
     group, tokens = _first_clause(sentence, assertion(sentence, 0)), sentence.tokens
     start, _ = sentence.sentence_bounds(group.first)
     if group.asks and any(token.tag == "WP" for token in tokens[start : group.first]):
         raise RealisationError("unclear-clause", "a question with a question word can't stand under a verb")
     index = min(group.first, tokens.over(start, ("CC", "UH", "PU", "QT")))
-    # "So I like it" -> "So I doubt that I like it".
+    # Insert the new predicate after an introducing adverb: "So I like it" -> "So I doubt that I like it".
     while index < group.first and tokens[index].low in _LEAD_ADVERBS:
         if tokens[index + 1].tag in ("SC", "JJ", "RB"):
             break
         index += 2 if tokens[index + 1].text == "," else 1
-    # "Sorry, I like it": apologies are not doubted. The same is true for answers, thanks and half sentences.
+    # Refuse sentences that begin with an apology ("Sorry, I like it"), an answer or thanks, and incomplete
+    # sentences.
     answers = any(token.low in word_class("no-clauses") for token in tokens[start : index + 1])
     before = tokens[index : group.subject[0]] if group.subject is not None and not group.quotative else []
     marked = any(token.tag in ("PU", "EN") for token in before) and before[0].tag not in _OPEN_CLAUSE
@@ -224,12 +228,12 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         raise RealisationError("unclear-clause", "something that is no clause can't stand under a verb")
     opener = _opener_of(concept, person)
     own = [token.low for token in group.said_of] == [person]
-    # Nobody says "I agree that I stayed".
+    # Refuse "I agree that I stayed", which nobody says.
     if own and concept in word_class("about-others"):
         raise RealisationError("kind-mismatch", f"nobody would {lexeme(concept)} with a claim about himself")
     if group.quotative and index == group.first:
         group.straighten()
-    # "Do you like it?" -> "I doubt that you like it."
+    # A question becomes a statement first: "Do you like it?" -> "I doubt that you like it."
     if group.asks and group.subject is not None:
         uninvert(sentence, group)
         end_plain(sentence, tokens[index])
@@ -239,7 +243,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
     elif concept in ("order-01", "command-02", "demand-01", "recommend-01", "suggest-01", "propose-01"):
         if group.subject is None or group.quotative:
             raise RealisationError("unclear-clause", "no subject that could be ordered")
-        # "I demand that he go": the verb has its plain form.
+        # After these verbs, the clause has a plain verb form: "I demand that he go".
         strip_to_base(sentence, group)
     elif (
         concept == "refuse-01"
@@ -247,7 +251,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
         and not group.negations
         and group.subject == (group.first - 1, group.first)
     ):
-        # "I like it" -> "I refuse to like it": the subject is the same person.
+        # If both clauses have the same subject, use an infinitive: "I like it" -> "I refuse to like it".
         subject = group.said_of
         if len(group.chain) > 1 and tokens[group.main].tag == "VBG":
             raise RealisationError("unsupported-edit", "nobody refuses what he is doing")
@@ -258,21 +262,21 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
 
 
 def is_dangling(tokens: Tokens, start: int) -> bool:
-    """Return whether an infinitive lacks its verb: "I'd love to, ...".
+    """Return whether the text contains a *to* without its verb: "I'd love to, ...".
 
     Args:
         tokens: The tokens of the text.
         start: The index where the search begins.
 
     Returns:
-        True if a *to* is followed by a mark or a conjunction.
+        True if a mark or a conjunction follows a *to*.
     """
     ends = ("EN", "PU", "QT", "CC", "SC")
     return any(tokens[i].tag == "TO" and tokens.at(i + 1).tag in ends for i in range(start, len(tokens)))
 
 
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
-    """Return the first main clause of the sentence, before which the opener is inserted."""
+    """Return the first main clause of the sentence, before which a new predicate is inserted."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.groups():
         if start <= group.first < end and group.is_main:
@@ -283,7 +287,15 @@ def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
 
 
 def _opener(words: str, person: str) -> list[Token]:
-    """Return the tokens of a subject with its verb and the words after it: "I agree that"."""
+    """Return tokens for a subject, its verb and the words after it: "I agree that".
+
+    Args:
+        words: The verb and the words after it: ``agree that``.
+        person: The subject as a pronoun in lower case.
+
+    Returns:
+        The tokens; the verb agrees with the subject.
+    """
     verb, *rest = words.split(" ")
     tags = {"that": "SC", "to": "TO"}
     subject = [Token(pronoun(person, Case.SUBJECT), "PRS"), Token(agree(verb, "VBP", person), "VBP")]
@@ -291,7 +303,7 @@ def _opener(words: str, person: str) -> list[Token]:
 
 
 def _opener_of(concept: str, person: str) -> list[Token]:
-    """Return the tokens that put a sentence under a concept: "I agree that", "It is possible that"."""
+    """Return the tokens that express a new predicate before its clause: "It is possible that"."""
     words = word_map("clause-openers").get(concept, f"{lexeme(concept)} that").replace("_", " ")
     if concept in ("possible-01", "obligate-01"):
         return [Token("it", "PRS"), Token("is", "AX"), Token(words, "JJ"), Token("that", "SC")]
@@ -305,7 +317,7 @@ def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person
     sheep".
 
     Raises:
-        RealisationError: The order is "let us" or only "please" (``unclear-clause``).
+        RealisationError: The order begins with "let us" or consists only of "please" (``unclear-clause``).
     """
     tokens, index = sentence.tokens, group.first
     negations, main = [tokens[negation] for negation in group.negations], tokens[group.main]
@@ -313,7 +325,8 @@ def _order_under(sentence: SentenceDraft, group: VerbGroup, concept: str, person
         raise RealisationError("unclear-clause", "let us can't stand under a verb")
     if main.low == "please":
         raise RealisationError("unclear-clause", "please is no order")
-    # "Don't go" -> "I order you not to go".
+    # Remove the negation and its *do*, and add *not* to the new clause: "Don't go" -> "I order you not to
+    # go".
     for token in negations:
         tokens.remove(token)
     if negations and tokens[index].low == "do" and tokens[index] is not main:

@@ -1,11 +1,11 @@
-"""Change when something happens: time words and the tense that fits them.
+"""Replace or add time words, and change the tense of the clause to fit them.
 
 A time word and the tense of its clause must agree: "I saw it yesterday." -> "I will see it tomorrow." This
 module replaces a time word (`set_time`) or adds one (`add_time`). If the new time requires another tense, it
 changes the finite verb of the clause and the verbs that *and* joins to it.
 
-Input: the node of a time word, or a node whose clause gets one, and the concept of the new time. The sentence
-changes in place.
+Input: the node of a time word, or a node to whose clause a time word is added, and the concept of the new
+time. The sentence is edited in place.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from graphneg.english.words import word_class, word_map
 
 TENSES = word_map("tenses-of-times")
 """The tense that a time word requires: *yesterday* -> ``past``."""
-# Present forms of modals.
+# Present forms of past modals.
 _PRESENT_MODAL = {"could": "can", "would": "will"}
-# Modals whose past is *have* with a participle: "should see" -> "should have seen".
+# Modals whose past is formed with *have* and a participle: "should see" -> "should have seen".
 _MODALS = frozenset({"may", "might", "should", "must", "would", "could"})
-# Lemmas of irregular past forms.
+# Lemmas of the past forms of *be* and *have*.
 _PRESENT_OF_PAST = {"was": "be", "were": "be", "had": "have"}
 # Tags after which a clause can start.
 _STARTS = frozenset({"EN", "QT", "PU", "CC", "SC", "UH"})
@@ -48,7 +48,7 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         "I saw it yesterday." with ``yesterday`` set to ``tomorrow`` becomes "I will see it tomorrow."
     """
     word, index, up = lexeme(concept), sentence.head(k), sentence.node(k).up
-    # "tomorrow night": the time word is part of a date or a longer time. The event is the node above these.
+    # In "tomorrow night", the time word is part of a longer time expression. Find the event above it.
     while up is not None and (sentence.node(up).role == "time" or sentence.node(up).concept == "date-entity"):
         up = sentence.node(up).up
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
@@ -56,7 +56,7 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         group = sentence.finite_before(index) or group
     sentence.refuse("set-time", index, word=word, tense=tense)
     set_concept(sentence, k, concept)
-    # "tomorrow night" -> "last night", never "yesterday night".
+    # Some combinations have another usual form: "tomorrow night" -> "last night", not "yesterday night".
     index = sentence.head(k)
     together = f"{word}_{sentence.tokens.at(index + 1).low}"
     if (usual := word_map("times-together").get(together)) is not None:
@@ -74,8 +74,8 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         concept: The concept of the time.
 
     Raises:
-        RealisationError: The text contains the time word already (``unchanged``), the node has no finite
-            clause, or there is no place for the time word (``unclear-clause``).
+        RealisationError: The text contains the time word already (``unchanged``), the node does not head a
+            finite clause, or no place for the time word was found (``unclear-clause``).
 
     Example:
         "She goes home." with ``yesterday`` becomes "She went home yesterday."
@@ -90,7 +90,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     main = tokens[group.main]
     start, end = sentence.sentence_bounds(group.main)
     rest = tokens[group.main : end]
-    # "She moved when she was ten": the clause with *when* says that it is past.
+    # In "She moved when she was ten", the clause with *when* shows that the event is past.
     dated = dropwhile(lambda token: token.low not in ("when", "while"), rest)
     sentence.refuse(
         "add-time",
@@ -108,8 +108,8 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
     subject = group.subject[0] if group.subject and not group.inverted else None
     if subject is not None and (subject == 0 or tokens[subject - 1].tag in _STARTS):
         relative = end is not None and tokens.at(end).low in ("who", "whom", "which", "that", "where")
-        # "I see the man who came" -> "Yesterday I saw the man who came": a time word between the noun and its
-        # relative clause would be ungrammatical.
+        # If a relative clause follows its noun, or if the end of the clause was not found, put the time word
+        # first: "I see the man who came" -> "Yesterday I saw the man who came".
         if end is None or (relative and tokens.at(end - 1).tag in (*NOUNS, "PN")):
             end = subject
     if end is None and group.quotative and group.subject is not None:
@@ -120,20 +120,24 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
 
 def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
-    """Return the end of a clause, or None if another clause follows without a mark or conjunction."""
+    """Return the index after the last token of a clause.
+
+    Returns:
+        The index, or None if another clause follows without a mark or conjunction between them.
+    """
     tokens = sentence.tokens
     starts = {group.start for group in sentence.groups() if group.kind == "finite" and group.first > main}
     for index in range(main + 1, len(tokens)):
         token = tokens[index]
         dash = "-" in (tokens[index - 1].text, tokens[min(index + 1, len(tokens) - 1)].text)
-        # A single hyphen is part of a word, and a comma may be part of a list: "with Jim, Tom, and Ann".
+        # A hyphen inside a word and a comma in a list ("with Jim, Tom, and Ann") do not end the clause.
         if (token.text == "-" and not dash) or (token.text == "," and sentence.inside_list(index)):
             continue
         if token.tag in ("EN", "SC", "PU") or token.is_quote:
             return index
         if token.tag == "WP":
             return index if index > main + 1 else None
-        # "She sang and he danced": a conjunction ends the clause if another subject follows soon.
+        # A conjunction ends the clause if another subject follows soon: "She sang and he danced".
         near = (tokens[index:start] for start in starts if index < start <= index + _JOIN_REACH)
         if token.tag == "CC" and any(all(other.tag not in ("EN", "QT") for other in run) for run in near):
             return index
@@ -143,12 +147,12 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
 
 
 def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None:
-    """Change the tense of a group and of the verbs that *and* joins to it.
+    """Change the tense of a verb group and of the verbs that *and* joins to it.
 
     Args:
         sentence: The sentence, edited in place.
         group: The verb group.
-        wanted: ``past``, ``future`` or ``present``; an empty string leaves the tense as it is.
+        wanted: ``past``, ``future`` or ``present``; an empty string keeps the tense.
 
     Raises:
         RealisationError: A clause that *and* joins to this one would keep its tense (``unclear-clause``).
@@ -158,13 +162,13 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
     """
     before, joins = [token.text for token in sentence.tokens], _joins_clause(sentence, group)
     passive = len(group.chain) > 1 and sentence.tokens[group.chain[-2]].full in BE
-    # "It was seen and liked": both participles depend on the same *be*.
+    # In "It was seen and liked", both participles depend on the same *be*, so only *be* is changed.
     joined = sentence.conjuncts(group) if wanted and not passive else []
     conditional = sentence.tokens.at(group.start - 1).low in word_class("conditions")
     if wanted == "past":
         _to_past(sentence, group)
     elif wanted == "present" or (wanted and conditional):
-        # "If you see it tomorrow": a clause with *if* has the present tense for the future.
+        # In a condition, the present tense expresses the future: "If you see it tomorrow".
         _to_present(sentence, group)
     elif wanted == "future":
         group.straighten()
@@ -174,21 +178,23 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
     perfect = group.verb.tag == "MD" and group.second.low == "have"
     for verb in joined:
         if wanted == "past" and perfect and verb.tag == "VB":
-            # "I should see it and tell her" -> "I should have seen it and told her".
+            # The joined verb depends on *have*, too: "I should see it and tell her" -> "I should have seen it
+            # and told her".
             sentence.inflect(verb, "VBN")
         elif wanted == "future":
             sentence.inflect(verb, "VB")
         elif wanted == "past" and not (verb.tag == "VB" and _after_modal(sentence, verb)):
-            # "could see it and tell her": the plain form depends on the modal.
+            # A plain form that depends on a modal or *did* is not changed: "could see it and tell her".
             sentence.inflect(verb, "VBD")
         elif wanted == "present" and verb.tag == "VBD":
             sentence.rewrite(verb, agree(verb.lemma, "VBP", _person(group)), "VBP")
 
 
 def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether a conjunction without a comma joins a clause with another subject to a clause.
+    """Return whether a conjunction without a comma joins the clause to one with another subject.
 
-    "She sang yesterday and he dances" has two tenses; "She sang yesterday, and he dances" may have.
+    Such clauses must have the same tense: "She sang yesterday and he dances" is odd. With a comma, their
+    tenses may differ: "She sang yesterday, and he dances".
 
     Returns:
         True if such a clause precedes or follows.
@@ -206,7 +212,7 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
-    """Return whether a verb depends on a modal, a form of *do*, or an infinitive before it."""
+    """Return whether a plain verb form is joined to a verb after a modal, *do* or *to*."""
     index = sentence.tokens.where(verb)
     last = next((group for group in reversed(sentence.groups()) if group.main < index), None)
     if last is None:
@@ -218,7 +224,7 @@ def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
 def _person(group: VerbGroup) -> str:
     """Return the person that the verb of a group agrees with."""
     subject = group.said_of
-    # "There are two men": the verb agrees with the noun after it.
+    # In "There are two men", the verb agrees with the noun after it.
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
         following = group.tokens[group.main + 1 : group.main + 5]
         return "they" if any(token.tag == "NNS" for token in following) else "he"
@@ -228,14 +234,14 @@ def _person(group: VerbGroup) -> str:
 def _to_past(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Put the first verb of a group into the past tense."""
     verb, low, alone = group.verb, group.verb.full, len(group.chain) == 1
-    # "He is here" -> "He was here".
+    # A form of *be*: "He is here" -> "He was here".
     if low in BE or (low == "'s" and not group.perfect):
         sentence.rewrite(verb, agree("be", "VBD", _person(group)))
     elif low in DO and not alone:
-        # "I do not see it" -> "I did not see it".
+        # The auxiliary *do*: "I do not see it" -> "I did not see it".
         sentence.rewrite(verb, "did")
     elif (low in HAVE or low == "'s") and not alone:
-        # "I have seen it" -> "I saw it"; "I had seen it" is past already.
+        # The perfect becomes the past: "I have seen it" -> "I saw it". "I had seen it" is past already.
         if low != "had":
             _drop_auxiliary(sentence, group)
     elif verb.tag == "MD" or low == "will" or group.would:
@@ -248,33 +254,36 @@ def _past_modal(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Put a modal into the past.
 
     Raises:
-        RealisationError: The clause is "will not be" or "will ... be?" (``unsupported-edit``).
+        RealisationError: *will* is negated or inverted, and *be* follows it (``unsupported-edit``).
     """
     verb, second = group.verb, group.second
     low = "would" if verb.low == "'d" else verb.full
     plain = not group.inverted and not group.negations
-    # "I will see it" -> "I saw it".
+    # Merge *will* with its verb: "I will see it" -> "I saw it".
     if low in ("will", "shall") and plain:
         _drop_auxiliary(sentence, group)
     elif low in ("will", "shall"):
-        # "I won't see it" -> "I didn't see it".
+        # In a negation or question, *will* becomes *did*: "I won't see it" -> "I didn't see it".
         if second.low == "be":
             raise RealisationError("unsupported-edit", "will be not has no simple past here")
         sentence.rewrite(verb, "did", "AX")
     elif low == "can":
         sentence.rewrite(verb, "could")
     elif low == "must" and plain and second is not EDGE:
-        # "I must see it" -> "I had to see it".
+        # *must* becomes *had to*: "I must see it" -> "I had to see it".
         sentence.rewrite(verb, "had", "AX")
         sentence.insert(sentence.tokens.where(verb) + 1, Token("to", "TO"))
     elif low in _MODALS and second.tag == "VB" and second.low != "have":
-        # "I should see it" -> "I should have seen it".
+        # The perfect expresses the past: "I should see it" -> "I should have seen it".
         sentence.inflect(second, "VBN")
         sentence.insert(sentence.tokens.where(second), Token("have", "VB"))
 
 
 def _drop_auxiliary(sentence: SentenceDraft, group: VerbGroup) -> None:
-    """Merge an auxiliary with its main verb: "have seen" -> "saw", but "have not seen" -> "did not see"."""
+    """Merge an auxiliary with the verb after it, in the past tense.
+
+    Examples: "have seen" -> "saw"; with a negation, "have not seen" -> "did not see".
+    """
     verb, second, lemma = group.verb, group.second, group.second.lemma
     if lemma == "be":
         sentence.tokens.remove(second)
@@ -294,23 +303,24 @@ def _to_future(sentence: SentenceDraft, group: VerbGroup) -> None:
     low = verb.full
     contracted = any(tokens[index].low == "n't" for index in group.negations)
     will = "wo" if contracted else "will"
-    # "I could see it" -> "I can see it tomorrow".
+    # A modal gets its present form: "I could see it" -> "I can see it tomorrow".
     if verb.tag == "MD" or group.would:
         modal = _PRESENT_MODAL.get("would" if low == "'d" else low)
         if modal is not None:
             sentence.rewrite(verb, (before_nt(modal) if contracted else None) or modal)
-        # "I could have seen it" -> "I can see it tomorrow".
+        # The perfect after the modal is removed: "I could have seen it" -> "I can see it tomorrow".
         if second.low == "have" and len(group.chain) > 2:
             participle = tokens[group.chain[2]]
             sentence.inflect(participle, "VB")
             tokens.remove(second)
     elif second is not EDGE and (low in DO | HAVE or group.perfect):
-        # "I did not see it" -> "I will not see it"; "I have seen it" -> "I will see it".
+        # The auxiliary becomes *will*: "I did not see it" -> "I will not see it"; "I have seen it" -> "I will
+        # see it".
         sentence.rewrite(verb, will if low in DO else "will", "MD")
         if low not in DO:
             sentence.inflect(second, "VB")
     elif verb.is_be:
-        # "I was there" -> "I will be there".
+        # A form of *be* becomes *will be*: "I was there" -> "I will be there".
         sentence.rewrite(verb, will, "MD")
         last = group.subject[1] if group.inverted and group.subject else group.first + 1
         sentence.insert(max([last, *(index + 1 for index in group.negations)]), Token("be", "VB"))
