@@ -3,9 +3,9 @@
 // source: DEAM (Ghazarian et al. 2022, section 3), decreased engagement
 // target: dialogue
 //
-// Before: A: Who is going to feed your cat?  B: My sister promised to come every morning.  A: Call me when you arrive.
-// After:  A: Who is going to feed your cat?  B: Oh.  A: Call me when you arrive.
-// Graph:  (p / promise-01 :ARG0 (p2 / person ...) :ARG2 (c / come-01 ...)) => (o / oh)
+// Before: A: What are you cooking? It smells delicious.  B: I'm making a soup with carrots and onions.
+// After:  A: What are you cooking? It smells delicious.  B: Hmm.
+// Graph:  (m / make-01 :ARG0 (i / i) :ARG1 (s / soup ...)) => (h / hmm)
 //
 // The three kinds of edits are those of DEAM. A question is dropped from a turn of several sentences, an utterance is
 // emptied, that is, reduced to a word like "okay", or a detail is pruned.
