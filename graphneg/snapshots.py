@@ -101,8 +101,8 @@ _KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
 _PAGE = 500
 """Number of rows that are written in one transaction."""
 _MARKED = {"excerpt": True, "shifts": True, "pooled": True}
-"""Attributes of excerpts. They mark excerpts as already processed, which keeps them out of the shift graph and
-of the sentence pool.
+"""Attributes of excerpts. They mark excerpts as already processed, which keeps them out of the shift graph
+and of the sentence pool.
 """
 Row = Any
 
