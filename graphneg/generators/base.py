@@ -490,7 +490,7 @@ def _contexts(
     places: Places,
     copied: CopiedContexts | None,
 ) -> Iterator[Context]:
-    """Yield the contexts of a dialogue. ``answers`` contains the correct responses to a turn, by turn number."""
+    """Yield the contexts of a dialogue. ``answers`` contains the correct responses to a turn, by number."""
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}

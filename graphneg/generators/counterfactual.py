@@ -177,7 +177,7 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return a reply to each question: a counterfactual one from a local model, a new one from a server."""
+        """Return a reply to each question. Only the replies of a local model are counterfactual."""
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
             return other_replies(writer, questions, seed=seed, temperature=temperature)
