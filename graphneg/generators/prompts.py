@@ -327,7 +327,7 @@ REPLY_EXAMPLES = _solved(
 )
 """Prompt prefix with six solved requests for replies."""
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
-"""The answers in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`. A model that returns one of them just copied it."""
+"""The answers in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`. Models sometimes copy one of them."""
 
 
 def _with(marked: str, answers: Sequence[str]) -> str:
