@@ -300,7 +300,7 @@ class WritingGenerator(Generator):
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """Return candidates for each context. A text that nearly equals an earlier one of the run is left out.
+        """Return candidates for each context, without near duplicates of earlier texts of the run.
 
         Args:
             contexts: Contexts to generate for.
