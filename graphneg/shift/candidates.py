@@ -242,7 +242,7 @@ def stored_reply(store: Store, id: str) -> Reply:
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
     """Return the keywords of the last turns with their salience, most salient first."""
     found: dict[str, float] = {}
-        # The post is at index 0 and keeps its full score. A repeated keyword keeps the highest of its values.
+    # The post is at index 0 and keeps its full score. A repeated keyword keeps the highest of its values.
     for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)
