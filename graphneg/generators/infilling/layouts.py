@@ -52,8 +52,8 @@ _MIDDLE_TOKENS = (
     ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
     ("[PREFIX]", "[SUFFIX]", "[MIDDLE]"),
 )
-"""Special tokens before the prefix, the suffix and the middle: those of StarCoder, Qwen, CodeLlama (two forms)
-and DeepSeek, and a form in brackets."""
+"""Special tokens before the prefix, the suffix and the middle: those of StarCoder, Qwen, CodeLlama (two
+forms) and DeepSeek, and a form in brackets."""
 _SENTENCE_END = r"[.!?]+(?:\s|$)"
 """Matches the end of a sentence."""
 _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
