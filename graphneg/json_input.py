@@ -32,8 +32,8 @@ from graphneg.errors import InputError
 LONGEST_LINE = 64 * 2**20
 """Maximum number of bytes of a line, and of a small file that is read into memory as a whole."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# Characters that end a line for `str.splitlines` but that JSON allows unescaped. The other line ends
-# (\x0b, \x0c, \x1c to \x1e) are control characters, which `json.dumps` already escapes.
+# JSON allows these characters unescaped, although they end a line or control a terminal in some tools.
+# The other line ends (\x0b, \x0c, \x1c to \x1e) are control characters, which `json.dumps` already escapes.
 _ESCAPED = {
     code: f"\\u{code:04x}"
     for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -207,8 +207,8 @@ def parse_json(text: str | bytes, where: str) -> Any:
         raise InputError(f"{where}: {error}") from error
     except ValueError as error:
         raise InputError(f"{where}: not JSON: {error}") from error
-    # An unpaired surrogate can only come from a \u escape, because UTF-8 cannot encode it. Most texts have no
-    # escapes, so the slow check runs rarely.
+    # An unpaired surrogate can only come from a \u escape, because UTF-8 cannot encode it.
+    # Most texts have no such escapes, so the slow check runs rarely.
     if "\\u" in text and _has_surrogate(value):
         raise InputError(f"{where}: half of a surrogate pair, which no file can hold; repair the encoding")
     return value
@@ -259,8 +259,7 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
 
     try:
         value = yaml.load(text, Loader)
-    # PyYAML does not catch the errors of its constructors, for example for the date ``2001-13-45`` or for
-    # ``!!float x``.
+    # PyYAML does not catch errors of its constructors, such as for the date ``2001-13-45`` or ``!!float x``.
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise InputError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
     return converted(value, type, where)

@@ -493,8 +493,8 @@ class Maker:
         except BaseException:
             self.close()  # The store may contain half of the block, so it cannot be used for the next one.
             raise
-        # A snapshot contains excerpts of dialogues. The next block may contain the same dialogues as a whole,
-        # and loading would not replace the excerpts. So that block needs a new store.
+        # A snapshot contains excerpts of dialogues, which loading does not replace by whole dialogues.
+        # The next block may contain these dialogues as a whole, so it needs a new store.
         if self._held >= _DIALOGUES or self._pipeline.snapshot is not None:
             self.close()
 
@@ -528,9 +528,10 @@ class Maker:
             stream = graph.negatives(**self._pipeline.negatives, shard=shard)
         else:
             stream = graph.generate(**(self._pipeline.generate or {}), shard=shard)
-        # `to_shard` would compute a digest of the store's content. In a shared store, that takes longer than
-        # making a block, and each embedded store has a different content. The name of the folder is used
-        # instead: it is a digest of the settings and the input, which is the same for all blocks.
+        # `to_shard` would compute a digest of the store's content, which has two disadvantages.
+        # In a shared store, the digest takes longer than making a block.
+        # Each embedded store has different content, but all blocks must have the same digest.
+        # The name of the folder is used instead: it is a digest of the settings and the input.
         content = self._folder.name
         with open_shard(out, stream.shard_header(content), content) as writer:
             stream.resumed = writer.resumed

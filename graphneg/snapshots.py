@@ -167,8 +167,7 @@ class Snapshot:
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
-        # The header comes first but contains the digest of the rows, so the rows are written to a temporary
-        # file beside it and copied.
+        # The header contains the digest of the rows, so the rows are first written to a temporary file.
         with atomic_file(path) as unfinished, TemporaryFile(dir=unfinished.parent) as body:
             digest = _write_body(body, _rows(store, chosen, bar), facts)
             body.seek(0)
@@ -410,8 +409,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
         for id, _, _, turns, made in rows
         for turn, parse in zip(turns, made, strict=True)
     ]
-    # `write_graphs` takes graphs of one source at a time, so the graphs are grouped by the parser they come
-    # from.
+    # `write_graphs` takes graphs of one parser at a time, so the graphs are grouped by parser.
     graphs.sort(key=itemgetter(0))
     for source, some in groupby(graphs, itemgetter(0)):
         for _ in write_graphs(store, [graph for _, graph in some], source):

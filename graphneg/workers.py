@@ -239,8 +239,8 @@ class _Child:
             _send(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
         except (EOFError, OSError, ValueError) as error:
-            # A negative status is the number of a signal. Signal 9 often means that the kernel killed the
-            # process because memory ran out.
+            # A negative status is the number of a signal.
+            # Signal 9 often means that the kernel killed the process because memory ran out.
             code = self._process.wait()
             how = f"by signal {-code}; did memory run out?" if code < 0 else f"with status {code}"
             raise WorkerError(f"a worker process was ended {how}") from error
@@ -267,8 +267,7 @@ def serve() -> None:
 
     If the function cannot be created, every request is answered with the error.
     """
-    # Ctrl-C reaches the whole process group. The worker ignores it, because the parent shuts its workers
-    # down.
+    # Ctrl-C reaches the whole process group, but only the parent may shut the workers down.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Output that libraries print goes to standard error, not into the stream of results.

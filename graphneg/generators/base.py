@@ -307,8 +307,7 @@ class Generator(ABC):
         missing, self._missing = self._missing, ()
         return missing
 
-    # The default is an immutable tuple of the class: subclasses need not call `__init__`, and copies of a
-    # generator never share a list.
+    # The default is an immutable tuple, so subclasses need not call `__init__` and copies share no list.
     _missing: tuple[tuple[str, str], ...] = ()
 
 
@@ -457,8 +456,7 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # A loaded response that is wrong also marks the end of a context, but is not added to the
-                # correct responses.
+                # A wrong loaded response also marks the end of a context, but is not added as correct.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -494,8 +492,8 @@ def _contexts(
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # Baselines may edit any turn, so the replies to copies are collected for all turns, not only for the
-    # context's response. The turn after the last one is included because a loaded response may be there.
+    # Baselines may edit any turn, so the replies to copies are collected for all turns of the dialogue.
+    # The turn after the last one is included, because a loaded response may be there.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies

@@ -200,8 +200,7 @@ class CounterfactualGenerator(WritingGenerator):
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
-                # A reply belongs to the context with the same dialogue and the same number of turns before
-                # it.
+                # A reply belongs to the context with the same dialogue and the same number of turns.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]
@@ -213,8 +212,7 @@ class CounterfactualGenerator(WritingGenerator):
         for context, each in zip(contexts, observed, strict=True):
             # Alternate between the observed replies: the first substitute of each, then the second of each.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # A dict keeps the last question for a substitute. The order is reversed to keep the first one
-            # instead.
+            # A dict keeps the last question for a substitute, so the order is reversed to keep the first.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -225,8 +223,8 @@ class CounterfactualGenerator(WritingGenerator):
         """Return up to ``most`` substitutes for the perspective of each reply."""
         if self._prediction is None:
             return unrelated_perspectives(self._shifts, replies, most, seed)
-        # CAPT, Algorithm 1: the predictor chooses among the perspectives that the keywords before the reply
-        # lead to. This choice is not random, so the seed is not used.
+        # CAPT, Algorithm 1: the predictor chooses among perspectives that earlier keywords lead to.
+        # This choice is not random, so the seed is not used.
         found = substitutes_of(self._shifts, replies, self._prediction)
         return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
@@ -306,8 +304,7 @@ def _refusal(context: Context, question: Question, reply: CounterfactualReply, l
         return reason
     words = words_of(reply.text)
     said = [turn.text for turn in context.turns]
-    # The reply must be new: it may not repeat the observed reply, a correct response or a turn of the
-    # context.
+    # The reply must not repeat the observed reply, a correct response or a turn of the context.
     if any(words_of(text) == words for text in (question.observed.response, *context.right, *said)):
         return "known"
     return "copies-context" if any(shares_run(words, words_of(text)) for text in said) else None

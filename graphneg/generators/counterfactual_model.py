@@ -141,8 +141,7 @@ def counterfactuals(
         replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, pull, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
-            # Only tokens at the same position count, so the score is low if one inserted token shifts the
-            # rest.
+            # Only tokens at the same position count, so an inserted token lowers the score of all later ones.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
             finished = tokens[-1:] == observed[-1:]
             replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))
@@ -246,8 +245,7 @@ def _side_by_side(
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
         # Abduction: sample noise for which the observed token is the argmax with the observed perspective.
-        # After the end of the observed reply, there is nothing to infer from, so the noise is used as
-        # sampled.
+        # After the end of the observed reply, nothing can be inferred, so the sampled noise is used.
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)

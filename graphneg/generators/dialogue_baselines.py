@@ -126,8 +126,7 @@ class DialogueBaseline(Generator):
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        # An insertion makes the dialogue one turn longer. The additional turn is given to the speaker whose
-        # turn would be next.
+        # An insertion makes the dialogue one turn longer, which the next speaker gets.
         speakers = (*(turn.speaker for turn in turns), answering(turns))
         # A shuffle may reproduce the original dialogue, so the original counts as already seen.
         seen = {_key(turn.text for turn in turns)}
@@ -257,8 +256,8 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
-        # An insertion comes after an existing turn, so it is never the first turn. A replacement may replace
-        # any turn.
+        # An insertion comes after an existing turn, so it is never the first turn.
+        # A replacement may replace any turn.
         at = draw.below(len(said), "place") + 1 - replaced
         # The utterance comes from the same corpus and split, so that its style does not reveal the edit.
         rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
@@ -269,8 +268,7 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
         }
         # An utterance that also occurs in this dialogue would be a repetition, not an unrelated utterance.
         known = _key(said)
-        # An utterance that is a correct reply at this place, or to a copy of this context, would not be an
-        # error.
+        # An utterance that correctly answers this context or a copy of it would not be an error.
         right = NearTexts([*context.copies.get(at, ()), *(context.right if at == context.turn else ())])
         for source in shuffled(others, draw.seed, "stranger", *draw.names):
             text = others[source]

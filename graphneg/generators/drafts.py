@@ -115,8 +115,7 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
-            # A sentence from another shortlist still fits the context, but not the target profile of this
-            # one.
+            # A sentence from another shortlist fits the context, too, but not the profile of this list.
             yield from others()
 
         for at, listed in enumerate(lists):

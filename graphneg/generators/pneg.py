@@ -168,8 +168,8 @@ class PnegGenerator(WritingGenerator):
         super().__init__(_REASONS, options, writer, judge)
         self._options = options
         self._examples = examples
-        # A completion model starts a list only if the prompt ends with the number of the first item. A chat
-        # model formats the list itself.
+        # A completion model starts a list only if the prompt ends with the number of the first item.
+        # A chat model formats the list itself.
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
@@ -301,8 +301,8 @@ def list_items(text: str) -> list[str]:
         ]
         parts = [part for line in lines for part in (_INSIDE.split(line) if _MARK.match(line) else [line])]
         marked = [part for part in parts if _MARK.match(part)]
-        # If there are list markers, lines without one are remarks of the model and are dropped. If there are
-        # none, only headings, which end with ":", are dropped.
+        # If there are list markers, lines without one are remarks of the model and are dropped.
+        # If there are none, only headings, which end with ":", are dropped.
         parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
     return [item for part in parsed if (item := _bare(part))]
 
@@ -326,8 +326,8 @@ def _json_list(text: str) -> list[str] | None:
             continue
         items: list[Any] = value if isinstance(value, list) else list(value.values())
         texts = [said for item in items if (said := _said(item))]
-        # {"1": "We left.", "2": "No."} is accepted as a list. {"note": "Here they are."} is not, because it
-        # has only one text; it may come before the actual list.
+        # An object with several texts counts as a list, such as {"1": "We left.", "2": "No."}.
+        # An object with one text does not, because it may be a remark: {"note": "Here they are."}.
         if texts and len(texts) == len(items) and (isinstance(value, list) or len(texts) > 1):
             return texts
     return None

@@ -252,8 +252,7 @@ def train_for(
     Returns:
         A report of the training.
     """
-    # The configuration is saved with the model, so that later prompts to the model contain no solved
-    # examples.
+    # The task is saved with the model, so that later prompts to the model contain no solved examples.
     setattr(model.model.config, TASK, task)
     return fine_tune(model, examples, out, **arguments)
 

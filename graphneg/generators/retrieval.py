@@ -89,8 +89,7 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
     if (snapshot := stored_snapshot(store)) is not None:
         if most > MOST:
             raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
-        # The store of a shard contains only a part of the dialogues. Its snapshot has the bank of the whole
-        # corpus.
+        # The store of a shard has only a part of the dialogues, but the bank of the whole corpus.
         for corpus, draw, *entry in snapshot.rows(store, BANK):
             if not corpora or corpus in corpora:
                 sample.offer(draw, BankEntry(*entry))
@@ -126,8 +125,8 @@ def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEn
     for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
         for text in context.positives:
             if text.strip():
-                # Only texts that differ in nothing but case and white space count as equal. "do n't" and
-                # "don't" are distinct texts, and both stay in the bank.
+                # Only texts that differ in nothing but case and white space count as equal.
+                # For example, "do n't" and "don't" are distinct texts, and both stay in the bank.
                 draw = number(0, "bank", one_line(text.casefold()))
                 yield draw, BankEntry(context.id, text, context.dialogue)
 
@@ -273,8 +272,7 @@ class RandomGenerator(BankGenerator):
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
-                # Start at a random entry. If it is rejected, try the following ones, at most once around the
-                # bank.
+                # Start at a random entry. If it is rejected, try the following entries, once around.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 
@@ -427,8 +425,7 @@ class SemiHardGenerator(BankGenerator):
             right = round(float(vector @ answer), _DIGITS)
             cosines = np.round((vectors @ vector).astype(float), _DIGITS)
             new = NewTexts(context)
-            # Responses that are at least as similar as the correct one may be correct, too, so they are left
-            # out.
+            # Responses that are at least as similar as the correct one may be correct and are left out.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
                 # Results are sorted by cosine, so all remaining responses are outside the margin, too.
                 if cosine <= right - self._margin:
@@ -479,8 +476,7 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
     import numpy as np
 
     rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
-    # Usually only few results are needed, so the best ones are found first and the whole bank is sorted
-    # later.
+    # Usually a few results are enough, so the best are found first and the rest is sorted only if needed.
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()

@@ -125,8 +125,7 @@ class Bidirectional:
         backward = self.backward.score(
             [answer(pair.context[-1]) for pair in pairs],
             [
-                # A model that reads right to left sees the response before the context anyway, so its prompt
-                # needs no instruction.
+                # A model that reads right to left sees the response first, so it needs no instruction.
                 f"\nB: {one_line(pair.response)}" if from_end else response_prompt(pair.response)
                 for pair in pairs
             ],
@@ -260,8 +259,7 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
     fitting, others = sorted(right), sorted(random)
-    # The balanced accuracy has its maximum at the perplexity of a correct pair, so no other thresholds are
-    # tried.
+    # The balanced accuracy has its maximum at the perplexity of a correct pair, so only these are tried.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]

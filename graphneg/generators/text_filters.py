@@ -215,8 +215,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
         True
     """
-    # A text with fewer words than `size` counts as copied if all of its words occur together in the other
-    # text.
+    # A text with fewer words than `size` counts as copied if the other text contains all of it.
     size = min(size, len(words))
     return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
 
@@ -368,8 +367,7 @@ class PerplexityFilter:
         found: list[TextLosses | None] = []
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
-            # A rare name from the original is just as unlikely in the edited text, so it is no reason to
-            # reject it.
+            # A rare name from the original is just as unlikely in the edited text, so it is allowed.
             worst = max([self.bounds.worst, *before])
             most = min(log(self.bounds.alone), _mean(before) + margin)
             found.append(one if one.alone <= most and one.worst <= worst else None)

@@ -106,8 +106,7 @@ class TokenSubstitutionGenerator(BankGenerator):
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context if context.positives else 0):
-                # If more candidates are needed than there are correct responses, each one is edited several
-                # times.
+                # If there are fewer correct responses than candidates, each is edited several times.
                 right = context.positives[slot % len(context.positives)]
                 text, replaced = self._replaced(source, right, seed, f"{context.id}/{slot}")
                 if replaced and new.take(text):
@@ -133,14 +132,12 @@ class TokenSubstitutionGenerator(BankGenerator):
             # Start at a random substitute and take the first one that is a different word.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
-            # Another form of the same word, such as "boats" for "boat", would change the grammar and not the
-            # meaning.
+            # Another form of the word ("boats" for "boat") would change the grammar, not the meaning.
             other = next((option for option in around if lemma_of(option) != lemma_of(word)), None)
             if other is None:
                 continue
             replaced.append((word, other))
-            # If the replaced word has a capital, for example at the start of a sentence, the substitute gets
-            # one.
+            # A capital of the replaced word, for example at the start of a sentence, is kept.
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
             # The article before the word is adapted: "a boat" becomes "an apple".
             if at > 1:

@@ -281,8 +281,8 @@ class WritingGenerator(Generator):
         self.refused: Counter[str] = Counter()
         self.writer = writer
         self.judge = judge
-        # A server answers many prompts at the same time, so batches are large. A local model is slow, so
-        # batches are small, and the output is saved more often.
+        # A server answers many prompts at the same time, so batches are large.
+        # A local model is slow, so batches are small and the output is saved more often.
         self.batch = BATCH if isinstance(writer, ServedWriter) else SLOW_BATCH
         self._said = NearDuplicates()
 
@@ -314,8 +314,7 @@ class WritingGenerator(Generator):
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
-                # If there are more candidates than needed, the others are not marked as used: another context
-                # may use the same texts.
+                # Candidates that are not needed are not marked as used, so other contexts can use them.
                 if len(own) < gap.amount and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own
@@ -361,8 +360,7 @@ class WritingGenerator(Generator):
         for gap in gaps:
             gap.candidates = []
         for (gap, one), score in zip(pairs, scores, strict=True):
-            # Candidates with label 1 are meant to be correct answers, so a high score is no reason to reject
-            # them.
+            # Candidates with label 1 are meant to be correct answers, so a high score is not an error.
             is_answer = one.label == 0 and score > self._max_score
             if self.passes(gap, ANSWERS if is_answer else None):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))

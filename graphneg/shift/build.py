@@ -330,8 +330,7 @@ def _write(
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
         raise InputError(_TAKEN)
-    # Another run may have written some of these dialogues after they were listed, so each must be claimed
-    # first.
+    # Another run may have written some of these dialogues by now, so each must be claimed first.
     claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(dialogue.id for dialogue in dialogues))}
     mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
     rows = {
@@ -370,8 +369,7 @@ def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None
 
     def removed(tx: ManagedTransaction, name: str) -> int:
         """Delete a part of the graph, if this run is still the one that deletes it."""
-        # The check is in the same transaction: otherwise this run could delete what the next run writes after
-        # it.
+        # The check is in the same transaction, so that nothing is deleted that the next run writes.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

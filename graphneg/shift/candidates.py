@@ -81,8 +81,8 @@ class Reach:
         """
         # The number of subsets is rounded down, so that no subset is smaller than `size`.
         amount = max(1, len(candidates) // self.size)
-        # The candidates are sorted by likelihood. Shuffling spreads the likely ones over the subsets, because
-        # only one candidate is chosen from each.
+        # The candidates are sorted by likelihood, and only one is chosen from each subset.
+        # Shuffling spreads the likely candidates over the subsets.
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
         ends = [len(mixed) * part // amount for part in range(amount + 1)]
         parts = [mixed[start:end] for start, end in pairwise(ends)]

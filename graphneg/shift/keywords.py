@@ -217,12 +217,11 @@ class SpacyExtractor(ABC):
         kinds = {word.kind for word in words}
         if None in kinds or len(words) == 1:
             return None not in kinds
-        # A verb with a noun beside it ("cab spend", "country produce") is not a phrase that occurs in other
-        # texts.
+        # Other texts seldom repeat a verb with a noun beside it, such as "cab spend".
         if "verb" in kinds or "noun" not in kinds:
             return False
-        # In English, the last word must be a noun, which excludes "battery dead". A word such as "tomorrow"
-        # may only be the first word, which excludes "work tomorrow".
+        # In English, the last word must be a noun, which excludes "battery dead".
+        # A word such as "tomorrow" may only be the first word, which excludes "work tomorrow".
         return self._language != "en" or (
             words[-1].kind == "noun" and _DAYS.isdisjoint(word.lemma for word in words[1:])
         )
@@ -347,8 +346,7 @@ class YakeExtractor(SpacyExtractor):
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
             return ()
-        # Hyphens count as spaces, here and in YAKE's phrases, because the two tokenise hyphens in different
-        # ways.
+        # YAKE and spaCy tokenise hyphens in different ways, so hyphens count as spaces in both.
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set

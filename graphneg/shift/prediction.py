@@ -388,8 +388,7 @@ class CausalPredictor:
         """
         texts = list(chain.from_iterable(subsets))
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
-        # The end token is removed. With it, "coffee" would get a low score because it also begins "coffee
-        # shop".
+        # Without an end token, the score of "coffee" does not suffer from longer texts like "coffee shop".
         targets = {text: self._model.target_tokens(f" {text}")[:-1] for text in texts}
         longest = max(map(len, targets.values()))
         # A prompt that is too long loses its beginning, because its end contains the focus and the question.
@@ -415,8 +414,7 @@ class CausalPredictor:
                 some = longer[start : start + self._batch]
                 rows = padded([targets[text] for text in some], 0, "right", device)
                 ids, mask = rows["input_ids"], rows["attention_mask"][:, 1:]
-                # The keys and values of the prompt are computed once, and copied for each batch of
-                # candidates.
+                # The keys and values of the prompt are computed once and copied for each batch.
                 past = copy.deepcopy(read.past_key_values)
                 past.batch_repeat_interleave(len(some))
                 logits = model(
@@ -485,8 +483,7 @@ class Seq2SeqPredictor:
         given = [source_with_candidates(post.text, focus.text, subset) for subset in subsets for _ in subset]
         texts = list(chain.from_iterable(subsets))
         means = self._model.score(texts, given)
-        # `score` returns the mean negative log-probability per token. Multiplied by the number of tokens, it
-        # is that of the whole text.
+        # `score` returns the mean negative log-probability per token, so it is multiplied by the length.
         lengths = (len(self._model.target_tokens(text)) for text in texts)
         scores = (-mean * length for mean, length in zip(means, lengths, strict=True))
         return best_of_each(post, subsets, scores, self._prior)

@@ -203,8 +203,7 @@ class SubstituteFinder:
             InputError: The text has no keywords.
         """
         if self.extractor is None:
-            # The keywords must be found in the same way as those of the graph, or they would not be in the
-            # graph.
+            # Keywords that another extractor found would often not be in the graph.
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
@@ -256,8 +255,7 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
-        # The method of the shift graph is part of the settings, because another method gives other
-        # substitutes.
+        # The method of the shift graph is part of the settings, because it changes the substitutes.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:

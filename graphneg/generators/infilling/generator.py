@@ -285,8 +285,7 @@ class MaskAndFillGenerator(WritingGenerator):
         # Near neighbours are made unlikely, so that "red" does not become "crimson".
         near = {other for word in sorted(gone) for other, _ in self._vectors.neighbours(word, NEAR)}
         weights = {**dict.fromkeys(sorted(near), NEAR_WEIGHT), **dict.fromkeys(sorted(gone), 0.0)}
-        # A model that writes the whole text must be able to repeat the words around the blanks, so they are
-        # allowed.
+        # A model that writes the whole text must be allowed to repeat the words around the blanks.
         if isinstance(self._layout, WholeText):
             shown = {word for turn in draft.turns for word in words_of(turn.text)}
             shown.update(word for part in masked.parts for word in words_of(part))
@@ -309,8 +308,7 @@ class MaskAndFillGenerator(WritingGenerator):
         if len({*content_lemmas(draft.text)} - {*content_lemmas(closed_up(draft.original.text))}) < NEW_WORDS:
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
-        # The original is not compared, because the filled text has long sequences of words in common with it
-        # anyway.
+        # The original is left out, because the filled text repeats most of it anyway.
         others = replace(
             context,
             positives=tuple(text for text in context.right if match_key(text) != own),

@@ -149,8 +149,8 @@ class OneByOne(Layout):
             The answer, or None if it is empty or contains a mark.
         """
         answer = one_line(written)
-        # Models often continue after the answer. For the blank in "the [word] in May", a model may write
-        # "boat in May. It leaks". The answer ends before "in May", which is the text after the blank.
+        # Models often write on after the answer: "boat in May. It leaks" for the blank in "the [word] in May".
+        # The answer ends before "in May", which is the text after the blank.
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
         # A word or phrase cannot extend past the end of a sentence.

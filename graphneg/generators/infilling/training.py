@@ -110,8 +110,7 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
         Responses with blanks.
     """
     for context in contexts:
-        # The correct responses are removed from the context, because a response equal to one of them is
-        # rejected.
+        # Correct responses are removed from the context, because a response equal to one is rejected.
         alone = replace(context, positives=())
         for nth, text in enumerate(context.positives):
             if refusal(closed_up(text), (), alone, LENGTHS) is None:

@@ -372,8 +372,7 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
-    # Models can be trained to write replies, but not sentences. The prompt for sentences always contains
-    # examples.
+    # Models can be trained to write replies, but not sentences, so prompts for sentences contain examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

@@ -184,8 +184,7 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
             # A word is not replaced by another form of itself, such as "boat" by "boats".
             if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
             for others in [readings(word.lower()).keys()]
-            # If neither word is in the dictionary, their parts of speech cannot be compared, so the word is
-            # accepted.
+            # If neither word is in the dictionary, their parts of speech are unknown and not compared.
             if classes & others or not (classes or others)
         ]
         chosen = fitting[number(seed, "neighbour", id, *words) % len(fitting)] if fitting else last
@@ -279,8 +278,8 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
             # The keywords are extracted from the response itself, so that the model learns to use them.
             chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = closed_up(text)
-            # The model should not learn texts that the generator would reject. The correct responses are
-            # removed from the context, because the response would be rejected as equal to itself.
+            # The model should not learn texts that the generator would reject.
+            # The correct responses are left out of the context, because a response equal to one is rejected.
             if chosen and refusal(reply, chosen, replace(context, positives=(), copies={}), LENGTHS) is None:
                 words = [" ".join(each) for each in chosen]
                 yield Example(reply_request(context.turns, words), f" {reply}")

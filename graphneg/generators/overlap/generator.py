@@ -211,8 +211,8 @@ class OverlapGenerator(Generator):
             )
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
-        # If the dialogues have a small vocabulary, most negatives are sentences that graphneg provides. Each
-        # of them may be used only a few times.
+        # If the dialogues have a small vocabulary, most negatives are sentences that graphneg provides.
+        # Each of these sentences may be used only a few times, so the user is warned.
         if self._pool is not None and self._pool.narrow:
             found.append(
                 f"{self.name}: the dialogues say few different words, so few sentences share some and are "
@@ -335,8 +335,7 @@ class OverlapGenerator(Generator):
             pool.keep(samples)
             for query in part:
                 self._list(query, pool)
-                # Cosines and denoiser scores are computed for all contexts together, so that the models run
-                # in large batches.
+                # Cosines and denoiser scores are computed for all contexts together, in large batches.
                 if compared:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)
@@ -373,8 +372,8 @@ class OverlapGenerator(Generator):
                 terms = terms_of(context, pool.frequency, light)
                 chosen = (self.conditions, pool.frequency, hub, pool.elsewhere, per_context, seed)
                 part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
-            # In the corpus, replies often shift from words of the last turn to certain words. A sentence with
-            # such a word may be a correct response.
+            # Replies of a corpus often shift from words of the last turn to the same other words.
+            # A sentence with such a word may be a correct response.
             if conditions.usual_shift is not None:
                 last = {term for query in part for term in query.terms.last} - self._successors.keys()
                 asking = {"terms": sorted(last), "least": conditions.usual_shift}
@@ -491,8 +490,7 @@ class Similarity:
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])
                     if cosine < self._most:
-                        # A sentence may be too similar or not similar enough, so the absolute difference
-                        # counts.
+                        # A sentence may be too similar or not similar enough, so the difference is absolute.
                         beside = 0.0 if target is None else abs(cosine - target)
                         kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
                 ordered.append(sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id)))

@@ -103,8 +103,8 @@ class Pool:
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.everyday or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
-        # If another generator has added graphneg's own sentences, their counts are subtracted. Otherwise they
-        # would change the output of this generator.
+        # If another generator has added graphneg's own sentences, their counts are subtracted.
+        # Otherwise they would change the output of this generator.
         left_out = Counter[str]()
         if self._sources and ANECDOTES not in self._sources:
             own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
@@ -161,8 +161,7 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Many sentences from the same template would displace graphneg's own sentences, so these are
-            # added.
+            # Graphneg's own sentences are added, because sentences from templates would displace them.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):

@@ -94,8 +94,7 @@ class Scenes:
             The condition.
         """
         runs = frozenset(run for text in texts for run in _runs(text))
-        # If the last turn mentions "petition", other dialogues that mention it probably describe the same
-        # scene.
+        # Other dialogues that mention a rare word of the last turn probably describe the same scene.
         rare = frozenset(term for term in terms.last if self.is_rare(term))
         return Elsewhere(self, self._talks.get(dialogue, dialogue), runs, rare, self.scene(terms.terms))
 
@@ -240,8 +239,7 @@ class Elsewhere:
         # A sentence that repeats five words of the context is probably about the same thing.
         if not self._runs.isdisjoint(_runs(sentence.text)):
             return False
-        # The shared words make every retrieved sentence similar to the context. Only its other words are
-        # compared.
+        # The shared words make every retrieved sentence similar to the context, so they are left out.
         rest = sentence.terms - shared
         return self._scenes.tells(rest) and not self._scenes.is_alike(self._scene, self._scenes.scene(rest))
 
@@ -269,16 +267,14 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
         for text in said:
             amount = len(WORD.findall(text))
             if amount >= _LONG:
-                # Hashes need less memory than texts. They are not stored, so it does not matter that they
-                # differ in the next process.
+                # Hashes need less memory than texts. They are not stored, so other processes may differ.
                 key = hash(words_key(text))
                 saying[key].add(dialogue)
                 if amount >= _VERY_LONG:
                     long.add(key)
     together: Counter[tuple[str, str]] = Counter()
     for key, dialogues in saying.items():
-        # A sentence such as "Thank you very much for your help." occurs in many conversations and is no
-        # evidence.
+        # "Thank you very much for your help." occurs in many conversations, so it is no evidence.
         if 1 < len(dialogues) <= _COMMON:
             for pair in combinations(sorted(dialogues), 2):
                 together[pair] += _TOGETHER if key in long else 1

@@ -69,8 +69,7 @@ class SecondSentence:
         for (at, slot), id in chosen.items():
             candidate, row = given[at][slot], rows.get(id)
             last = frozenset(content_lemmas(contexts[at].turns[-1].text))
-            # A question or a further word of the last turn would not fit the target profile, so it is not
-            # appended.
+            # A question or a further word of the last turn would not fit the target profile.
             if row is not None and row["mood"] != "question" and last.isdisjoint(row["terms"]):
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:

@@ -35,7 +35,7 @@ OPENINGS = (
     *sorted(word_class("reply-openings")),
     *(words.replace("_", " ") for words in word_list("asides")),
 )
-"""Openings of sentences that sound like a reply or refer to something before, in lower case. It is the
+"""Openings, in lower case, of sentences that sound like a reply or refer back to something. An opening is the
 first word (*well*), or the first two words before a comma (*I see, ...*)."""
 
 _SHARES = (
@@ -51,8 +51,8 @@ _COUNTS = (
 _BITS = 16
 """Number of bits per random number. One 64-bit hash gives four such numbers."""
 _MANY = 2
-"""Factor for the number of query terms, for profiles with three or more shared words. These are rare,
-so more terms are searched for."""
+"""Factor for the number of query terms, for profiles with three or more shared words. Sentences with so many
+are rare, so more terms are searched for."""
 _RARITY = 3
 """Exponent that determines how strongly rare terms are preferred."""
 SHORTLIST = 16
@@ -467,8 +467,8 @@ def shortlist(
     informative, of_last, most_last = terms.informative, terms.informative & terms.last, conditions.most_last
     asked, first_person, order = profile.question, profile.first_person, profile.order
     anecdotal = conditions.anecdotal
-    # Penalties: 4 for each shared word too many or too few, and 2 if the word should be from the other part
-    # of the context. A missing question costs 1.5, and the wrong person 1.
+    # Each shared word too many or too few costs 4, and a shared word from the wrong part of the context 2.
+    # A missing question costs 1.5, and the wrong person costs 1.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     # There are thousands of sentences for each profile, so this loop avoids function calls.
@@ -488,8 +488,7 @@ def shortlist(
         if asked and not sentence.question:
             distance += 1.5
         if anecdotal:
-            # Gumbel-max trick: with this noise, sentences are drawn in proportion to the exponential of their
-            # likeness.
+            # Gumbel-max trick: the noise draws sentences in proportion to exp(likeness).
             chance = ((sentence.rank ^ order) * _MIX) & _MASK
             distance -= anecdotal * (sentence.like + _gumbel(chance))
         by_distance[distance].append(sentence)
