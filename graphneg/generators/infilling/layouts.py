@@ -149,7 +149,7 @@ class OneByOne(Layout):
             The answer, or None if it is empty or contains a mark.
         """
         answer = one_line(written)
-        # Models often write on after the answer: "boat in May. It leaks" for the blank in "the [word] in May".
+        # Models often continue: "boat in May. It leaks" for the blank in "the [word] in May".
         # The answer ends before "in May", which is the text after the blank.
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
