@@ -152,7 +152,7 @@ class Snapshot:
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose of {', '.join(PARTS)}")
         info = info_of(store)
-        # A snapshot of a shard would be mistaken for one of the whole corpus.
+        # A snapshot of a shard would be mistaken for one of the whole corpus, so it is an error.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
                 f"the {store.description} has no dialogues, or those of a shard only: a snapshot is made of "

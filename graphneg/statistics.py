@@ -230,7 +230,7 @@ def _distances(
 
     def between(one: Hashable, other: Hashable) -> float:
         low, high = sorted((places[one], places[other]))
-        # Ordinal metric: the ratings from one category to the other, minus half of those in the two.
+        # Ordinal metric: all ratings from one category to the other, minus half of those in these two.
         within = sum(total[category] for category in order[low : high + 1])
         return (within - (total[one] + total[other]) / 2) ** 2
 

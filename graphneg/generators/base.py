@@ -488,7 +488,7 @@ def _contexts(
     places: Places,
     copied: CopiedContexts | None,
 ) -> Iterator[Context]:
-    """Yield the contexts of a dialogue. ``answers`` contains the correct responses to a turn, by number."""
+    """Yield the contexts of a dialogue. ``answers`` contains the correct responses, by turn number."""
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}

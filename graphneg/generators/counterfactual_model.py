@@ -141,7 +141,7 @@ def counterfactuals(
         replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, pull, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
-            # Only tokens at the same position count, so an inserted token lowers the score of all later ones.
+            # Only tokens at the same position count, so one inserted token makes all later ones differ.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
             finished = tokens[-1:] == observed[-1:]
             replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))

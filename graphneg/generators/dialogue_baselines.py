@@ -126,7 +126,7 @@ class DialogueBaseline(Generator):
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        # An insertion makes the dialogue one turn longer, which the next speaker gets.
+        # An insertion adds a turn to the dialogue. The turn is given to the speaker whose turn is next.
         speakers = (*(turn.speaker for turn in turns), answering(turns))
         # A shuffle may reproduce the original dialogue, so the original counts as already seen.
         seen = {_key(turn.text for turn in turns)}

@@ -173,7 +173,7 @@ class PnegGenerator(WritingGenerator):
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, sorted by the number of words that the context shares.
+        """Return the contexts with candidates. Those that share the most words with the context come first.
 
         Args:
             contexts: Contexts to generate for.

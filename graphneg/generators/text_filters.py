@@ -148,7 +148,7 @@ def breaks_off(text: str) -> bool:
     """Return whether a statement in a text ends with a word that cannot end a statement.
 
     Args:
-        text: Any text. Questions are not checked: "Where are you from?"
+        text: Any text. Questions are not checked, because "Where are you from?" is complete.
 
     Returns:
         True if a statement in the text is incomplete.

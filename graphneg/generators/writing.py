@@ -360,7 +360,7 @@ class WritingGenerator(Generator):
         for gap in gaps:
             gap.candidates = []
         for (gap, one), score in zip(pairs, scores, strict=True):
-            # Candidates with label 1 are meant to be correct answers, so a high score is not an error.
+            # Candidates with label 1 should be correct answers, so a high score is no reason to reject them.
             is_answer = one.label == 0 and score > self._max_score
             if self.passes(gap, ANSWERS if is_answer else None):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
@@ -449,7 +449,7 @@ class WritingGenerator(Generator):
         """
         if isinstance(self.writer, ServedWriter):
             # Only the first requests can be sent in advance, because the later ones depend on their answers.
-            # So `generate` is left with an exception as soon as the first requests are answered.
+            # Therefore `generate` is left with an exception as soon as the first requests are answered.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 

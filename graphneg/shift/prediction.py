@@ -388,7 +388,7 @@ class CausalPredictor:
         """
         texts = list(chain.from_iterable(subsets))
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
-        # Without an end token, the score of "coffee" does not suffer from longer texts like "coffee shop".
+        # There is no end token, so that the score of "coffee" does not depend on that of "coffee shop".
         targets = {text: self._model.target_tokens(f" {text}")[:-1] for text in texts}
         longest = max(map(len, targets.values()))
         # A prompt that is too long loses its beginning, because its end contains the focus and the question.

@@ -383,7 +383,7 @@ class OverlapGenerator(Generator):
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
             # Terms that were already requested for an earlier part are not read again.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # They are recorded here because parts are read ahead, when earlier samples are not in memory yet.
+            # The terms are recorded now, because parts are read ahead of the samples that come into memory.
             claimed.update(missing)
             yield part, missing
 

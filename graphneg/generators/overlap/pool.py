@@ -161,7 +161,7 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Graphneg's own sentences are added, because sentences from templates would displace them.
+            # Sentences from templates would displace graphneg's own sentences, so these are added.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):

@@ -267,7 +267,7 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
         for text in said:
             amount = len(WORD.findall(text))
             if amount >= _LONG:
-                # Hashes need less memory than texts. They are not stored, so other processes may differ.
+                # Hashes need less memory than texts. They are not stored, so they may differ between runs.
                 key = hash(words_key(text))
                 saying[key].add(dialogue)
                 if amount >= _VERY_LONG:
