@@ -1,1 +1,1 @@
-"""The Cypher statements that graphneg runs, one in each file."""
+"""The Cypher statements that graphneg runs, one per file."""

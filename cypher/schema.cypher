@@ -1,7 +1,7 @@
-// Create the schema: one unique key for each label, and the indexes that graphs are read through.
-// It is applied when a store is opened for the first time. Each statement may be run again.
-// $version: version of the schema, written by the last statement
-// $facts: identifies the code and the lexicon that compute facts, written by the last statement
+// Create the schema: a unique key for each label, and the indexes by which graphs are read.
+// The schema is applied when a store is opened for the first time. Each statement may be run again.
+// $version: version of the schema; the last statement stores it
+// $facts: text that identifies the code and the lexicon that compute facts about graphs; the last statement stores it
 
 CREATE CONSTRAINT graphneg_schema IF NOT EXISTS FOR (n:GraphnegSchema) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_dialogue IF NOT EXISTS FOR (n:Dialogue) REQUIRE n.id IS UNIQUE;

@@ -1,4 +1,4 @@
-"""Make hard negatives for dialogue systems: edit meaning graphs with Cypher, and decode them to text.
+"""Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries and decode them to text.
 
 >>> import graphneg
 >>> with graphneg.open("my-store") as graph:                              # doctest: +SKIP
@@ -29,7 +29,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that ``import graphneg`` is fast."""
+    """Import a public name on first use, which keeps ``import graphneg`` fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'graphneg' has no attribute {name!r}")
     from importlib import import_module

@@ -1,7 +1,8 @@
-"""Make HTML pages with Bokeh drawings in one file, which contains all that it shows and loads nothing.
+"""Make HTML pages that show Bokeh drawings.
 
-A template fills the blocks ``title``, ``style``, ``body`` and ``script`` of ``page_frame.html``. `render`
-returns the HTML.
+A page is a single file that contains the Bokeh library and all of its data. It loads nothing from the
+network. A Jinja template fills the blocks ``title``, ``style``, ``body`` and ``script`` of
+``page_frame.html``, and `render` returns the HTML.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 ALSO_INSTALL = 'a page needs the package bokeh: pip install "graphneg[exploring]"'
-"""Message of the error if Bokeh is missing."""
+"""Message of the error that is raised if Bokeh is missing."""
 FONT = "system-ui, sans-serif"
 """CSS font of pages and drawings."""
 
 
 def drawing_item(drawing: figure) -> dict[str, Any]:
-    """Return a drawing as JSON for ``Bokeh.embed.embed_item``.
+    """Convert a drawing to the JSON value that ``Bokeh.embed.embed_item`` expects in the browser.
 
     Args:
         drawing: A Bokeh figure.
 
     Returns:
-        The JSON value.
+        The JSON value as a dict.
     """
     from bokeh.embed import json_item
 
@@ -40,7 +41,7 @@ def require_bokeh() -> None:
     """Check that Bokeh is installed.
 
     Raises:
-        InputError: It is not installed.
+        InputError: Bokeh is not installed.
     """
     try:
         import_module("bokeh.resources")
@@ -50,15 +51,15 @@ def require_bokeh() -> None:
 
 
 def render(package: str, template: str, **values: Any) -> str:
-    """Return a page made from a Jinja template.
+    """Render a Jinja template to an HTML page.
 
-    The template has the filter ``as_script``, which writes a value as JSON, and the variable ``library``,
-    Bokeh's JavaScript.
+    The template can use the filter ``as_script``, which writes a value as JSON, and the variable ``library``,
+    which contains Bokeh's JavaScript.
 
     Args:
         package: Package that contains the template.
         template: Name of the template, which extends ``page_frame.html``.
-        **values: Values for the template.
+        **values: Values for the variables of the template.
 
     Returns:
         The HTML text.
@@ -72,14 +73,14 @@ def render(package: str, template: str, **values: Any) -> str:
     )
     environment.filters["as_script"] = _as_script
     require_bokeh()
-    # Inline: the page works without a network.
+    # The JavaScript of Bokeh is written into the page, so that the page works without a network.
     library = import_module("bokeh.resources").Resources(mode="inline", components=["bokeh"])
     return environment.from_string(source).render(library="\n".join(library.js_raw), **values)
 
 
 def _as_script(value: object) -> str:
-    """Return JSON that cannot end the script element that contains it."""
-    # "</script>" in a text would end the element.
+    """Return a value as JSON that is safe inside a ``<script>`` element."""
+    # The browser would end the element at "</script>" in a text, so every "<" is escaped.
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -87,7 +88,7 @@ def write(text: str, out: str | Path) -> None:
     """Write a page to a file.
 
     Args:
-        text: The HTML text.
+        text: The HTML of the page.
         out: File to write; an existing file is replaced.
 
     Raises:

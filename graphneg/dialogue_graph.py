@@ -1,4 +1,4 @@
-"""The public interface of graphneg: open a dialogue graph, load dialogues, make negatives, read results.
+"""Provide the public interface of graphneg: open a dialogue graph, load dialogues and make negatives.
 
 >>> import tempfile
 >>> with open(tempfile.mkdtemp()) as graph:                               # doctest: +SKIP
@@ -64,13 +64,14 @@ def open(
 
     Args:
         target: Directory of an embedded store, which is created if it does not exist, or the URI of a Neo4j
-            server. The default is the variable NEO4J_URI, or ``./graphneg-store``.
-        username: Name of the Neo4j user; by default NEO4J_USERNAME.
-        password: Password of the Neo4j user; by default NEO4J_PASSWORD.
-        database: Name of the Neo4j database; by default NEO4J_DATABASE.
-        upgrading: Open a store with an older schema, to call `DialogueGraph.upgrade`.
-        keep_warm: Seconds that an embedded server keeps running after its last user. Opening the store within
-            that time is fast.
+            server. The default is the environment variable NEO4J_URI or, if it is not set,
+            ``./graphneg-store``.
+        username: Name of the Neo4j user; by default the environment variable NEO4J_USERNAME.
+        password: Password of the Neo4j user; by default the environment variable NEO4J_PASSWORD.
+        database: Name of the Neo4j database; by default the environment variable NEO4J_DATABASE.
+        upgrading: Also accept a store with an older schema, so that `DialogueGraph.upgrade` can be called.
+        keep_warm: Number of seconds that an embedded server keeps running after the last process has closed
+            the store. Opening the store again within that time is fast.
 
     Returns:
         The open dialogue graph.
@@ -83,7 +84,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
     """An open dialogue graph. Use it in a ``with`` statement, or call `close`."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize the graph; `open` is the usual way to get one.
+        """Initialize the graph. Users normally call `open` instead.
 
         Args:
             store: An open store.
@@ -107,45 +108,47 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         on_rejected: Callable[[Rejected], None] | None = None,
     ) -> LoadReport:
-        """Load files into the store. Dialogues that the store holds already are not changed.
+        """Load files into the store. Dialogues that are already in the store are not changed.
 
-        Empty turns and system messages are left out. Graphs that belong to no utterance become dialogues of
-        their own.
+        Empty turns and system messages are left out. AMR graphs that do not belong to a loaded utterance are
+        grouped into new dialogues.
 
         Args:
             corpus: Name of a loader: ``dialogues``, ``dailydialog``, ``penman``, ...
             *paths: Files or folders. The loader ``dialogues`` also takes lists of dicts, pandas DataFrames
                 and Hugging Face datasets.
-            name: Name of the corpus, which begins the ids of its dialogues, if the files do not give one.
-            split: Name of the split, if the files do not give one.
+            name: Name of the corpus, used if the files do not give one. The ids of the dialogues begin with
+                it.
+            split: Name of the split, used if the files do not give one.
             language: Language of the data, for loaders that need it.
-            turns: Number of turns in a dialogue that is made from graphs.
-            map: Names that the data use for fields, such as ``{"text": "utterance"}``.
-            encoding: Codec of the texts.
-            clean: Repair HTML entities and the spaces of tokenisers.
-            gap: Hours without a message that end a dialogue in a chat (``whatsapp``, ``slack``, ``discord``).
+            turns: Number of turns in each dialogue that is made from AMR graphs.
+            map: Field names of the data, by graphneg's field names, such as ``{"text": "utterance"}``.
+            encoding: Character encoding of the files, by its Python name.
+            clean: Repair HTML entities and the spaces that tokenisers insert.
+            gap: Number of hours without a message after which a new dialogue begins in a chat (``whatsapp``,
+                ``slack``, ``discord``).
             shard: Load only the dialogues of this shard, such as ``3/16``.
-            progress: Receives the number of finished items.
-            on_rejected: Called with each item that is refused.
+            progress: Progress display; advanced by the number of finished items.
+            on_rejected: Function that is called with each rejected item.
 
         Returns:
-            The report: counts, the first refused items, and notices.
+            The report with the counts, the first rejected items, and notices.
         """
         bar = progress or NoProgress()
         options = LoadOptions(name, split, language, bar, map or {}, encoding, clean, gap=gap)
         return load_files(self.store, corpus, paths, turns, options, on_rejected, shard_of(shard))
 
     def upgrade(self, progress: Progress | None = None) -> int | None:
-        """Compute anew what graphneg derives from the loaded data.
+        """Recompute everything that graphneg derives from the loaded data.
 
-        This brings a store with an older schema, opened with ``upgrading``, to the current one. Nothing is
-        lost. If the call is stopped, the same call continues it.
+        This brings a store with an older schema, opened with ``upgrading=True``, to the current schema. No
+        data are lost. If the call is interrupted, call it again to continue.
 
         Args:
-            progress: Receives the number of finished graphs.
+            progress: Progress display; advanced by the number of finished graphs.
 
         Returns:
-            The number of graphs that were computed anew, or None if the store was current.
+            The number of recomputed graphs, or None if the schema of the store was already current.
         """
         return upgrade(self.store, progress)
 
@@ -164,32 +167,33 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         on_warning: Callable[[str, str], None] | None = None,
     ) -> ParseReport:
-        """Parse the texts that have no AMR graph, and write the graphs.
+        """Parse the texts that have no AMR graph, and write the graphs to the store.
 
-        The store remembers what a version of a parser made of a text, so that a text is parsed only once. If
-        the call is stopped, the same call continues it.
+        The store caches the graphs by text, parser and version of the parser, so that each text is parsed
+        only once. If the call is interrupted, call it again to continue.
 
         Args:
-            parser: Name of a parser, an object with ``parse_batch(texts)``, or an open pool.
-            parser_options: Options of a named parser.
-            processes: Number of processes for a named parser; by default one for each core, if the parser
-                allows it.
-            of: What to parse: ``utterances``, ``responses``, or both.
-            existing: ``keep``, or ``replace`` for graphs of other parsers and versions. Gold graphs are
-                always kept.
+            parser: Name of a parser, an object with the method ``parse_batch(texts)``, or an open parser
+                pool.
+            parser_options: Options of the parser, if it is given by name.
+            processes: Number of processes, if the parser is given by name. The default is one for each core
+                if the parser can run in several processes.
+            of: Kinds of texts to parse: ``utterances``, ``responses``, or both.
+            existing: ``keep`` to keep all existing graphs, or ``replace`` to replace those that another
+                parser or another version made. Gold graphs are always kept.
             corpora: Names of the corpora to parse; empty for all.
             splits: Names of the splits to parse; empty for all.
             limit: Maximum number of dialogues.
             shard: Parse only the dialogues of this shard, such as ``3/16``.
-            progress: Receives the number of finished texts.
-            on_warning: Called with the id of a text and the problem with it.
+            progress: Progress display; advanced by the number of finished texts.
+            on_warning: Function that is called with the id of a text and a problem with that text.
 
         Returns:
-            The report of the run.
+            The report with the counts of parsed and failed texts.
         """
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         scope = ParseScope(selection, tuple(listed("of", of)), existing)
-        # A pool that the caller opened stays open.
+        # The caller opened this pool and may use it again, so it is not closed here.
         is_open = isinstance(parser, ParserPool)
         with nullcontext(parser) if is_open else open_pool(parser, parser_options, processes) as pool:
             report = ParseReport(pool.source, on_warning=on_warning)
@@ -215,38 +219,41 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         generator_options: Mapping[str, Any] | None = None,
     ) -> Negatives | Generated:
-        """Return negatives of the dialogues in the store. They are made on iteration or writing.
+        """Return a stream of negatives of the dialogues in the store.
 
-        The same seed gives the same negatives, whatever the batch and the server. The recipe ``hard`` edits
-        nothing: it generates wrong responses to each context, as `generate` does.
+        The negatives are made when the stream is iterated over or written. The same seed gives the same
+        negatives, whatever the batch size and the server are. The recipe ``hard`` does not edit graphs: it
+        generates wrong responses to each context, as `generate` does.
 
         Args:
             recipe: A recipe or its name.
-            transforms: Names of transforms, of which each negative uses one; they replace the recipe.
+            transforms: Names of transforms to use instead of the recipe. Each negative uses one of them.
             folders: Folders with the user's own transforms.
             decoder: A decoder or its name.
-            decoder_options: Options of a named decoder.
-            per_dialogue: Number of negatives for each dialogue (of each context, for ``hard``).
-            seed: Seed of all choices.
+            decoder_options: Options of the decoder, if it is given by name.
+            per_dialogue: Number of negatives for each dialogue; for the recipe ``hard``, for each context.
+            seed: Seed of all random choices.
             target: What to edit: ``response`` or ``dialogue``; by default the recipe's target.
-            candidates: Number of sites to sample for each edit; the one with the highest score is edited.
+            candidates: Number of places to edit (sites) that are sampled for each edit. The one with the
+                highest score is edited.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
-            limit: Maximum number of dialogues; only those with graphs are counted.
-            shard: Use only the dialogues of this shard, such as ``3/16``, for `to_shard`.
-            batch: Number of dialogues to edit at a time.
-            progress: Receives the number of finished dialogues.
-            generator_options: Options of the generator of ``hard``.
+            limit: Maximum number of dialogues. Dialogues without graphs are not counted.
+            shard: Use only the dialogues of this shard, such as ``3/16``. Write such a stream with
+                `Negatives.to_shard`.
+            batch: Number of dialogues that are edited together.
+            progress: Progress display; advanced by the number of finished dialogues.
+            generator_options: Options of the generator that the recipe ``hard`` uses.
 
         Returns:
             A stream of negatives.
 
         Raises:
-            InputError: Options are given for a recipe without a generator.
+            InputError: Generator options are given for a recipe that does not use a generator.
         """
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
             check_target(GENERATED[recipe], target)
-            # "hard" is a recipe for users, but a generator for the library.
+            # Users choose "hard" like any recipe, but the library makes its negatives with a generator.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
@@ -287,31 +294,33 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         **options: Any,
     ) -> Generated:
-        """Return wrong responses by a generator. They are made when they are iterated over or written.
+        """Return a stream of wrong responses that a generator makes.
 
-        The same seed gives the same negatives, whatever the batch and the server.
+        The responses are made when the stream is iterated over or written. The same seed gives the same
+        responses, whatever the batch size and the server are.
 
         Args:
             generator: Name of a generator, or an instance of a subclass of
                 `graphneg.generators.Generator`.
             per_context: Number of responses for each context.
-            seed: Seed of all choices.
-            places: Where contexts end in dialogues without loaded responses: ``last`` for the last turn only,
-                ``every`` for each turn.
+            seed: Seed of all random choices.
+            places: Turns after which a context ends, in dialogues that were loaded without responses:
+                ``last`` for the last turn only, ``every`` for each turn.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues.
             shard: Use only the dialogues of this shard, such as ``3/16``.
-            batch: Number of dialogues to work on at a time, after which the file is written; by default a
-                number that suits the generator.
-            progress: Receives the number of finished dialogues.
-            **options: Options of a named generator. A ``ranker`` may be given by its path or id.
+            batch: Number of dialogues that are processed together. The output file is updated after each
+                batch. The default depends on the generator.
+            progress: Progress display; advanced by the number of finished dialogues.
+            **options: Options of the generator, if it is given by name. A ``ranker`` may be given as a path
+                or as an id.
 
         Returns:
             A stream of negatives.
 
         Raises:
-            InputError: Options are given for a generator that is an object.
+            InputError: Options are given together with a generator object.
         """
         wanted = ContextSelection(Selection(corpora, splits, limit, shard=shard_of(shard)), places)
         asked = Generation(per_context, seed, wanted, batch)
@@ -336,15 +345,15 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
 
         Args:
             *sources: Files of negatives, streams of negatives, or functions that return a stream for a seed.
-            mix: How many responses of which kind each context gives in an epoch.
+            mix: Number of responses of each kind that an epoch contains for each context.
             seed: Seed of the first epoch.
-            held_out: Texts that no response may have.
-            held_out_splits: Splits whose replies and responses are held out, in the sources and in this
-                store.
-            cache: Folder that keeps what was read of the files.
+            held_out: Texts to exclude: no response in the pairs equals one of them.
+            held_out_splits: Splits to exclude: no response in the pairs equals a reply or response of these
+                splits, in the sources or in this store.
+            cache: Folder in which the content of the files is cached.
 
         Returns:
-            The pairs, one epoch for each iteration.
+            The pairs. Each iteration over them yields one epoch.
         """
         from graphneg.datasets.pairs import read_pairs
 
@@ -354,19 +363,19 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         )  # fmt: skip
 
     def cypher(self, query: str, **parameters: Any) -> Rows:
-        """Run a query that only reads. The server itself refuses to write.
+        """Run a read-only query. The server enforces that nothing is written.
 
-        A query that is not valid is a `StoreError`.
+        Raises `StoreError` if the query is not valid.
 
         Args:
-            query: The query, which need not be trusted.
-            **parameters: Values of its parameters.
+            query: The query. It may come from an untrusted source.
+            **parameters: Values of the query's parameters.
 
         Returns:
             The rows of the query.
 
         Raises:
-            OnlyReading: The query would write (`cypher_write` allows that), load a file, or change the
+            OnlyReading: The query would write (use `cypher_write` for that), load a file, or change the
                 server.
         """
         try:
@@ -380,7 +389,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
 
         Args:
             query: The query.
-            **parameters: Values of its parameters.
+            **parameters: Values of the query's parameters.
 
         Returns:
             The rows of the query.
@@ -388,7 +397,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         return Rows(self.store.query_write(query, parameters))
 
     def explore(self, name: str, **parameters: Any) -> Rows:
-        """Run a named query on the shift graph.
+        """Run a named query on the shift graph, the graph of topic shifts between turns.
 
         ``graphneg cypher --named`` lists the queries and their parameters.
 
@@ -414,23 +423,25 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Write the content of the store to a file, in the form that its suffix names.
+        """Write the content of the store to a file. The suffix of the file determines the format.
 
-        ``.jsonl`` and ``.parquet`` hold dialogues as positives and their responses, in the form of negatives.
-        ``.amr`` and ``.penman`` hold AMR graphs exactly as they were loaded. ``.graphml`` holds dialogues and
-        AMR graphs as one network. A file that the same call wrote before is not written again.
+        ``.jsonl`` and ``.parquet`` files contain the dialogues as positives, and their responses, in the same
+        format as negatives. ``.amr`` and ``.penman`` files contain the AMR graphs exactly as they were
+        loaded. A ``.graphml`` file contains the dialogues and AMR graphs as one network. A file that the same
+        call has already written is not written again.
 
         Args:
-            out: File to write. For a shard, the file of the shard is written, for `graphneg.merging.merge`.
-            format: ``dailydialog_pp`` for contexts with right and wrong responses, as JSON lines
-                (`graphneg.datasets.groups.ContextWriter`).
-            negatives: Files of negatives whose responses are added, for the format ``dailydialog_pp``.
+            out: File to write. If ``shard`` is given, the file of that shard is written instead;
+                `graphneg.merging.merge` merges such files.
+            format: ``dailydialog_pp`` to write contexts with correct and wrong responses as JSON Lines
+                (`graphneg.datasets.groups.ContextWriter`); None to use the format of the suffix.
+            negatives: Files of negatives whose responses are added. Only for the format ``dailydialog_pp``.
             corpora: Names of the corpora to write; empty for all.
             splits: Names of the splits to write; empty for all.
             limit: Maximum number of dialogues.
             shard: Write only the dialogues of this shard, such as ``3/16``.
             overwrite: Replace a file that another call wrote.
-            progress: Receives the number of finished dialogues.
+            progress: Progress display; advanced by the number of finished dialogues.
 
         Returns:
             The number of items in the file.
@@ -441,7 +452,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         bar, files = progress or NoProgress(), listed("negatives", negatives)
         if format is None:
-            # The other forms describe the store alone.
+            # All other formats contain only what is in the store, so negatives cannot be added.
             if files:
                 raise InputError("negatives go into the format dailydialog_pp: name it, or leave them out")
             return exports.export(self.store, Path(out), selection, bar, overwrite=overwrite).items
@@ -453,32 +464,33 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items
 
     def info(self) -> Info:
-        """Return a description of the store and the amounts of what it holds."""
+        """Return a description of the store and the number of items of each kind in it."""
         return info_of(self.store)
 
     def explain(self, id: str, decoder: str | Decoder = "surface") -> Explanation:
-        """Make one negative of this store again.
+        """Make one negative again from the edits that the store keeps, and explain it.
 
         Args:
-            id: Id of a negative whose edits the store holds.
+            id: Id of a negative whose edits are in the store.
             decoder: A decoder or its name.
 
         Returns:
-            The negative with its graphs before and after, and the decoder's reasons for turns without a text.
+            The negative, its graphs before and after the edits, and for each turn without a text the
+            decoder's reason.
         """
         return explain(self.store, id, _decoder(decoder, {}))
 
     def kept_negatives(
         self, decoder: str | Decoder = "surface", *, progress: Progress | None = None
     ) -> Iterator[Negative]:
-        """Make all negatives of this store again, in the order of their ids.
+        """Make all negatives of this store again from their stored edits, in the order of their ids.
 
-        Negatives that were refused as duplicates are included. Those that no longer fit their dialogue, or
-        that get no text, are left out.
+        Negatives that were rejected as duplicates are included. A negative is left out if its edits no longer
+        fit the dialogue, or if the decoder returns no text.
 
         Args:
-            decoder: A decoder or its name; it need not be the one that made them first.
-            progress: Receives the number of finished negatives.
+            decoder: A decoder or its name. It may differ from the decoder that was used first.
+            progress: Progress display; advanced by the number of finished negatives.
 
         Returns:
             An iterator over the negatives.
@@ -486,20 +498,20 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
         return kept_negatives(self.store, _decoder(decoder, {}), progress)
 
     def materialize(self, ids: Sequence[str]) -> int:
-        """Write the edited graphs of negatives to the store as graphs of their own, for exploring in Cypher.
+        """Write the edited graphs of negatives to the store as separate graphs, to explore them in Cypher.
 
-        The pattern is ``(:Variant)-[:MEANS]->(:Amr)-[:TOP]->(:AmrNode)``.
+        To match them, use the pattern ``(:Variant)-[:MEANS]->(:Amr)-[:TOP]->(:AmrNode)``.
 
         Args:
             ids: Ids of negatives.
 
         Returns:
-            The number of graphs that are new in the store.
+            The number of graphs that were not in the store before.
         """
         return materialize(self.store, listed("ids", ids))
 
     def close(self) -> None:
-        """Close the store. An embedded server stops with its last user, unless it is kept warm."""
+        """Close the store. An embedded server stops when no process uses it any longer, unless kept warm."""
         self.store.close()
 
     def __exit__(self, *_: object) -> None:
@@ -512,7 +524,7 @@ class DialogueGraph(ShiftCalls, AbstractContextManager["DialogueGraph"]):
 
 
 def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options of a generator, with a named ranker loaded."""
+    """Return the options of a generator. A ranker that is given by its path or id is loaded."""
     named = options.get("ranker")
     if not isinstance(named, str | Path):
         return options
@@ -527,5 +539,5 @@ def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _decoder(decoder: str | Decoder, options: Mapping[str, Any]) -> Decoder:
-    """Return a decoder by name, or check one that is given."""
+    """Return the decoder of this name, or check and wrap a decoder that is given as an object."""
     return get_decoder(decoder, **options) if isinstance(decoder, str) else guarded(decoder)

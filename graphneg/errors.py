@@ -1,4 +1,4 @@
-"""The errors that graphneg raises on purpose. A message says what is wrong, where, and what to do."""
+"""Define graphneg's own errors. Their messages say what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ class GraphnegError(Exception):
     """Base class of all errors that graphneg raises on purpose.
 
     Attributes:
-        status: Exit status of a command that ends with the error.
+        status: Exit status of a command that fails with this error.
     """
 
     status = 1
 
 
 class StoreError(GraphnegError):
-    """The store cannot be opened or used: no server, wrong credentials, no Java, another schema."""
+    """The store cannot be opened or used: no server, wrong credentials, no Java runtime or another schema."""
 
 
 class OnlyReading(StoreError):
-    """A query does more than read where only reading is allowed."""
+    """A query tries to do more than read in a place where only reading is allowed."""
 
 
 class QueryStopped(StoreError):
-    """A query was stopped on the server, because its time was up or it was cancelled."""
+    """A query was stopped on the server because it timed out or was cancelled."""
 
 
 class InputError(GraphnegError):
@@ -37,10 +37,10 @@ class PenmanError(InputError):
     """A PENMAN text is malformed.
 
     Attributes:
-        code: Stable code of the problem.
+        code: Code of the problem, which does not change between versions.
         message: Description of the problem.
-        line: Line of the text, from 1.
-        column: Column of the line, from 1.
+        line: Line number in the text, from 1.
+        column: Column number in the line, from 1.
     """
 
     def __init__(self, code: str, message: str, line: int, column: int) -> None:
@@ -53,39 +53,39 @@ class PenmanError(InputError):
 
 
 class TransformError(GraphnegError):
-    """A transform's file, its query, or the edits that it proposes are not valid."""
+    """The file, the query or the proposed edits of a transform are not valid."""
 
 
 class DecoderError(GraphnegError):
-    """A decoder cannot be made: its model is missing or its packages are not installed."""
+    """A decoder cannot be created: its model is missing or its packages are not installed."""
 
 
 class ParserError(GraphnegError):
-    """A parser cannot be made (for example, its model is missing), or its answer is not valid."""
+    """A parser cannot be created (for example, its model is missing), or its output is not valid."""
 
 
 class GeneratorError(GraphnegError):
-    """A generator cannot be made, or its answer is not valid."""
+    """A generator cannot be created, or its output is not valid."""
 
 
 class ModelError(GraphnegError):
-    """A language model or an encoder cannot be loaded: it is missing, of another kind, or out of reach."""
+    """A language model or encoder cannot be loaded: it is missing, has the wrong type, or is unreachable."""
 
     status = 2
 
 
 def listed(argument: str, given: Given) -> Given:
-    """Return the value of an argument that takes several strings, after checking that it is not a single one.
+    """Return an argument that takes a list of strings, after checking that it is not a single string.
 
     Args:
-        argument: Name of the argument, for the message.
+        argument: Name of the argument, for the error message.
         given: Value of the argument.
 
     Returns:
         The value.
 
     Raises:
-        InputError: The value is a single string, whose letters would be taken for the items.
+        InputError: The value is a single string. Iterating over it would yield letters.
 
     Example:
         >>> listed("splits", ["train", "test"])
@@ -97,7 +97,7 @@ def listed(argument: str, given: Given) -> Given:
 
 
 class StoppedError(GraphnegError):
-    """A run stopped early: its server is gone, or its budget is spent. What was done is kept."""
+    """A run stopped early because its server is gone or its budget is spent. Finished work is kept."""
 
 
 def first_line(error: BaseException) -> str:
@@ -107,7 +107,7 @@ def first_line(error: BaseException) -> str:
         error: Any exception.
 
     Returns:
-        The line, without a colon at its end.
+        The line, without a trailing colon.
 
     Example:
         >>> first_line(ValueError("no graph: (")), first_line(KeyError())

@@ -1,7 +1,8 @@
-"""Lock open files. The system releases a lock when the processes that hold it are gone.
+"""Lock open files. The system releases a lock when the processes that hold it have ended.
 
-Locks keep two servers off one store directory, and two runs off one output file. This module imports only the
-standard library, because the supervisor of a server runs isolated, and commands import it at start.
+Locks prevent two servers from using one store directory, and two runs from writing one output file. This
+module imports only the standard library: the supervisor of an embedded server runs without other packages,
+and commands import this module at startup.
 
 >>> with open("x.lock", "wb") as lock:        # doctest: +SKIP
 ...     if not lock_exclusively(lock):
@@ -15,11 +16,11 @@ import time
 from typing import IO
 
 POLL_SECONDS = 0.02
-"""Seconds between two attempts on Windows."""
+"""Seconds between two attempts to get a lock on Windows, which `await_lock` polls."""
 
 
 def lock_exclusively(lock: IO[bytes]) -> bool:
-    """Try to lock a file without waiting. The lock lasts until every process that inherited the file is gone.
+    """Try to lock a file without waiting. The lock lasts until all processes that inherited the file end.
 
     Args:
         lock: The open file.
@@ -31,7 +32,7 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            # Windows locks ranges of bytes: one byte stands for the file.
+            # Windows locks ranges of bytes, so the first byte is locked in place of the whole file.
             msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -43,7 +44,7 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
 
 
 def await_lock(lock: IO[bytes]) -> None:
-    """Lock a file as `lock_exclusively` does, and wait until it is free.
+    """Lock a file as `lock_exclusively` does, but wait until the lock is free.
 
     Args:
         lock: The open file.

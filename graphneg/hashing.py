@@ -1,6 +1,6 @@
 """Derive random choices and fingerprints from hashes, so that they are the same on every machine.
 
-A choice depends on a seed and on names alone, not on the order of the calls or on the server:
+A choice depends only on a seed and on names, not on the order of the calls or on the server:
 
 >>> shuffled(["tea", "coffee", "milk"], 0, "drinks") == shuffled(["milk", "tea", "coffee"], 0, "drinks")
 True
@@ -17,15 +17,15 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 _PART = 1_000_000
-"""Number of bytes to read at each end of a large file."""
+"""Number of bytes that are read at the beginning and at the end of a large file."""
 
 
 def number(seed: int, *names: str) -> int:
-    """Return a uniformly distributed 64-bit number for a seed and names.
+    """Hash a seed and names to a uniformly distributed 64-bit number.
 
     Args:
         seed: The seed.
-        *names: Strings that the number depends on.
+        *names: Strings that, together with the seed, determine the number.
 
     Returns:
         The number, from 0 to 2**64 - 1.
@@ -34,21 +34,21 @@ def number(seed: int, *names: str) -> int:
         >>> number(0, "a") == number(0, "a"), number(0, "a") == number(1, "a")
         (True, False)
     """
-    # The separator keeps ("a", "bc") and ("ab", "c") apart.
+    # Without the separator, ("a", "bc") and ("ab", "c") would give the same number.
     written = "\0".join((str(seed), *names)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "big")
 
 
 def shuffled(items: Iterable[T], seed: int, *names: str) -> list[T]:
-    """Return items in a random order that depends on the seed and the names alone.
+    """Return items in a random order that depends only on the seed, the names and the items.
 
     Args:
-        items: Items with different ``str`` values.
+        items: Items with distinct ``str`` values.
         seed: The seed.
-        *names: Strings that the order depends on.
+        *names: Strings that, together with the seed, determine the order.
 
     Returns:
-        The items in the new order.
+        The items in random order.
     """
     return sorted(items, key=lambda item: (number(seed, *names, str(item)), str(item)))
 
@@ -57,7 +57,8 @@ def fingerprint(facts: Any) -> str:
     """Return a short hash of a value.
 
     Args:
-        facts: Any value. Keys of dicts are sorted, and what JSON does not know counts by its ``str``.
+        facts: Any value. Dicts are sorted by key, and values that JSON cannot represent are converted by
+            ``str``.
 
     Returns:
         32 hexadecimal digits.
@@ -70,7 +71,7 @@ def fingerprint(facts: Any) -> str:
 
 
 def files_digest(files: Iterable[Path]) -> str:
-    """Return a hash of large files that reads only their names, sizes, beginnings and ends.
+    """Hash large files quickly, by reading only their names, sizes, beginnings and ends.
 
     Args:
         files: Files in any order.
@@ -90,10 +91,10 @@ def files_digest(files: Iterable[Path]) -> str:
 
 
 class HashSample(Generic[T]):
-    """A random sample of a stream: the items with the lowest numbers, whatever their order.
+    """A random sample of a stream, which does not depend on the order of the stream.
 
-    Of items with the same number, the first one is kept. With a hash of its text as its number, an item is
-    sampled only once.
+    Each item is offered with a number, and the items with the lowest numbers are kept. Of items with the same
+    number, only the first is kept. If the number is a hash of a text, each text is sampled at most once.
 
     Example:
         >>> sample = HashSample[str](2)
@@ -117,18 +118,18 @@ class HashSample(Generic[T]):
         """Keep an item if its number is among the lowest so far.
 
         Args:
-            draw: Number of the item.
+            draw: Number of the item, for example a hash of its text.
             item: The item.
         """
-        # The same text was offered before.
+        # An item with this number is already in the sample; usually it is the same text.
         if draw in self._items:
             return
         self._items[draw] = item
-        # Negated, because the heap gives the smallest and the largest number must go.
+        # `heapq` pops the smallest entry. The entries are negated because the largest number must be removed.
         heapq.heappush(self._heap, -draw)
         if len(self._heap) > self._size:
             del self._items[-heapq.heappop(self._heap)]
 
     def items(self) -> list[T]:
-        """Return the sample, lowest number first. Any prefix of it is a random sample, too."""
+        """Return the sample, lowest number first. Every prefix of it is a random sample, too."""
         return [self._items[draw] for draw in sorted(self._items)]

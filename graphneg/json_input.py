@@ -1,10 +1,10 @@
-r"""Read JSON that others may have written or damaged: exactly, or with an error that names the place.
+r"""Read JSON that may be damaged or malicious. Invalid input raises an error that names the file and line.
 
-Python's reader accepts what no JSON file should contain: ``NaN``, numbers that overflow to infinity, halves
-of surrogate pairs, and an object that has a key twice, of which the last one silently wins. Its errors on
-deep nesting and on bytes that are not UTF-8 name no place, and a device such as ``/dev/zero`` never ends.
-`parse_json` refuses all of that with one `InputError`. `decode_json` and `DECODER` are for loaders, which
-name the column and may go on with the rest of a record:
+Python's reader accepts things that no JSON file should contain: ``NaN``, numbers that overflow to infinity,
+unpaired surrogates, and objects with a duplicate key, of which the last value silently wins. Its errors for
+deep nesting and for invalid UTF-8 do not name a position, and reading a device such as ``/dev/zero`` never
+ends. `parse_json` raises one `InputError` for all of that. `decode_json` and `DECODER` are for loaders, which
+name the column of an error and can still use the rest of a record:
 
 >>> parse_json('{"turn": 1, "turn": 2}', "negatives.jsonl, line 3")
 Traceback (most recent call last):
@@ -30,29 +30,29 @@ import msgspec
 from graphneg.errors import InputError
 
 LONGEST_LINE = 64 * 2**20
-"""Maximum number of bytes of a line, or of a small file that is read at once."""
+"""Maximum number of bytes of a line, and of a small file that is read into memory as a whole."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# Line ends of `str.splitlines` that JSON allows unescaped. The others (\x0b, \x0c, \x1c to
-# \x1e) are control characters, which `json.dumps` escapes already.
+# JSON allows these characters unescaped, although they end a line or control a terminal in some tools.
+# The other line ends (\x0b, \x0c, \x1c to \x1e) are control characters, which `json.dumps` already escapes.
 _ESCAPED = {
     code: f"\\u{code:04x}"
     for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
-"""Characters that JSON allows and that some tools do not treat as text.
+"""Escape sequences for characters that JSON allows but that some tools do not treat as text.
 
-U+0085, U+2028 and U+2029 end a line for `str.splitlines`, some editors and JavaScript. Terminals obey U+007F
-to U+009F (U+009B starts an escape sequence). U+202A to U+202E and U+2066 to U+2069 change the direction of
-text.
+`str.splitlines`, some editors and JavaScript treat U+0085, U+2028 and U+2029 as the end of a line. Terminals
+interpret U+007F to U+009F as control characters (U+009B starts an escape sequence). U+202A to U+202E and
+U+2066 to U+2069 change the direction of text.
 """
 
 T = TypeVar("T")
 
 
 class DuplicateKeyError(ValueError):
-    """A JSON object has the same key twice."""
+    """A JSON object contains the same key twice."""
 
     def __init__(self, key: str) -> None:
-        """Initialize the error with the key."""
+        """Initialize the error with the duplicate key."""
         written = key if len(key) <= 60 else f"{key[:60]}…"
         super().__init__(
             f"the key {json.dumps(written, ensure_ascii=False)} appears twice in one JSON object"
@@ -60,10 +60,10 @@ class DuplicateKeyError(ValueError):
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """Refuse ``NaN``, ``Infinity`` and ``-Infinity``, which RFC 8259 does not allow.
+    """Reject ``NaN``, ``Infinity`` and ``-Infinity``, which RFC 8259 does not allow.
 
     Args:
-        name: The constant as it is written.
+        name: The constant as written in the JSON text.
 
     Raises:
         ValueError: Always.
@@ -72,19 +72,19 @@ def refuse_constant(name: str) -> NoReturn:
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the members of a JSON object as a dict.
+    """Convert the members of a JSON object to a dict, and reject duplicate keys.
 
     Args:
-        pairs: The members in the order of the text.
+        pairs: Keys and values in the order of the JSON text.
 
     Returns:
-        The members by key.
+        The values by key.
 
     Raises:
         DuplicateKeyError: Two members have the same key.
     """
     members = dict(pairs)
-    # Only then look for the key, because most objects have none twice.
+    # The duplicate key is searched for only if there is one, because most objects have none.
     if len(members) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -95,21 +95,21 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 DECODER = json.JSONDecoder(parse_constant=refuse_constant, object_pairs_hook=unique_keys)
-"""The decoder of `decode_json`, for callers that decode a part of a text with ``raw_decode``."""
+"""JSON decoder that `decode_json` uses. Callers that decode a part of a text use its ``raw_decode``."""
 
 
 def decode_json(text: str) -> Any:
-    """Return the value of a JSON text.
+    """Decode a JSON text.
 
     Args:
-        text: One JSON value as RFC 8259 defines it; whitespace around it is ignored.
+        text: One JSON value as RFC 8259 defines it; surrounding whitespace is ignored.
 
     Returns:
-        The value in Python's types.
+        The value as a Python object.
 
     Raises:
-        InputError: The text is not JSON, has a key twice in one object, or is nested too deeply. The message
-            names the column if it is known.
+        InputError: The text is not JSON, an object in it has a duplicate key, or it is nested too deeply. The
+            message names the column if it is known.
     """
     try:
         return DECODER.decode(text)
@@ -140,7 +140,7 @@ def json_fault(error: ValueError | RecursionError) -> str:
 
 
 def certain_members(text: str) -> dict[str, Any]:
-    """Return the members of a JSON object that `decode_json` refuses, without those whose key appears twice.
+    """Return the unambiguous members of a JSON object that `decode_json` rejects for its duplicate keys.
 
     Args:
         text: The JSON text.
@@ -165,9 +165,10 @@ def certain_members(text: str) -> dict[str, Any]:
 
 
 def json_line(value: Any, **options: Any) -> str:
-    """Return a value as one line of JSON, whatever tool splits the file into lines.
+    """Return a value as one line of JSON that no tool splits into several lines.
 
-    Text is not escaped, except for characters that end a line for some tools or that a terminal obeys.
+    Non-ASCII text is not escaped, except for characters that some tools treat as the end of a line or that
+    control a terminal.
 
     Args:
         value: A value that JSON can represent.
@@ -180,18 +181,18 @@ def json_line(value: Any, **options: Any) -> str:
 
 
 def parse_json(text: str | bytes, where: str) -> Any:
-    """Parse one JSON text.
+    """Parse one JSON text strictly.
 
     Args:
         text: The text; bytes are decoded as UTF-8.
-        where: File and line, for errors.
+        where: File and line, for error messages.
 
     Returns:
         The value.
 
     Raises:
-        InputError: The text is not UTF-8 or not JSON, is nested too deeply, or contains a key twice in one
-            object, a number that is not finite, or half of a surrogate pair.
+        InputError: The text is not UTF-8 or not JSON, is nested too deeply, or contains a duplicate key in an
+            object, a number that is not finite, or an unpaired surrogate.
     """
     try:
         text = text if isinstance(text, str) else text.decode("utf-8")
@@ -206,20 +207,20 @@ def parse_json(text: str | bytes, where: str) -> Any:
         raise InputError(f"{where}: {error}") from error
     except ValueError as error:
         raise InputError(f"{where}: not JSON: {error}") from error
-    # Half of a pair can only come from an escape: UTF-8 has none. Most texts have no escapes, so the check is
-    # rare.
+    # An unpaired surrogate can only come from a \u escape, because UTF-8 cannot encode it.
+    # Most texts have no such escapes, so the slow check runs rarely.
     if "\\u" in text and _has_surrogate(value):
         raise InputError(f"{where}: half of a surrogate pair, which no file can hold; repair the encoding")
     return value
 
 
 def parse_typed(text: str | bytes, type: type[T], where: str) -> T:
-    """Parse one JSON text of a known type. Errors are those of `parse_json` and `converted`.
+    """Parse one JSON text and convert it to a type. Raises the errors of `parse_json` and `converted`.
 
     Args:
         text: The text; bytes are decoded as UTF-8.
-        type: Type for `msgspec.convert`.
-        where: File and line, for errors.
+        type: Type that `msgspec.convert` converts the value to.
+        where: File and line, for error messages.
 
     Returns:
         The value, as an instance of ``type``.
@@ -228,24 +229,24 @@ def parse_typed(text: str | bytes, type: type[T], where: str) -> T:
 
 
 def parse_yaml(text: bytes, type: type[T], where: str) -> T:
-    """Parse one YAML document of a known type.
+    """Parse one YAML document and convert it to a type.
 
     Args:
-        text: The document in UTF-8.
-        type: Type for `msgspec.convert`.
-        where: File, for errors.
+        text: The document, encoded as UTF-8.
+        type: Type that `msgspec.convert` converts the value to.
+        where: File, for error messages.
 
     Returns:
         The value, as an instance of ``type``.
 
     Raises:
-        InputError: The text is not YAML, contains a key twice or an alias, or has another type.
+        InputError: The text is not YAML, contains a duplicate key or an alias, or has another type.
     """
     import yaml
 
     class Loader(yaml.SafeLoader):
         def compose_node(self, parent: Any, index: Any) -> Any:
-            # Nested lists of aliases expand a few lines to gigabytes.
+            # With nested aliases, a few lines of YAML can expand to gigabytes, so aliases are rejected.
             if self.check_event(yaml.AliasEvent):
                 raise yaml.YAMLError("an alias (*name); write the value itself")
             return super().compose_node(parent, index)  # pyright: ignore
@@ -258,25 +259,25 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
 
     try:
         value = yaml.load(text, Loader)
-    # PyYAML passes on the errors of constructors, as for the date ``2001-13-45`` or ``!!float x``.
+    # PyYAML does not catch errors of its constructors, such as for the date ``2001-13-45`` or ``!!float x``.
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise InputError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
     return converted(value, type, where)
 
 
 def converted(value: Any, type: type[T], where: str) -> T:
-    """Convert a value to a type, strictly.
+    """Convert a value to a type strictly, without coercing strings or numbers.
 
     Args:
-        value: Lists, dicts and plain values.
-        type: Type for `msgspec.convert`.
-        where: File and line, for errors.
+        value: Lists, dicts and scalar values.
+        type: Type that `msgspec.convert` converts the value to.
+        where: File and line, for error messages.
 
     Returns:
         An instance of ``type``.
 
     Raises:
-        InputError: The value has another type.
+        InputError: The value does not have that type.
     """
     try:
         return msgspec.convert(value, type)
@@ -285,14 +286,14 @@ def converted(value: Any, type: type[T], where: str) -> T:
 
 
 def finite_number(value: Any) -> float | None:
-    """Return a value of JSON as a finite number, or None if it is something else.
+    """Return a JSON value as a finite number, or None if it is not one.
 
     Args:
-        value: Any value. In Python a bool is an int, but JSON's true is not a number. An int may be too large
-            for a float: JSON has no limit.
+        value: Any value. A bool is not accepted: it is an int in Python, but not a number in JSON. An int may
+            be too large for a float, because JSON does not limit numbers.
 
     Returns:
-        The number. None for other types, infinity, NaN and ints beyond the range of a float.
+        The number; None for other types, infinity, NaN and ints beyond the range of a float.
 
     Example:
         >>> finite_number(3), finite_number(True), finite_number(10**400), finite_number("3")
@@ -308,16 +309,16 @@ def finite_number(value: Any) -> float | None:
 
 
 def _finite(text: str) -> float:
-    """Return a number, or raise an error if it overflows."""
+    """Convert a number, or raise an error if it overflows."""
     number = float(text)
-    # "1e999" overflows to infinity.
+    # Python reads "1e999" as infinity.
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:60]} is too large")
     return number
 
 
 def _has_surrogate(value: Any) -> bool:
-    """Return whether a value contains half of a surrogate pair."""
+    """Return whether a value contains an unpaired surrogate."""
     if isinstance(value, str):
         return _SURROGATE.search(value) is not None
     if isinstance(value, dict):
@@ -332,16 +333,16 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
 
     Args:
         path: The file.
-        pipes: Accept a pipe, which can be read only once.
+        pipes: Also accept a named pipe, which can be read only once.
 
     Returns:
         The open file.
 
     Raises:
-        InputError: The file cannot be read, or is a folder or a device.
+        InputError: The path cannot be read, or is a folder, a device or a pipe that is not accepted.
     """
     try:
-        # Opening a FIFO waits for a writer, and reading a device may never end.
+        # The type is checked before opening: opening a FIFO blocks, and reading a device may never end.
         mode = os.stat(path).st_mode
         if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode)) or stat.S_ISDIR(mode)):
             raise InputError(f"{path}: not a regular file, it can't be read")
@@ -352,22 +353,22 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
 
 
 def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True) -> bytes:
-    """Read a small file at once.
+    """Read a whole small file into memory.
 
     Args:
         path: The file.
         most: Maximum number of bytes.
-        pipes: Accept a pipe.
+        pipes: Also accept a named pipe.
 
     Returns:
-        Its content.
+        The content of the file.
 
     Raises:
-        InputError: The file cannot be read, or is larger.
+        InputError: The file cannot be read, or has more than ``most`` bytes.
     """
     with open_input(path, pipes=pipes) as file:
         try:
-            # One byte more than allowed shows that the file is too large.
+            # Reading one byte more than allowed is enough to detect a file that is too large.
             content = file.read(most + 1)
         except OSError as error:
             raise InputError(f"{path}: can't be read: {error.strerror}") from error
@@ -377,10 +378,10 @@ def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True
 
 
 class ReadsLines(Protocol):
-    """An open binary file, compressed or not."""
+    """An open binary file, compressed or not, that can be read line by line."""
 
     def readline(self, size: int = -1, /) -> bytes:
-        """Return the next line with its end, and at most ``size`` bytes of it."""
+        """Return at most ``size`` bytes of the next line, including its line end."""
         ...
 
 
@@ -388,12 +389,12 @@ def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterat
     """Yield the lines of an open file with their numbers. Only a line feed ends a line.
 
     Args:
-        file: The file, open for reading in binary.
-        path: Its name, for errors.
-        first: Number of the next line.
+        file: File that is open for reading in binary mode.
+        path: Path of the file, for error messages.
+        first: Number of the first line that is yielded.
 
     Yields:
-        The number and the line, with its line feed.
+        The line number, and the line with its line feed.
 
     Raises:
         InputError: A line is longer than `LONGEST_LINE`, or reading fails.
@@ -401,7 +402,7 @@ def numbered_lines(file: ReadsLines, path: str | Path, first: int = 1) -> Iterat
     number = first
     while True:
         try:
-            # A line of gigabytes would fill the memory.
+            # A line of gigabytes would exhaust the memory, so the length that is read is limited.
             line = file.readline(LONGEST_LINE + 1)
         except (OSError, EOFError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error

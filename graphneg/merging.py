@@ -1,8 +1,10 @@
-"""Merge the files of shards into the file that one run would have written, byte for byte.
+"""Merge the output files of shards into one file, byte for byte as a single run would have written it.
 
-The files of all shards go in (``negatives.jsonl.1-of-16`` and so on, in any order), and one file comes out.
-Items are merged in the order of one run. Drafts are chosen here, because the choice depends on all of them
-(`graphneg.generators.drafts`). No store and no model is needed, and only one line of each shard is in memory.
+The input is the files of all shards (``negatives.jsonl.1-of-16`` and so on) in any order. The items are
+merged in the order in which a single run would write them. Some generators choose the responses to a context
+depending on what they chose before. The shards of such a generator contain drafts, that is, all candidates
+for each context, and the responses are chosen from them here (`graphneg.generators.drafts`). Merging needs no
+store and no model, and only one line of each shard is in memory.
 """
 
 from __future__ import annotations
@@ -32,16 +34,16 @@ def merge(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Merge the files of all shards of one result. A file that the same call wrote is not written again.
+    """Merge the files of all shards of one result. A file that the same call has already written is kept.
 
-    Shards that are missing, given twice, unfinished, damaged, or of another result (other settings, store or
-    version) are an `InputError`.
+    Raises `InputError` if a shard is missing, given twice, unfinished or damaged, or if it belongs to another
+    result (other settings, another store or another version).
 
     Args:
         shards: Files of all shards, in any order.
-        out: File to write, with a suffix of such a result.
-        overwrite: Replace another file of this name.
-        progress: Receives the number of finished shards.
+        out: File to write, with a suffix that fits the kind of result.
+        overwrite: Replace an existing file that something else wrote.
+        progress: Progress display; advanced by the number of finished shards.
 
     Returns:
         The number of items in the file.
@@ -50,13 +52,13 @@ def merge(
     kind = files[0].header.kind
     path = check_output(out, _suffixes(kind))
     check_replaceable(path, overwrite)
-    # The digests of the shards identify the result.
+    # The digests of the shard files identify the merged result, so an existing file is recognised by them.
     run = fingerprint(["merged", files[0].header.common, [file.verified() for file in files]])
     if done := finished_run(path, run, overwrite):
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
     bar.start("merge", len(files), "shards")
-    # Records can be written as JSON Lines or Parquet, all other kinds in one form only.
+    # Records can be written as JSON Lines or Parquet. Every other kind has only one format.
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
         with atomic_file(path) as unfinished:
@@ -68,7 +70,7 @@ def merge(
 
 
 def _suffixes(kind: str) -> list[str]:
-    """Return the suffixes that a result of this kind may have."""
+    """Return the file suffixes that are allowed for a kind of result."""
     if kind == DAILYDIALOG_PP:
         return [".json", ".jsonl"]
     suffixes = [
@@ -80,24 +82,24 @@ def _suffixes(kind: str) -> list[str]:
 
 
 def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
-    """Yield the items of all shards in the order of one run."""
+    """Yield the items of all shards in the order of a single run."""
     header = files[0].header
-    # Drafts of all shards compete: only now is it known which of them are given.
+    # Drafts of all shards compete, so the drafts to keep can only be chosen when all shards are merged.
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
-        # Each shard is sorted, so that a merge needs one line of each in memory.
+        # Each shard is sorted, so `heapq.merge` needs only one line of each shard in memory.
         for _, items in heapq.merge(*lines, key=_order):
             for item in items:
                 yield from [item] if choose is None else chosen(item, choose)
 
 
 def _order(line: tuple[Any, list[Any]]) -> tuple[bool, Any]:
-    """Return the sort key of a line. Numbers and strings cannot be compared."""
+    """Return the sort key of a line. Numbers sort before strings, because Python cannot compare the two."""
     return isinstance(line[0], str), line[0]
 
 
 def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:
-    """Yield the lines of a shard, then report it as finished."""
+    """Yield the lines of a shard, then count the shard as finished."""
     yield from file.lines()
     progress.advance(1)

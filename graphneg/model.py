@@ -1,6 +1,6 @@
-"""The objects that graphneg passes around: dialogues, AMR graphs, edits, negatives.
+"""Define the objects that graphneg passes around: dialogues, AMR graphs, edits and negatives.
 
-All of them are immutable. Turns are numbered from 0. Ids are readable and made from the data:
+All of them are immutable. Turns are numbered from 0. Ids are readable and derived from the data:
 ``dailydialog/test/12`` is a dialogue, ``dailydialog/test/12#3`` is its fourth utterance, and
 ``dailydialog/test/12#3@penman`` is the graph of that utterance that was loaded with the corpus.
 """
@@ -13,19 +13,19 @@ from typing import Any, NamedTuple
 
 
 class AmrNode(NamedTuple):
-    """A node of an AMR graph, where the text of the graph introduces it.
+    """A node of an AMR graph, at the place where the PENMAN text introduces it.
 
     A variable has ``var`` and ``concept``, and a constant has ``value``.
 
     Attributes:
-        k: Number of the node in written order; the top is 0.
-        last: Highest number in its subtree, so that the subtree is the range ``k..last``.
+        k: Index of the node, in the order of the PENMAN text; the root has index 0.
+        last: Highest index in the subtree of the node. The subtree is therefore the range ``k..last``.
         var: Name of the variable.
         concept: Concept of the variable.
         value: Value of the constant, as written.
-        up: Number of the parent; None for the top.
-        role: Role under the parent, as written (``ARG0``, ``ARG0-of``); None for the top.
-        pos: Index among the branches of the parent; 0 for the top.
+        up: Index of the parent node; None for the root.
+        role: Role of the node under its parent, as written (``ARG0``, ``ARG0-of``); None for the root.
+        pos: Position among the branches of the parent, from 0; 0 for the root.
         align: Alignment mark of the node (``~e.3``), as written.
         role_align: Alignment mark of the role, as written.
     """
@@ -43,18 +43,18 @@ class AmrNode(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The concept, or the value of a constant."""
+        """The concept of a variable, or the value of a constant."""
         return self.concept if self.concept is not None else (self.value or "")
 
 
 class Mention(NamedTuple):
-    """A reentrancy: a branch whose target the text of the graph names again.
+    """A reentrancy: a branch that leads to a node which the PENMAN text introduces elsewhere.
 
     Attributes:
-        up: Number of the node that has the branch.
+        up: Index of the node that has the branch.
         role: Role of the branch, as written.
-        pos: Index among the branches of the node.
-        target: Number of the node that is named again.
+        pos: Position among the branches of that node, from 0.
+        target: Index of the node that the branch leads to.
         align: Alignment mark of the variable, as written.
         role_align: Alignment mark of the role, as written.
     """
@@ -69,14 +69,15 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AmrGraph:
-    """An AMR graph: a tree in written order, and its reentrancies.
+    """An AMR graph: a tree in the order of the PENMAN text, and its reentrancies.
 
     Attributes:
         id: Id of the graph.
-        nodes: The nodes; ``nodes[i].k == i``.
+        nodes: The nodes, sorted by index, so that ``nodes[i].k == i``.
         mentions: The reentrancies, sorted by ``up`` and ``pos``.
         metadata: The comment lines above the graph, as written.
-        spans: Token ranges ``(start, end)`` of nodes, where they are known; ``end`` is exclusive.
+        spans: Token ranges ``(start, end)`` by node index, for the nodes whose tokens are known; ``end`` is
+            exclusive.
     """
 
     id: str
@@ -87,40 +88,40 @@ class AmrGraph:
 
     @property
     def top(self) -> AmrNode:
-        """The node that the graph begins with."""
+        """The root of the graph."""
         return self.nodes[0]
 
     @property
     def depth(self) -> int:
-        """The number of roles from the top to the deepest node, in the tree as written."""
+        """The number of roles from the root to the deepest node; reentrancies are not followed."""
         depths: list[int] = []
         for node in self.nodes:
             depths.append(0 if node.up is None else depths[node.up] + 1)
         return max(depths)
 
     def subtree(self, k: int) -> tuple[AmrNode, ...]:
-        """Return the nodes of a subtree, in written order.
+        """Return the nodes of a subtree, in the order of the PENMAN text.
 
         Args:
-            k: Number of the top of the subtree.
+            k: Index of the root of the subtree.
 
         Returns:
-            The nodes.
+            The nodes, root first.
         """
         return self.nodes[k : self.nodes[k].last + 1]
 
     def children(self, k: int) -> list[AmrNode]:
-        """Return the nodes directly under a node, in written order.
+        """Return the child nodes of a node, in the order of the PENMAN text.
 
         Args:
-            k: Number of the node.
+            k: Index of the node.
 
         Returns:
-            The nodes, without reentrancies.
+            The child nodes, without the targets of reentrancies.
         """
         found: list[AmrNode] = []
         child, last = k + 1, self.nodes[k].last
-        # The next sibling begins after the last node of this child's subtree.
+        # Indexes follow the order of the text: the next sibling comes right after this child's subtree.
         while child <= last:
             found.append(self.nodes[child])
             child = self.nodes[child].last + 1
@@ -134,9 +135,9 @@ class Utterance:
     Attributes:
         turn: Number of the turn, from 0.
         speaker: Name of the speaker.
-        text: What is said.
-        amr: PENMAN text of its graph, if the corpus has one.
-        attributes: Further data of the corpus.
+        text: Text of the turn.
+        amr: PENMAN text of the turn's AMR graph, if the corpus contains one.
+        attributes: Further data from the corpus.
     """
 
     turn: int
@@ -148,14 +149,14 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A response that comes with a dialogue.
+    """A response to a context, which a corpus provides in addition to the turns of the dialogue.
 
     Attributes:
-        turn: Number of the turn that it responds to.
-        text: What is said.
-        label: 1 for a right response, 0 for a wrong one.
+        turn: Number of the turn that the response answers.
+        text: Text of the response.
+        label: 1 for a correct response, 0 for a wrong one.
         source: Origin of the response, such as ``human`` or ``adversarial``.
-        amr: PENMAN text of its graph, if the corpus has one.
+        amr: PENMAN text of the response's AMR graph, if the corpus contains one.
     """
 
     turn: int
@@ -167,16 +168,16 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue as a loader yields it.
+    """A dialogue as a loader yields it, before it is written to the store.
 
     Attributes:
-        id: ``corpus/split/name``.
+        id: Id of the form ``corpus/split/name``.
         corpus: Name of the corpus.
         split: Name of the split.
-        utterances: The turns in their order.
-        responses: Responses that come with the dialogue.
-        attributes: Further data of the corpus.
-        place: Where it was read, ``FILE:LINE`` or ``FILE``.
+        utterances: The turns in order.
+        responses: Further responses that the corpus provides.
+        attributes: Further data from the corpus.
+        place: File and line that the dialogue was read from, ``FILE:LINE`` or ``FILE``.
     """
 
     id: str
@@ -190,13 +191,15 @@ class Dialogue:
 
 @dataclass(frozen=True, slots=True)
 class GraphText:
-    """A PENMAN text, for an utterance that is loaded already or for a dialogue made of graphs.
+    """A PENMAN text that is not read together with its dialogue.
+
+    It belongs to an utterance that is already in the store, or it becomes a turn of a new dialogue.
 
     Attributes:
-        penman: The text.
-        id: Value of its ``::id``, which may be the id of an utterance.
-        text: Value of its ``::snt``, which may be the text of an utterance.
-        place: Where it was read.
+        penman: The PENMAN text.
+        id: Value of its ``::id`` comment, which may be the id of an utterance.
+        text: Value of its ``::snt`` comment, which may be the text of an utterance.
+        place: File and line that the graph was read from.
     """
 
     penman: str
@@ -207,15 +210,15 @@ class GraphText:
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    """A ConceptNet edge between two words. The ``Not...`` relations are directed.
+    """A ConceptNet edge between two words that exclude each other. ``Not...`` relations are directed.
 
     Attributes:
-        start: Lemma or phrase.
-        end: Lemma or phrase.
+        start: Lemma or phrase that the edge starts at.
+        end: Lemma or phrase that the edge ends at.
         relation: Name of the relation, such as ``Antonym``.
-        weight: Weight in ConceptNet.
-        source: Resource that it comes from.
-        language: Code of the language.
+        weight: Weight of the edge in ConceptNet.
+        source: Resource that the edge comes from.
+        language: Language code.
     """
 
     start: str
@@ -233,9 +236,9 @@ class Frame:
     Attributes:
         id: Id, such as ``like-01``.
         lemma: Lemma, such as ``like``.
-        roles: Numbered roles (``ARG0``, ``ARG1``).
-        descriptions: Descriptions of the roles.
-        aliases: Other words that evoke the frame.
+        roles: Names of the numbered roles (``ARG0``, ``ARG1``).
+        descriptions: Descriptions of the numbered roles.
+        aliases: Further words that evoke the frame.
     """
 
     id: str
@@ -247,14 +250,15 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a pool that responses are taken from.
+    """A sentence of the pool, from which the generator ``overlap`` takes responses.
 
     Attributes:
-        id: ``source/name``.
+        id: Id of the form ``source/name``.
         text: The sentence.
-        source: Resource or corpus that it comes from.
-        dialogue: Id of the dialogue that contains it, or None.
-        clause: True if it is known to be a whole clause, whatever its words suggest.
+        source: Resource or corpus that the sentence comes from.
+        dialogue: Id of the dialogue that contains the sentence, or None.
+        clause: True if the sentence is known to be a whole clause; otherwise its words are checked for a
+            finite verb.
     """
 
     id: str
@@ -269,9 +273,9 @@ class LexiconEntry:
     """One line of a lexicon table; see `graphneg.english.lexicon`.
 
     Attributes:
-        table: ``class``, ``move`` or ``opposite``.
+        table: Name of the table: ``class``, ``move`` or ``opposite``.
         cells: The other cells of the line.
-        place: Where it was read.
+        place: File and line that the entry was read from.
     """
 
     table: str
@@ -281,11 +285,11 @@ class LexiconEntry:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An input item that was refused. Loaders yield it and continue.
+    """An input item that was rejected. Loaders yield it and continue with the next item.
 
     Attributes:
-        place: Where the item is.
-        reason: Why it was refused.
+        place: File and line of the item.
+        reason: Why the item was rejected.
     """
 
     place: str
@@ -293,35 +297,35 @@ class Rejected:
 
 
 Record = Dialogue | GraphText | Opposite | Frame | Sentence | LexiconEntry | Rejected
-"""What loaders yield."""
+"""The kinds of objects that loaders yield."""
 
 
 class Edit(NamedTuple):
-    """One primitive operation on one graph. Edits with the same ``site`` are applied together.
+    """One primitive operation on one graph. Edits that have the same ``site`` are applied together.
 
     ===== ==========================================================================
     set   ``concept`` or ``value`` becomes the node's label
     add   a new leaf under the node: ``role`` and ``concept`` or ``value``
-    drop  removes the node's subtree; what is mentioned elsewhere stays there
+    drop  removes the node's subtree; nodes that are mentioned elsewhere are kept there
     graft copies the subtree ``from_amr``/``from_k``: under the node if ``role`` is
-          given (``snt`` and ``op`` are numbered in order), else in its place
+          given (``snt`` and ``op`` are numbered in order), else in place of the node
     wrap  a new node ``concept`` above the node, which becomes its ``role``
     ===== ==========================================================================
 
     Attributes:
         transform: Name of the transform.
-        category: Error category of the transform.
-        site: Name of the site.
-        op: Name of the operation.
+        category: Error category of the transform, such as ``C-cont`` (Gupta et al. 2021).
+        site: Name of the site, the place in the dialogue that a transform edits in one step.
+        op: Name of the operation: ``set``, ``add``, ``drop``, ``graft`` or ``wrap``.
         amr: Id of the graph to change.
-        k: Number of the node in the graph before any edit; -1 is the top after the edits before this one.
+        k: Index of the node, as it was before any edit. -1 stands for the root as the earlier edits left it.
         role: Role of a new branch, or of the wrapped node.
-        concept: Concept of the node.
-        value: Value of the node, as written.
+        concept: New concept of the node.
+        value: New value of the node, as written in PENMAN.
         from_amr: Id of the graph to copy from.
-        from_k: Number of the top of the subtree to copy.
-        copy_of: Id of the graph that the node was copied from by an earlier graft of the site; ``k`` counts
-            there.
+        from_k: Index of the root of the subtree to copy.
+        copy_of: Id of the graph that an earlier graft of the same site copied the node from. If it is given,
+            ``k`` is an index in that graph.
     """
 
     transform: str
@@ -340,17 +344,17 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EditedUtterance:
-    """The input of a decoder: an utterance, its graph before and after, and the edits between.
+    """The input of a decoder: an utterance, its graph before and after the edits, and the edits.
 
     Attributes:
         id: Id of the edited utterance.
         speaker: Name of the speaker.
-        text: Original text.
-        before: Original graph.
-        after: Graph under the edits.
-        edits: The edits in their order.
-        sources: Graphs that grafts copied from, by id.
-        source_texts: Texts of their utterances, by id of the graph.
+        text: Text before the edits.
+        before: Graph before the edits.
+        after: Graph after the edits.
+        edits: The edits in the order in which they are applied.
+        sources: Graphs that grafts copied from, by graph id.
+        source_texts: Texts of the utterances that these graphs belong to, by graph id.
     """
 
     id: str
@@ -364,11 +368,11 @@ class EditedUtterance:
 
 
 class Decoded(NamedTuple):
-    """The answer of a decoder: a new text, or the reason why there is none.
+    """The output of a decoder: a new text, or the reason why the decoder returns none.
 
     Attributes:
-        text: The text, or None.
-        reason: A stable code, a colon and a sentence, such as ``no-alignment: ...``; None if there is a text.
+        text: The new text, or None.
+        reason: A fixed code, a colon and a sentence, such as ``no-alignment: ...``; None if there is a text.
     """
 
     text: str | None
@@ -377,7 +381,7 @@ class Decoded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Negative:
-    """A wrong response or an incoherent dialogue, with its origin.
+    """A wrong response or an incoherent dialogue, with information on how it was made.
 
     Attributes:
         id: Id of the record.
@@ -385,19 +389,19 @@ class Negative:
         split: Name of the split.
         dialogue: Id of the dialogue.
         turn: Number of the response's turn.
-        context: Turns before the response, each with speaker and text.
+        context: Turns before the response, each a dict with ``speaker`` and ``text``.
         response: Text of the response.
-        speaker: Name of the response's speaker; empty if unknown.
+        speaker: Speaker of the response; empty if unknown.
         label: 0 for a negative, 1 for a positive.
-        original: The unedited ``context`` and ``response``; None if unchanged.
+        original: ``context`` and ``response`` before the edits; each is None if it was not changed.
         categories: Error categories of the edits.
         recipe: Name of the recipe or generator.
-        target: ``response`` if only the response is edited, ``dialogue`` if any turn may be.
-        seed: Seed of all choices.
+        target: ``response`` if only the response was edited, ``dialogue`` if any turn may have been edited.
+        seed: Seed of all random choices.
         decoder: Name of the decoder.
-        edits: One map for each site: turn, transform, category, node, before, after.
-        amr: Graphs of edited turns before and after, as PENMAN, by turn.
-        scores: Scores by name.
+        edits: One dict for each edited site, with the keys turn, transform, category, node, before and after.
+        amr: Graphs of the edited turns as PENMAN texts, by turn; each with ``before`` and ``after``.
+        scores: Scores of the negative, by name.
     """
 
     id: str

@@ -1,9 +1,6 @@
-"""Make negatives from the files of a corpus, in blocks of dialogues, on one machine or on many.
+"""Make negatives from the files of a corpus, in blocks of dialogues, on one machine or on a cluster.
 
-A `Pipeline`, which a YAML file describes, goes in. The output is the file of negatives that `load`, `parse`
-and `negatives` (or `generate`) would give one after another, byte for byte. A block is a shard
-(`graphneg.shards`). A finished block is a file in ``OUT.blocks`` and is not made again; `graphneg.merging`
-merges the blocks, and `graphneg.ray` does them on a cluster:
+A pipeline is described by a YAML file:
 
     load: [{corpus: dialogues, paths: [mine.jsonl]}]
     parse: {parser: dependency}
@@ -11,9 +8,16 @@ merges the blocks, and `graphneg.ray` does them on a cluster:
     write: negatives.jsonl
     blocks: 16
 
-There are two layouts. With a ``store`` (a Neo4j server) all blocks are in it, and all texts are parsed before
-the first negative is made. Without one, each worker has an embedded store, which holds the dialogues of its
-blocks; a ``snapshot`` gives it what some recipes need from other dialogues.
+The output is the same file of negatives, byte for byte, that `DialogueGraph.load`, `DialogueGraph.parse` and
+`DialogueGraph.negatives` (or `DialogueGraph.generate`) would write one after the other. A block is a shard of
+the corpus (`graphneg.shards`). Each finished block is a file in the folder ``OUT.blocks`` and is not made
+again after an interruption. `graphneg.merging` merges the blocks at the end. `graphneg.ray` runs the blocks
+on a cluster.
+
+The dialogues of the blocks are stored in one of two ways. If ``store`` names a Neo4j server, all blocks are
+in that store, and all texts are parsed before the first negative is made. Otherwise, each worker has an
+embedded store with the dialogues of its own blocks. Some recipes need other dialogues, too; a ``snapshot``
+provides them.
 """
 
 from __future__ import annotations
@@ -52,16 +56,15 @@ from graphneg.store.dialogues import Selection
 from graphneg.store.opening import open_store, open_temporary
 
 ACROSS = frozenset({"graft", "perspective"})
-"""Transforms that use other dialogues."""
+"""Transforms that use dialogues other than the edited one."""
 _LONGEST = 2**20
-"""Maximum number of bytes of a pipeline's file."""
+"""Maximum size of a pipeline file in bytes."""
 _DIALOGUES = 2_000
-"""Number of dialogues after which an embedded store takes no further block, because a new one is faster then.
-"""
+"""Number of dialogues after which an embedded store is replaced, because a new store is faster then."""
 
 
 class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How utterances without graphs are parsed.
+    """Settings for parsing the utterances that have no AMR graph.
 
     Attributes:
         parser: Name of the parser.
@@ -73,12 +76,12 @@ class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Actors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The workers of one stage on a cluster.
+    """The workers of one stage of a pipeline, when it runs on a cluster.
 
     Attributes:
-        amount: Number of workers at a time.
-        cpus: Number of CPUs of each worker.
-        gpus: Number of GPUs of each worker; may be a fraction.
+        amount: Number of workers that run at the same time.
+        cpus: Number of CPUs for each worker.
+        gpus: Number of GPUs for each worker; may be a fraction.
     """
 
     amount: int = 2
@@ -87,19 +90,19 @@ class Actors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is read, how it is parsed, what is made of it, and where the result goes.
+    """A pipeline: the files to read, how to parse them, which negatives to make, and the file to write.
 
     Attributes:
-        write: File of negatives to write, .jsonl or .parquet.
-        load: Files to load, with the arguments of `DialogueGraph.load`.
-        store: URI of a Neo4j server for all blocks, or None for embedded stores.
-        snapshot: File of a snapshot, for embedded stores.
-        parse: How utterances without graphs are parsed, or None.
-        negatives: Arguments of `DialogueGraph.negatives`, or None.
-        generate: Arguments of `DialogueGraph.generate`, or None.
+        write: File of negatives to write, ``.jsonl`` or ``.parquet``.
+        load: Files to load, each with the arguments of `DialogueGraph.load`.
+        store: URI of a Neo4j server that stores all blocks, or None to use embedded stores.
+        snapshot: Path of a snapshot to load into the embedded stores, or None.
+        parse: Settings for parsing the utterances without a graph, or None to parse nothing.
+        negatives: Arguments of `DialogueGraph.negatives`, or None if ``generate`` is given.
+        generate: Arguments of `DialogueGraph.generate`, or None if ``negatives`` is given.
         blocks: Number of blocks.
-        parsers: Workers that parse, on a cluster.
-        makers: Workers that make negatives, on a cluster.
+        parsers: Workers that parse, if the pipeline runs on a cluster.
+        makers: Workers that make negatives, if the pipeline runs on a cluster.
     """
 
     write: str
@@ -115,24 +118,24 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shards(self) -> list[Shard]:
-        """The blocks."""
+        """The blocks of the pipeline."""
         return [Shard(index, self.blocks) for index in range(1, self.blocks + 1)]
 
     def block(self, shard: Shard, folder: Path) -> Path:
-        """Return the file of a finished block.
+        """Return the path of the file that a block is written to.
 
         Args:
             shard: The block.
-            folder: Folder of the blocks.
+            folder: Folder with the files of the blocks.
 
         Returns:
-            The path.
+            The path. The file exists if the block is finished.
         """
         return shard.file(folder / Path(self.write).name)
 
 
 def read_pipeline(path: str | Path) -> Pipeline:
-    """Return the pipeline that a YAML file describes. An invalid file is an `InputError`."""
+    """Read a pipeline from a YAML file. Raises `InputError` if the file is not valid."""
     try:
         pipeline = parse_yaml(read_input(path, _LONGEST), Pipeline, str(path))
     except InputError as error:
@@ -144,8 +147,8 @@ def read_pipeline(path: str | Path) -> Pipeline:
 
 
 def checked(pipeline: Pipeline) -> Pipeline:
-    """Return a pipeline if it can be run. A contradiction in it is an `InputError`."""
-    # Exactly one of the two must be given.
+    """Return a pipeline after checking it. Raises `InputError` if its settings contradict each other."""
+    # Exactly one of `negatives` and `generate` must be given.
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _wrong("say what to make: either negatives or generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
@@ -159,19 +162,19 @@ def checked(pipeline: Pipeline) -> Pipeline:
 
 
 def _looks_across(pipeline: Pipeline) -> bool:
-    """Return whether the negatives depend on other dialogues."""
+    """Return whether the negatives depend on dialogues other than the edited ones."""
     asked = pipeline.negatives or {}
     recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
-    # Generators take sentences, samples or responses from other dialogues.
+    # All generators use other dialogues: they take sentences, samples or responses from them.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
     return not ACROSS.isdisjoint(chosen_recipe(recipe, transforms, asked.get("target")).transforms)
 
 
 def _wrong(reason: str) -> InputError:
-    """Return an error for wrong arguments, with exit status 2."""
+    """Return an error for wrong settings, with exit status 2."""
     error = InputError(reason)
-    # Exit status 2 tells a wrong command line or file from a failed run.
+    # Exit status 2 means that the command line or the pipeline file is wrong, not that the run failed.
     error.status = 2
     return error
 
@@ -180,8 +183,8 @@ class Done(NamedTuple):
     """The result of a block.
 
     Attributes:
-        refused: Items of the files that were refused.
-        fault: Why the block could not be done; empty if it is done.
+        refused: Input items of the block that were rejected.
+        fault: Reason why the block failed; empty if it was finished.
     """
 
     refused: Sequence[Rejected] = ()
@@ -189,12 +192,13 @@ class Done(NamedTuple):
 
 
 Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[Done]]
-"""Function that does some blocks and yields the result of each.
+"""Type of a function that processes some blocks and yields a result for each.
 
-With a folder it writes the files of the blocks; without one it parses the blocks in the store of all.
+If it is called with a folder, it makes the negatives of the blocks and writes them to files in that folder.
+If it is called with None, it parses the texts of the blocks in the store that all blocks share.
 """
 Listener = Callable[[Rejected], None]
-"""Function that is called with each refused item."""
+"""Type of a function that is called with each rejected item."""
 
 
 def run_pipeline(
@@ -205,17 +209,18 @@ def run_pipeline(
     overwrite: bool = False,
     on_rejected: Listener | None = None,
 ) -> Exported:
-    """Run a pipeline block by block, and write its file.
+    """Run a pipeline block by block, and merge the blocks into its output file.
 
-    If the call is stopped, the same call makes only the blocks that are missing.
+    If the call is interrupted, call it again: only the missing blocks are made.
 
     Args:
         pipeline: The pipeline.
-        mapped: Function that does the blocks; by default this process does one after the other.
-        progress: Receives the number of finished blocks.
+        mapped: Function that processes the blocks. By default, they are processed one after the other in this
+            process.
+        progress: Progress display; advanced by the number of finished blocks.
         overwrite: Replace a file that another pipeline wrote.
-        on_rejected: Called with each item of the files that is refused, and with each text that crashes its
-            parser and gets no graph.
+        on_rejected: Function that is called with each rejected input item, and with each text that gets no
+            graph because it crashed the parser.
 
     Returns:
         The number of negatives in the file.
@@ -226,7 +231,7 @@ def run_pipeline(
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
-    # A folder for each run: blocks of other settings or data are never mixed in.
+    # The folder is named after the settings and the data, so blocks of different runs are never mixed.
     folder = Path(f"{out}.blocks") / run
     if pipeline.store is None:
         sort_records(pipeline.load, pipeline.blocks, folder / "records", tell)
@@ -240,27 +245,27 @@ def run_pipeline(
 
 
 def _settings(pipeline: Pipeline) -> Any:
-    """Return what the result depends on."""
+    """Return the settings that determine the result."""
     facts = msgspec.to_builtins(pipeline)
     # The number of workers and the name of the file do not change the result.
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 
 def _pass_over(_: Rejected) -> None:
-    """Ignore a refused item."""
+    """Ignore a rejected item."""
 
 
 def _each_block(
     pipeline: Pipeline, each: Mapped, folder: Path | None, what: str, progress: Progress, tell: Listener
 ) -> None:
-    """Do the blocks that are missing. If some fail, the others are done before the error is raised."""
+    """Process the missing blocks. If some fail, finish the others before raising an error."""
     left = pipeline.shards
     if folder is not None:
-        # Finished blocks of an interrupted run are kept.
+        # The file of a block exists if an interrupted run finished the block.
         left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(left))
-    # One bad block must not cost the others.
+    # Errors are collected, so that one bad block does not prevent the others from being finished.
     faults: list[str] = []
     for done in each(pipeline, left, folder) if left else ():
         for one in done.refused:
@@ -278,13 +283,13 @@ def _each_block(
 
 
 def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) -> str:
-    """Load and parse into the store of all blocks, if there is one. Return a digest of the input."""
+    """If all blocks share a store, load and parse the input there. Return a digest of the input."""
     if pipeline.store is None:
         files = [Path(path) for load in pipeline.load for path in load.paths]
         files += [] if pipeline.snapshot is None else [Path(pipeline.snapshot)]
         if missing := next((file for file in files if not file.exists()), None):
             raise _wrong(f"{missing}: there is no such file")
-        # The content of the files identifies the run, because there is no store to ask.
+        # Without a shared store, the input is identified by the content of its files.
         whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
         return files_digest(file for file in whole if file.is_file())
     with _opened(pipeline.store) as graph:
@@ -299,12 +304,12 @@ def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) 
 
 
 def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
-    """Do the blocks in this process, one after the other.
+    """Process blocks in this process, one after the other.
 
     Args:
         pipeline: The pipeline.
-        shards: Blocks to do.
-        folder: Folder of the blocks, or None to parse them in the store of all.
+        shards: Blocks to process.
+        folder: Folder for the files of the blocks, or None to parse the blocks in the store that all share.
 
     Yields:
         The result of each block.
@@ -313,29 +318,29 @@ def in_turn(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) ->
         if folder is None:
             yield from (attempted(shard, reader.into_store, shard) for shard in shards)
             return
-        # The parser and the store are made once and serve all blocks.
+        # One parser and one embedded store are used for all blocks.
         with closing(Maker(pipeline, folder)) as maker:
             yield from (attempted(shard, _read_and_make, reader, maker, shard, folder) for shard in shards)
 
 
 def _read_and_make(reader: Reader, maker: Maker, shard: Shard, folder: Path, refused: list[Rejected]) -> None:
-    """Parse a block and make its negatives."""
+    """Parse a block and make its negatives. Rejected items are added to ``refused``."""
     maker.make(shard, reader.parse(shard, folder, refused), refused)
 
 
 def attempted(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done:
-    """Do a block and return its result.
+    """Process a block, and turn unexpected exceptions into a failed block.
 
-    Unexpected exceptions fail the block. `GraphnegError` and `OSError` (no space, no permission) would fail
-    all blocks and are raised.
+    `GraphnegError` and `OSError` (no disk space, no permission) are raised, because they would occur again in
+    every other block.
 
     Args:
         shard: The block.
-        work: Function that does it. Its last argument is a list for refused items.
-        *arguments: The other arguments of the function.
+        work: Function that processes the block. Its last argument is a list for rejected items.
+        *arguments: All other arguments of the function.
 
     Returns:
-        The refused items, and the fault if there is one.
+        The rejected items, and the reason of the failure if the block failed.
 
     Raises:
         GraphnegError: The function raised it.
@@ -352,12 +357,12 @@ def attempted(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done:
 
 
 class Parses(NamedTuple):
-    """The parses of a block.
+    """The results of the parser for the texts of a block.
 
     Attributes:
         name: Name of the parser.
         version: Version of the parser.
-        of: Parses by text.
+        of: Results by text.
     """
 
     name: str
@@ -365,29 +370,32 @@ class Parses(NamedTuple):
     of: dict[str, Parsed]
 
     def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return the parses of texts, as the parser would.
+        """Return stored results in place of the parser.
 
         Args:
-            batches: Batches of texts that were parsed.
+            batches: Batches of texts that the parser has parsed.
 
         Returns:
-            An iterator over the parses of each batch.
+            An iterator over the results of each batch.
         """
         return ([self.of[text] for text in batch] for batch in batches)
 
 
 class Reader:
-    """The first stage: parses the texts of a block that have no graph. The parser is made once."""
+    """The first stage of a pipeline: parses the texts of a block that have no graph.
+
+    The parser is created once and used for all blocks.
+    """
 
     def __init__(self, pipeline: Pipeline) -> None:
-        """Initialize the parser, if the pipeline has one."""
+        """Initialize the stage, and create the parser if the pipeline has one."""
         self._pipeline = pipeline
         self._parser: LastingParser | None = None
         if (asked := pipeline.parse) is not None:
             self._parser = LastingParser(asked.parser, asked.options)
 
     def into_store(self, shard: Shard, refused: list[Rejected]) -> None:
-        """Parse a block in the store of all blocks.
+        """Parse the texts of a block in the store that all blocks share.
 
         Args:
             shard: The block.
@@ -399,19 +407,20 @@ class Reader:
         self._tell(refused)
 
     def parse(self, shard: Shard, folder: Path, refused: list[Rejected]) -> Parses | None:
-        """Parse the texts of a block.
+        """Parse the texts of a block, without a store.
 
         Args:
             shard: The block.
-            folder: Folder of the blocks.
+            folder: Folder with the files of the blocks.
             refused: List that receives the texts that crashed the parser.
 
         Returns:
-            The parses, or None if there is no parser or the store of all has them.
+            The results, or None if the pipeline has no parser or all blocks share a store, which then has the
+            graphs already.
         """
         if self._parser is None or self._pipeline.store is not None:
             return None
-        # Each text is parsed once, however often it occurs in the block.
+        # Each distinct text is parsed once, however often it occurs in the block.
         texts = dict.fromkeys(
             turn.text
             for record in block_records(folder / "records", shard)
@@ -426,14 +435,14 @@ class Reader:
         return Parses(pool.name, pool.version, found)
 
     def _tell(self, refused: list[Rejected]) -> None:
-        """Add the texts of this block that crashed the parser to the refused items."""
+        """Add the texts that crashed the parser to the rejected items of the current block."""
         assert self._parser is not None
-        # Each crash is reported with the block in which it happened.
+        # The list of crashes is emptied, so that each crash is reported only with the block that contains it.
         crashes, self._parser.crashes = self._parser.crashes, []
         refused += [Rejected(f"the text {text[:60]!r}", f"not parsed: {reason}") for text, reason in crashes]
 
     def close(self) -> None:
-        """End the parser."""
+        """Close the parser."""
         if self._parser is not None:
             self._parser.close()
 
@@ -447,30 +456,30 @@ def _has_graph(turn: Utterance) -> bool:
 
 
 def _in_batches(texts: Sequence[str], size: int = 100) -> Iterator[Sequence[str]]:
-    """Yield texts in batches."""
+    """Split texts into batches."""
     return (texts[start : start + size] for start in range(0, len(texts), size))
 
 
 class Maker:
-    """The second stage: makes the negatives of a block.
+    """The second stage of a pipeline: makes the negatives of a block.
 
-    Without a store for all blocks, it has an embedded store, which takes several blocks, because a warm
-    server is faster.
+    If the blocks do not share a store, this stage keeps an embedded store. It loads several blocks into the
+    same store, because a running server is faster than a new one.
     """
 
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
-        """Initialize the stage without a store."""
+        """Initialize the stage. The embedded store is created when it is first needed."""
         self._pipeline, self._folder = pipeline, folder
         self._own: DialogueGraph | None = None
         self._held = 0
 
     def make(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> None:
-        """Write the file of a block. A finished file is kept, and an unfinished one is continued.
+        """Write the file of a block. A finished file is kept, and an unfinished file is continued.
 
         Args:
             shard: The block.
-            parsed: Parses of the block, or None.
-            refused: List that receives the items of the block that are refused.
+            parsed: Results of the parser for the texts of the block, or None.
+            refused: List that receives the rejected items of the block.
         """
         out = self._folder / Path(self._pipeline.write).name
         if self._pipeline.block(shard, self._folder).exists():
@@ -482,24 +491,25 @@ class Maker:
         try:
             self._write(self._filled(shard, parsed, refused), shard, out)
         except BaseException:
-            self.close()  # The store may hold half of the block.
+            self.close()  # The store may contain half of the block, so it cannot be used for the next one.
             raise
-        # The excerpts of a snapshot may be dialogues of the next block, which must be loaded whole.
+        # A snapshot contains excerpts of dialogues, which loading does not replace by whole dialogues.
+        # The next block may contain these dialogues as a whole, so it needs a new store.
         if self._held >= _DIALOGUES or self._pipeline.snapshot is not None:
             self.close()
 
     def close(self) -> None:
-        """Close the embedded store."""
+        """Close the embedded store, if there is one."""
         own, self._own = self._own, None
         if own is not None:
             own.close()
 
     def _filled(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
-        """Return the embedded store with a block: its dialogues, resources, parses, and the snapshot."""
+        """Load a block into the embedded store: its dialogues, resources, graphs, and the snapshot."""
         records = block_records(self._folder / "records", shard)
         if self._own is None:
             self._own, self._held = DialogueGraph(open_temporary()), 0
-            # Records that all blocks need: frames, opposites, lexicon entries.
+            # A new store first needs the records that all blocks share: frames, opposites, lexicon entries.
             records = chain(block_records(self._folder / "records", None), records)
         report = LoadReport("block", on_rejected=refused.append)
         write_records(self._own.store, records, report, Grouping("", "", 1))
@@ -513,14 +523,15 @@ class Maker:
         return self._own
 
     def _write(self, graph: DialogueGraph, shard: Shard, out: Path) -> None:
-        """Write the file of a block, as `NegativeStream.to_shard` does."""
+        """Make the negatives of a block and write them to its file, as `to_shard` of the stream would."""
         if self._pipeline.negatives is not None:
             stream = graph.negatives(**self._pipeline.negatives, shard=shard)
         else:
             stream = graph.generate(**(self._pipeline.generate or {}), shard=shard)
-        # `to_shard` takes a digest of the content. For a store of all blocks that takes longer than a block,
-        # and each embedded store has another content. The name of the folder stands for what the blocks have
-        # in common.
+        # `to_shard` would compute a digest of the store's content, which has two disadvantages.
+        # In a shared store, the digest takes longer than making a block.
+        # Each embedded store has different content, but all blocks must have the same digest.
+        # The name of the folder is used instead: it is a digest of the settings and the input.
         content = self._folder.name
         with open_shard(out, stream.shard_header(content), content) as writer:
             stream.resumed = writer.resumed
@@ -528,12 +539,12 @@ class Maker:
 
 
 def _nothing() -> None:
-    """Do nothing."""
+    """Do nothing. This stands for closing a parser pool that only returns stored results."""
     pass
 
 
 @contextmanager
 def _opened(target: str) -> Generator[DialogueGraph]:
-    """Open a store for the length of a block."""
+    """Open a store for the duration of a ``with`` block."""
     with DialogueGraph(open_store(target)) as graph:
         yield graph

@@ -1,7 +1,7 @@
-"""Find parts by name: entry points of graphneg and of other installed packages.
+"""Find plugins by name: decoders, parsers, loaders and other parts that packages register as entry points.
 
-A name that a user gives goes in. The object that the entry point loads comes out, or an error that lists the
-names:
+Both graphneg and other installed packages can register parts. A name that the user gives is resolved to the
+object that the entry point loads. An unknown name raises an error that lists the known names:
 
 >>> from graphneg.errors import DecoderError
 >>> Plugins("decoder", "graphneg.decoders", DecoderError).find("t6")
@@ -23,16 +23,16 @@ from graphneg.errors import GraphnegError
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """The parts of one kind.
+    """The registered parts of one kind, for example all decoders.
 
-    Names are compared without regard to case, and hyphens equal underscores. A part of another package
-    replaces one of graphneg's own with the same name.
+    Names are compared without regard to case, and hyphens are equivalent to underscores. A part from another
+    package replaces graphneg's own part with the same name.
 
     Attributes:
-        kind: Kind of the parts, for messages, such as ``decoder``.
-        group: Group of their entry points.
-        error: Class of the errors to raise: for an unknown name, a part that cannot be imported, and options
-            that it does not take.
+        kind: Kind of the parts, for error messages, such as ``decoder``.
+        group: Entry point group in which the parts are registered.
+        error: Class of the errors that are raised if a name is unknown, a part cannot be imported, or an
+            option is not accepted.
     """
 
     kind: str
@@ -44,13 +44,13 @@ class Plugins:
         return sorted({entry.name for entry in self._entries().values()})
 
     def find(self, name: str) -> Callable[..., Any]:
-        """Return what an entry point loads, which is usually a class.
+        """Load the part of a name. It is usually a class.
 
         Args:
             name: Name of the part.
 
         Returns:
-            A function or class that makes the part.
+            A function or class that creates the part.
         """
         entries = self._entries()
         if not entries:
@@ -70,19 +70,19 @@ class Plugins:
             ) from error
 
     def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:
-        """Make a part.
+        """Create a part.
 
         Args:
             name: Name of the part.
-            options: Options that the part takes as keyword arguments.
-            *given: Positional arguments that all parts of the kind take.
+            options: Keyword arguments for the part, as given by the user.
+            *given: Positional arguments that all parts of this kind take.
 
         Returns:
-            The part.
+            The new part.
         """
         factory = partial(self.find(name), *given)
         taken = signature(factory).parameters
-        # Checked before the call, so that a typo does not look like an error of the part.
+        # The options are checked before the call. Otherwise a typo would look like an error inside the part.
         unknown = [option for option in options if option not in taken]
         if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):
             raise self.error(
@@ -97,8 +97,8 @@ class Plugins:
             ) from error
 
     def _entries(self) -> dict[str, EntryPoint]:
-        """Return the entry points by normalised name. Those of other packages come last and win."""
-        # A later entry of the same name replaces an earlier one.
+        """Return the entry points by normalised name. Those from other packages override graphneg's own."""
+        # Entry points of other packages are sorted to the end: in a dict, later entries replace earlier ones.
         entries = sorted(
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )

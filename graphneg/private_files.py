@@ -1,7 +1,7 @@
-"""Create files that only their owner may read, and open files in folders that others may have filled.
+"""Create files that only their owner may read, and open files in folders that others may have written to.
 
-A cache, an index or a file of judgements contains what people wrote. `private` creates a file with mode 0600,
-and `create_folder` a folder with mode 0700, whatever the umask is:
+Caches, indexes and files of judgements contain private texts. `private` creates a file with mode 0600 and
+`create_folder` creates a folder with mode 0700, whatever the umask is:
 
 >>> import tempfile
 >>> folder = create_folder(Path(tempfile.mkdtemp()) / "notes")
@@ -9,8 +9,9 @@ and `create_folder` a folder with mode 0700, whatever the umask is:
 ...     oct(os.fstat(file.fileno()).st_mode & 0o777)
 '0o600'
 
-A store or a folder from a stranger may contain a link to a file of the user's, or a FIFO that blocks `open`
-for ever. `found` opens a name in such a folder only if it is a plain file of the user's:
+A store or a folder that comes from someone else may contain a symbolic link to one of the user's files, or a
+FIFO that blocks `open` for ever. `found` opens a file in such a folder only if it is a plain file that
+belongs to the user:
 
 >>> (folder / "link").symlink_to("note")
 >>> open(folder / "link", opener=found)
@@ -18,7 +19,7 @@ Traceback (most recent call last):
     ...
 graphneg.private_files.UnsafeFileError: [Errno 1] is a symbolic link: ...
 
-This module uses only the standard library, because the supervisor of an embedded store imports it, too.
+This module uses only the standard library, because the supervisor process of an embedded store imports it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pathlib import Path
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 
-# Windows has none of these flags, and no FIFOs and owners in the sense of POSIX.
+# Windows has none of these flags, so they are 0 there. It has no POSIX file owners and FIFOs to check either.
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
@@ -48,23 +49,23 @@ _KINDS = (
 
 
 class UnsafeFileError(OSError):
-    """A file is not a plain file of the user's. ``strerror`` describes what it is instead."""
+    """A file is not a plain file that belongs to the user. ``strerror`` says what it is instead."""
 
     def __init__(self, path: str | Path, problem: str) -> None:
         """Initialize the error.
 
         Args:
             path: The file.
-            problem: A predicate, such as ``is a FIFO``.
+            problem: Predicate of a sentence about the file, such as ``is a FIFO``.
         """
         super().__init__(errno.EPERM, problem, os.fspath(path))
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file as `open` does, and create it for its owner alone. Use it as an ``opener``.
+    """Open a file as `open` does, but create new files with mode 0600. Pass it to `open` as ``opener``.
 
     Args:
-        path: The file. The user chose the folder, so that links are followed.
+        path: The file. Links are followed, because the user chose the path.
         flags: Flags of `os.open`.
 
     Returns:
@@ -74,21 +75,23 @@ def private(path: str, flags: int) -> int:
 
 
 def found(path: str, flags: int) -> int:
-    """Open a file in a folder that others may have filled, without blocking. Use it as an ``opener``.
+    """Open a file safely in a folder that others may have written to. Pass it to `open` as ``opener``.
+
+    The call never blocks, even if the file is a FIFO.
 
     Args:
-        path: The file. It is created with mode 0600 if ``flags`` say so.
+        path: The file. It is created with mode 0600 if ``flags`` contains ``O_CREAT`` and it does not exist.
         flags: Flags of `os.open`.
 
     Returns:
         A file descriptor.
 
     Raises:
-        UnsafeFileError: The name is a link, a directory, a FIFO, a socket or a device; or the file has a
-            second name (a hard link) or belongs to another user.
+        UnsafeFileError: The path is a link, a directory, a FIFO, a socket or a device; or the file has
+            another hard link or belongs to another user.
         OSError: The file cannot be opened.
     """
-    # Check before opening, because opening a device can change it (it rewinds a tape).
+    # The check comes before opening, because opening a device can have side effects: it rewinds a tape.
     with contextlib.suppress(FileNotFoundError):
         _check(path, os.lstat(path))
     try:
@@ -106,19 +109,19 @@ def found(path: str, flags: int) -> int:
 
 
 def _check(path: str, status: os.stat_result) -> None:
-    """Raise an error unless the file is a plain file of the user's."""
+    """Raise an error unless the file is a plain file that belongs to the user."""
     if problem := problem_of(status):
         raise UnsafeFileError(path, problem)
 
 
 def problem_of(status: os.stat_result) -> str:
-    """Return why a file must not be opened, or an empty string if it may be.
+    """Return why a file is not safe to open, or an empty string if it is safe.
 
     Args:
-        status: Status of the name itself (`os.lstat`) or of the open file.
+        status: Status of the path itself (`os.lstat`, which does not follow links) or of the open file.
 
     Returns:
-        A predicate for a message, such as ``is a FIFO``.
+        Predicate for an error message, such as ``is a FIFO``; empty if the file is safe.
     """
     for is_kind, name in _KINDS:
         if is_kind(status.st_mode):
@@ -131,16 +134,17 @@ def problem_of(status: os.stat_result) -> str:
 
 
 def owner_problem(status: os.stat_result) -> str:
-    """Return a message if a file or folder belongs to another user, or an empty string if it does not.
+    """Return an error message if a file or folder belongs to another user, or an empty string otherwise.
 
-    Root is no exception. The owner could replace a file by a link at any time, and could no longer use what
-    root creates.
+    Root may not use the files and folders of other users either. Their owner could replace them by links at
+    any time, and could not use the files that root creates in them.
 
     Args:
         status: Status of the file or folder.
 
     Returns:
-        A predicate for a message, such as ``belongs to user 1001``.
+        Predicate for an error message, such as ``belongs to user 1001, not to user 0``; empty if the user is
+        the owner.
     """
     user = _user()
     if user is None or status.st_uid == user:
@@ -149,26 +153,26 @@ def owner_problem(status: os.stat_result) -> str:
 
 
 def _user() -> int | None:
-    """Return the id of the user whose rights this process has, or None on Windows."""
+    """Return the effective user id of this process, or None on Windows."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
 def create_private(path: str | Path) -> None:
-    """Create an empty file with mode 0600, for a library that opens files itself (SQLite).
+    """Create an empty file with mode 0600, before a library such as SQLite opens it.
 
-    An existing file keeps its content and its mode, because somebody may share it on purpose. The journals
-    that SQLite writes beside a database get the mode of the database.
+    An existing file keeps its content and its mode, because the user may share it on purpose. SQLite gives
+    the journal files beside a database the same mode as the database.
 
     Args:
         path: The file.
     """
-    # SQLite opens the database with the mode of the umask.
+    # SQLite itself would create the database with the mode that the umask gives, which others may read.
     if not os.path.exists(path):
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_FILE))
 
 
 def create_folder(path: Path) -> Path:
-    """Create a folder and its parents with mode 0700. Existing folders are not changed.
+    """Create a folder and its missing parents with mode 0700. Existing folders are not changed.
 
     Args:
         path: The folder.
@@ -182,7 +186,7 @@ def create_folder(path: Path) -> Path:
 
 
 def _missing(path: Path) -> Iterator[Path]:
-    """Yield the folders of a path that do not exist, innermost first."""
+    """Yield the folders on a path that do not exist, innermost first."""
     for folder in (path, *path.parents):
         if folder.is_dir():
             return
@@ -190,10 +194,10 @@ def _missing(path: Path) -> Iterator[Path]:
 
 
 def cache_folder(*names: str) -> Path:
-    """Return a folder among the user's caches, closed to others. It is created if missing.
+    """Return a folder in the user's cache that other users cannot read. It is created if it does not exist.
 
     Args:
-        *names: Names of the folders below graphneg's own.
+        *names: Path components below graphneg's cache folder.
 
     Returns:
         The folder.
@@ -204,12 +208,13 @@ def cache_folder(*names: str) -> Path:
     create_folder(caches)
     status = os.stat(caches)
     if _user() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
-        os.chmod(caches, PRIVATE_FOLDER)  # An earlier version created it with the mode of the umask.
+        # An earlier version created this folder with the mode that the umask gave.
+        os.chmod(caches, PRIVATE_FOLDER)
     return create_folder(caches.joinpath(*names))
 
 
 def own_folder(path: Path) -> Path:
-    """Create a folder for the user alone, or check that it is one. Others lose access to it.
+    """Create a folder that only the user can access, or check an existing one and close it to other users.
 
     Args:
         path: The folder.
@@ -218,11 +223,11 @@ def own_folder(path: Path) -> Path:
         The same path.
 
     Raises:
-        UnsafeFileError: The name is a link or not a folder, or the folder belongs to another user. Root is
-            refused a new folder inside another user's, because ``sudo`` may keep the HOME of the user.
+        UnsafeFileError: The path is a link or not a folder, or it belongs to another user. Root may not
+            create a folder inside another user's folder: ``sudo`` may keep the HOME of the calling user.
     """
     user = _user()
-    # Root could create the folder, but the owner of the folder above could replace it.
+    # Root could create the folder, but the owner of its parent folder could replace it later.
     if user == 0:
         above = next(folder for folder in (path, *path.parents) if folder.exists())
         if problem := owner_problem(os.stat(above)):

@@ -1,6 +1,6 @@
-"""Report the progress of long work to an object that the caller passes in. The library itself prints nothing.
+"""Report the progress of long tasks to an object that the caller provides. The library itself prints nothing.
 
-For each piece of work `Progress.start` is called, then `Progress.advance` several times, then
+For each task, `Progress.start` is called first, then `Progress.advance` several times, and finally
 `Progress.finish`.
 """
 
@@ -10,27 +10,27 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Receives the progress of one piece of work after another."""
+    """Interface of a progress display, which shows one task after the other."""
 
     def start(self, label: str, total: int | None, unit: str) -> None:
-        """Begin a piece of work.
+        """Begin a task.
 
         Args:
-            label: Name of the work.
-            total: Number of units to do, or None if unknown.
-            unit: Name of the unit, in the plural.
+            label: Name of the task.
+            total: Number of units in the task, or None if unknown.
+            unit: Name of the unit, in the plural, such as ``dialogues``.
         """
 
     def advance(self, amount: int) -> None:
-        """Count units that are done.
+        """Count units that were finished since the last call.
 
         Args:
-            amount: Number of further units.
+            amount: Number of newly finished units.
         """
 
     def finish(self) -> None:
-        """End the piece of work."""
+        """End the task."""
 
 
 class NoProgress(Progress):
-    """Ignores all progress."""
+    """Progress display that ignores all calls."""

@@ -1,9 +1,10 @@
-"""Run pipelines on a Ray cluster: the blocks of `graphneg.pipeline`, done by actors on all nodes.
+"""Run pipelines on a Ray cluster: actors on all nodes process the blocks of `graphneg.pipeline`.
 
-A pipeline and the address of a cluster go in. The output is the same file as on one machine. Actors that
-parse and actors that make negatives hold their models and work side by side, as two `map_batches` of Ray
-Data, which slows down those that are ahead. A block whose node fails is done again on another node. Finished
-blocks are files in the folder of the output, which all nodes must share. The module needs the extra ``ray``:
+The output is the same file that one machine would write. Parsing and making negatives are two stages, each a
+`map_batches` of Ray Data. The actors of both stages keep their models loaded and work at the same time, and
+Ray Data slows down a stage that gets too far ahead of the other. If a node fails, another node processes its
+blocks again. Finished blocks are files in the folder of the output, so all nodes must share that folder. The
+module needs the extra ``ray``:
 
     with connected("10.0.0.1:6379"):
         run_on(read_pipeline("pipeline.yaml"))
@@ -46,24 +47,23 @@ from graphneg.store.opening import ADDRESS, facts_fingerprint
 if TYPE_CHECKING:
     import ray.data
 
-# Ray's calls are untyped in part.
+# Ray's functions are only partly typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 LOCAL = "local"
-"""Address of a cluster of this machine alone, which runs as long as the pipeline."""
+"""Address that starts a cluster on this machine alone. The cluster stops when this process disconnects."""
 _ANSWER_SECONDS = 10.0
-"""Seconds to wait for the head of a cluster."""
+"""Number of seconds to wait for the head node of a cluster to answer."""
 _ATTEMPTS = 2
-"""Number of times that unfinished blocks are started. A block that crashes every actor must come to an end.
-"""
+"""Number of attempts for unfinished blocks. It is limited because a block may crash every actor."""
 _RETRIES = 1
-"""Number of times that a block is retried at once if its actor ended."""
+"""Number of times that Ray itself retries a block if the actor that processed it has died."""
 _PAUSE_SECONDS = 5.0
-"""Seconds before unfinished blocks are started again, after actors of a lost node could not be reached."""
+"""Number of seconds to wait before the next attempt, if the actors of a lost node could not be reached."""
 _SIGNING_IN = tuple(
     f"NEO4J_{name}" for name in ("USERNAME", "PASSWORD", "DATABASE", "READER_USERNAME", "READER_PASSWORD")
 )
-"""Credentials. Actors get them as arguments, which no dashboard shows."""
+"""Environment variables with credentials. Actors get them as arguments, which no dashboard shows."""
 
 
 def negatives(
@@ -74,20 +74,20 @@ def negatives(
     overwrite: bool = False,
     on_rejected: Listener | None = None,
 ) -> ray.data.Dataset:
-    """Run a pipeline on a cluster and return its negatives.
+    """Run a pipeline on a cluster and return the negatives as a dataset.
 
-    The cluster stays connected, because the dataset reads the file of the pipeline. If this process is
-    connected to a cluster already, that one is used.
+    This process stays connected to the cluster, because the dataset reads the output file of the pipeline
+    there. If the process is already connected to a cluster, that cluster is used.
 
     Args:
         pipeline: The pipeline.
         address: Address of the cluster, ``HOST:PORT`` or ``local``.
-        progress: Receives the number of finished blocks.
+        progress: Progress display; advanced by the number of finished blocks.
         overwrite: Replace a file that another pipeline wrote.
-        on_rejected: Called with each refused item.
+        on_rejected: Function that is called with each rejected input item.
 
     Returns:
-        The negatives.
+        A dataset that reads the output file.
     """
     ray = _ray()
     pipeline = checked(pipeline)
@@ -104,21 +104,21 @@ def run_on(
     overwrite: bool = False,
     on_rejected: Listener | None = None,
 ) -> Exported:
-    """Run a pipeline on the cluster that this process is connected to; see `run_pipeline`.
+    """Run a pipeline on the cluster that this process is connected to. See also `run_pipeline`.
 
     Args:
         pipeline: The pipeline.
-        progress: Receives the number of finished blocks.
+        progress: Progress display; advanced by the number of finished blocks.
         overwrite: Replace a file that another pipeline wrote.
-        on_rejected: Called with each refused item.
+        on_rejected: Function that is called with each rejected input item.
 
     Returns:
         The number of negatives in the file.
 
     Raises:
-        InputError: The store is a directory that other nodes cannot see.
+        InputError: The store is a directory, which other nodes cannot access.
     """
-    # Other versions of graphneg or Python give other bytes.
+    # Other versions of graphneg or Python could give a different file, so all nodes must have the same.
     nodes = _alike_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
         raise InputError(f"{pipeline.store}: other nodes can't see a directory; name a Neo4j, or no store")
@@ -127,7 +127,7 @@ def run_on(
 
 @contextmanager
 def connected(address: str) -> Generator[None]:
-    """Connect to a cluster for the length of a ``with`` block.
+    """Connect to a cluster for the duration of a ``with`` block.
 
     Args:
         address: Address of the cluster, ``HOST:PORT`` or ``local``.
@@ -153,33 +153,33 @@ def _ray() -> Any:
 
 
 def _connect(address: str) -> None:
-    """Connect to a cluster, unless this process is connected already."""
+    """Connect to a cluster, unless this process is already connected to one."""
     ray = _ray()
-    # A cluster that the caller has joined is used as it is.
+    # If the caller has already connected to a cluster, that one is used.
     if ray.is_initialized():
         return
     quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
     if address == LOCAL:
         try:
             ray.init(address=LOCAL, **quiet)
-        except Exception as error:  # Ray raises plain ones: "The current node timed out during startup".
+        except Exception as error:  # Ray raises plain exceptions here, such as a timeout during startup.
             raise InputError(f"Ray does not start on this machine ({first_line(error)})") from error
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
-        # Fail fast: Ray itself waits long for an address that does not answer.
+        # Test the connection first, because Ray itself waits long for an address that does not answer.
         with socket.create_connection((host, int(port)), _ANSWER_SECONDS):
             pass
     except (OSError, ValueError) as error:
         raise _no_cluster(address, error) from error
     try:
         ray.init(address=address, **quiet)
-    except Exception as error:  # The class depends on the version of Ray.
+    except Exception as error:  # The class of the exception depends on the version of Ray.
         raise _no_cluster(address, error) from error
 
 
 def _no_cluster(address: str, error: Exception) -> InputError:
-    """Return the error for a cluster that cannot be joined."""
+    """Return the error for a cluster that this process cannot connect to."""
     wrong = InputError(
         f"no Ray cluster at {address} that this process can join ({first_line(error)}): start one with "
         "`ray start --head` and the same Ray and Python, name it as HOST:PORT, or say --ray local"
@@ -189,11 +189,11 @@ def _no_cluster(address: str, error: Exception) -> InputError:
 
 
 def _alike_nodes() -> int:
-    """Return the number of nodes, after checking that all have the same graphneg and Python."""
+    """Check that all nodes have the same versions of graphneg and Python. Return the number of nodes."""
     ray = _ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    def what_is_there() -> str:  # Sent by value, because the node may have no graphneg to import it from.
+    def what_is_there() -> str:  # Ray sends its code along, because the node may not have graphneg installed.
         import platform
 
         try:
@@ -215,7 +215,7 @@ def _alike_nodes() -> int:
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
-        except ray.exceptions.TaskUnschedulableError:  # The node is gone, and the cluster did not know.
+        except ray.exceptions.TaskUnschedulableError:  # The node is lost, but was still listed as alive.
             continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"
@@ -228,12 +228,12 @@ def _alike_nodes() -> int:
 
 
 def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[Done]:
-    """Do blocks by actors, and start those again whose actors ended."""
+    """Process blocks by actors, and process a block again if the actor that had it has died."""
     _ray().data.DataContext.get_current().enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing it sets another level.
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes this level.
     left = {str(shard): None for shard in shards}
     with _told():
-        # A block whose actor was lost has no row: it stays in `left`.
+        # A block whose actor died has no row in the results, so it stays in `left` for the next attempt.
         for attempt in range(_ATTEMPTS):
             time.sleep(_PAUSE_SECONDS * bool(attempt))
             for name, done in _rows(pipeline, list(left), folder):
@@ -250,7 +250,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
 def _rows(
     pipeline: Pipeline, names: Sequence[str], folder: Path | None
 ) -> Iterator[tuple[str, Done | Exception]]:
-    """Yield the results of blocks, without those whose actors ended or could not be reached."""
+    """Yield the name and result of each block, without the blocks whose actors died or are unreachable."""
     ray = _ray()
     try:
         for row in _blocks(pipeline, names, folder).iter_rows():
@@ -260,26 +260,26 @@ def _rows(
 
 
 def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
-    """Return the blocks of these names as a dataset, which does them when its rows are read."""
+    """Return a dataset with a row for each block. The blocks are processed when the rows are read."""
     ray = _ray()
-    # Actors run in other working directories.
+    # Actors run in a different working directory, so the path must be absolute.
     where = None if folder is None else folder.absolute()
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
     arguments = (pickle.dumps(pipeline), where, signing_in)
-    with warnings.catch_warnings():  # Ray warns about options that it passes on, such as `max_task_retries`.
+    with warnings.catch_warnings():  # Ray warns about options such as `max_task_retries`, but accepts them.
         warnings.simplefilter("ignore")
-        # With a store for all blocks, parsing is a run of its own, without a folder.
+        # If all blocks share a store, parsing is a separate run, which is started without a folder.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
             found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(names)))
-    found.context.max_errored_blocks = -1  # Only blocks whose actors end are errors; these are started again.
+    found.context.max_errored_blocks = -1  # Do not stop if actors die: their blocks are started again.
     return found
 
 
 def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
-    """Return the options of `map_batches` for one stage."""
+    """Return the arguments of `map_batches` for one stage."""
     ray = _ray()
     amount = min(actors.amount, most)
     return {
@@ -293,22 +293,22 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
 
 
 class _ParseActor:
-    """An actor of the first stage, `Reader`, for batches of one block."""
+    """Actor that runs the first stage, `Reader`. Each batch contains one block."""
 
     def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
-        """Initialize the stage on the node."""
+        """Initialize the stage on the node that runs the actor."""
         os.environ.update(signing_in)
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Parse a block."""
+        """Parse the block of a batch."""
         shard = Shard.parse(str(batch["block"][0]))
         parses: list[Parses | None] = []
         done = _tried(shard, self._parse, shard, parses)
         return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
 
     def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
-        """Parse a block in the store of all, or keep its parses for the second stage."""
+        """Parse a block in the shared store, or without a store, and pass the results to the second stage."""
         if self._folder is None:
             self._stage.into_store(shard, refused)
         else:
@@ -316,22 +316,22 @@ class _ParseActor:
 
 
 class _MakeActor:
-    """An actor of the second stage, `Maker`, for batches of one block."""
+    """Actor that runs the second stage, `Maker`. Each batch contains one block."""
 
     def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
-        """Initialize the stage on the node."""
+        """Initialize the stage on the node that runs the actor."""
         os.environ.update(signing_in)
         self._stage = Maker(pickle.loads(pipeline), folder)
 
     def __del__(self) -> None:
-        """Close the store when Ray drops the actor."""
+        """Close the embedded store when Ray deletes the actor."""
         self._stage.close()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Make the negatives of a block, unless the first stage failed."""
+        """Make the negatives of the block of a batch, unless the first stage failed."""
         shard = Shard.parse(str(batch["block"][0]))
         done = before = pickle.loads(batch["done"][0]) if "done" in batch else Done()
-        # A block that failed in the first stage goes through unchanged.
+        # If the first stage failed, its result is passed on unchanged.
         if isinstance(before, Done) and not before.fault:
             [parsed] = pickle.loads(batch["parses"][0]) if "parses" in batch else [None]
             done = _tried(shard, self._stage.make, shard, parsed)
@@ -341,7 +341,7 @@ class _MakeActor:
 
 
 def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done | Exception:
-    """Return the result of a block, or the error that ends the run, with the node that raised it."""
+    """Return the result of a block, or an error that ends the run; its message names the node."""
     try:
         return attempted(shard, work, *arguments)
     except (GraphnegError, OSError) as error:
@@ -353,13 +353,13 @@ def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> Done | E
 
 @contextmanager
 def _told() -> Generator[None]:
-    """Raise errors of actors here. Errors of Ray itself become one line."""
+    """Raise the original errors of actors, and turn errors of Ray itself into an `InputError` of one line."""
     ray = _ray()
     try:
         yield
     except ray.exceptions.RayError as error:
         cause: BaseException | None = error
-        # Ray wraps the exceptions of actors, sometimes twice.
+        # Ray wraps the exceptions of actors, sometimes twice, so the original one is searched for.
         while cause is not None and not isinstance(cause, GraphnegError):
             cause = getattr(cause, "cause", None) or cause.__cause__
         if cause is not None:

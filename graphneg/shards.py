@@ -1,7 +1,7 @@
-"""Split a corpus into shards for many machines, and order its dialogues.
+"""Split a corpus into shards for several machines, and sort its dialogues.
 
-A hash of a dialogue's id decides its shard. Therefore shards do not overlap, together they are the corpus,
-and no machine needs to know the other dialogues:
+The shard of a dialogue is determined by a hash of the dialogue's id. Therefore shards do not overlap and
+together contain the whole corpus, and a machine can compute its shard without the other dialogues:
 
 >>> [Shard.parse("1/2").holds(id) for id in ("everyday/test/1", "everyday/test/2", "everyday/test/3")]
 [True, True, False]
@@ -21,24 +21,24 @@ _WRITTEN = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of several parts of a corpus.
+    """One of several disjoint parts of a corpus.
 
     Attributes:
-        index: Number of the part, from 1.
-        amount: Number of parts.
+        index: Number of the shard, from 1.
+        amount: Number of shards that the corpus is split into.
     """
 
     index: int
     amount: int
 
     def __post_init__(self) -> None:
-        """Check that there is such a part."""
+        """Check that the index is between 1 and the number of shards."""
         if not 1 <= self.index <= self.amount:
             raise _wrong(f"shard {self}: there are the shards 1/{self.amount} to {self.amount}/{self.amount}")
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """Return the shard that a text such as ``3/16`` names: the third of sixteen."""
+        """Parse a text such as ``3/16``, the third of sixteen. Raises `InputError` if it is not valid."""
         if (found := _WRITTEN.fullmatch(text.strip())) is None:
             raise _wrong(f"shard {text!r}: write I/N, 3/16 for the third of sixteen")
         index, amount = map(int, found.groups())
@@ -53,17 +53,17 @@ class Shard:
             dialogue: Id of the dialogue.
 
         Returns:
-            True if it is; the same on every machine.
+            True if the dialogue is in the shard. The result is the same on every machine.
         """
         return number(0, "shard", dialogue) % self.amount == self.index - 1
 
     @classmethod
     def of(cls, dialogue: str, amount: int) -> Shard:
-        """Return the shard that holds a dialogue.
+        """Return the shard that contains a dialogue.
 
         Args:
             dialogue: Id of the dialogue.
-            amount: Number of shards.
+            amount: Number of shards that the corpus is split into.
 
         Returns:
             The shard.
@@ -71,13 +71,13 @@ class Shard:
         return cls(number(0, "shard", dialogue) % amount + 1, amount)
 
     def file(self, out: str | Path) -> Path:
-        """Return the file of the shard for an output file.
+        """Return the path of the shard's own output file.
 
         Args:
-            out: The output file of all shards.
+            out: Path of the output file for the whole corpus.
 
         Returns:
-            The path of the shard's file.
+            The path of the shard's output file.
 
         Example:
             >>> Shard(3, 16).file("negatives.jsonl").name
@@ -86,36 +86,36 @@ class Shard:
         return Path(f"{out}.{self.index}-of-{self.amount}")
 
     def __str__(self) -> str:
-        """Return the shard as it is written, such as ``3/16``."""
+        """Return the text form of the shard, such as ``3/16``."""
         return f"{self.index}/{self.amount}"
 
 
 def shard_of(given: Shard | str | None) -> Shard | None:
-    """Return a shard that is given as an object or as text.
+    """Return a shard that is given as an object or as a text.
 
     Args:
-        given: The shard, its text, or None for all dialogues.
+        given: The shard, its text such as ``3/16``, or None for all dialogues.
 
     Returns:
-        The shard, or None.
+        The shard, or None for all dialogues.
     """
     return Shard.parse(given) if isinstance(given, str) else given
 
 
 def natural_order(id: str) -> str:
-    """Return an ASCII key that sorts ids with their numbers as numbers: 2 before 10.
+    """Return an ASCII sort key for an id. It sorts numbers inside ids by value, so that 2 is before 10.
 
     Args:
         id: Any id.
 
     Returns:
-        The key, which sorts in the same way on every server.
+        The key. All servers sort it in the same way.
 
     Example:
         >>> sorted(["c/test/10", "c/test/9"], key=natural_order)
         ['c/test/9', 'c/test/10']
     """
-    # A number is written after the count of its digits: 9 becomes 019, 10 becomes 0210.
+    # Each number is prefixed with the count of its digits: 9 becomes 019, 10 becomes 0210.
     padded = re.sub(r"\d+", lambda match: f"{len(match[0]):02d}{match[0]}", id)
     return padded.encode("ascii", "backslashreplace").decode("ascii")
 

@@ -1,22 +1,24 @@
-"""Write and load snapshots: what some recipes need from a whole corpus, for stores that hold a part of it.
+"""Write and load snapshots: what some recipes need from a whole corpus, for stores that contain a part of it.
 
-`Snapshot.write` computes it once from a store with everything. `Snapshot.load` puts it into the store of a
-shard. The negatives of that shard are then the same as in the store with everything. A part of a snapshot
-serves some transforms or generators:
+`Snapshot.write` computes a snapshot once from a store with the whole corpus. `Snapshot.load` loads it into
+the store of a shard. The negatives of that shard are then the same as those made in the store with the whole
+corpus. A snapshot has up to five parts. Each part is needed by some transforms or generators:
 
+========== ==================================== ===========================================================
+part       needed by                            content
 ========== ==================================== ===========================================================
 donors     graft                                up to 3,072 utterances with graphs of each split
 utterances insertion, replacement               up to 256 samples of 64 utterances of each split
-shifts     perspective, counterfactual          all shifts with their counts
-sentences  overlap, hard                        the pool: all sentences, as any may be taken
-bank       random, bm25, semi-hard, token-subst up to 100,000 right responses of each corpus
+shifts     perspective, counterfactual          all topic shifts with their counts
+sentences  overlap, hard                        the sentence pool, from which responses are taken
+bank       random, bm25, semi-hard, token-subst up to 100,000 correct responses of each corpus
 ========== ==================================== ===========================================================
 
-Every snapshot also has the right replies of contexts that occur several times, which are no negatives
-anywhere.
+Every snapshot also contains the correct replies to contexts that occur several times in the corpus, because
+a reply to one of these contexts is never a negative for another.
 
-The file is compressed JSON Lines: a header with the digest of the rest, then a line for each row. The same
-store gives the same digest.
+The file is compressed JSON Lines: a header with a digest of the rest, then one line for each row. Equal
+stores give equal digests.
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ from graphneg.store.statements import cypher_text, run
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """The first line of a file: the digest of the rest, and facts about the whole corpus."""
+    """The first line of a snapshot file: a digest of the rest, and facts about the whole corpus."""
 
     snapshot: str
     version: str
@@ -93,25 +95,27 @@ class _Head(msgspec.Struct, frozen=True):
 
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
-"""Kinds of rows that come with donors (the utterances with their graphs) and with shifts."""
+"""Further kinds of rows: excerpts come with donors and contain their graphs; the others come with shifts."""
 _KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
-"""Kinds of rows that the store keeps as they are. All others become nodes, as if they were loaded."""
+"""Kinds of rows that the store keeps as JSON. All other rows become nodes, like loaded data."""
 _PAGE = 500
-"""Number of rows in a transaction."""
+"""Number of rows that are written in one transaction."""
 _MARKED = {"excerpt": True, "shifts": True, "pooled": True}
-"""Attributes of excerpts, which keep them out of the shift graph and of the pool."""
+"""Attributes of excerpts. They mark excerpts as already processed, which keeps them out of the shift graph
+and of the sentence pool.
+"""
 Row = Any
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A file with a snapshot.
+    """A snapshot file.
 
     Attributes:
-        path: The file.
+        path: Path of the file.
         digest: Digest of the content.
-        parts: Names of its parts.
-        facts: Facts about the whole corpus.
+        parts: Names of the parts in the snapshot.
+        facts: Facts about the whole corpus, such as its number of dialogues.
     """
 
     path: Path
@@ -129,14 +133,14 @@ class Snapshot:
     ) -> Snapshot:
         """Compute a snapshot of a store and write it to a file.
 
-        For the part ``sentences``, the dialogues of the store are split into sentences first. The file
-        appears when it is complete.
+        If the part ``sentences`` is included, the dialogues of the store are split into sentences first. The
+        file appears only when it is complete.
 
         Args:
-            store: Store with the whole corpus.
+            store: Store that contains the whole corpus.
             path: File to write.
             parts: Names of the parts to include.
-            progress: Receives the number of finished parts.
+            progress: Progress display; advanced by the number of finished parts.
 
         Returns:
             The snapshot.
@@ -148,7 +152,7 @@ class Snapshot:
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose of {', '.join(PARTS)}")
         info = info_of(store)
-        # A snapshot of a part would be mistaken for one of the whole corpus.
+        # A snapshot of a shard would be mistaken for one of the whole corpus, so it is an error.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
                 f"the {store.description} has no dialogues, or those of a shard only: a snapshot is made of "
@@ -163,7 +167,7 @@ class Snapshot:
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
-        # The header comes first but holds the digest of the rest: write the rows to a file beside it.
+        # The header contains the digest of the rows, so the rows are first written to a temporary file.
         with atomic_file(path) as unfinished, TemporaryFile(dir=unfinished.parent) as body:
             digest = _write_body(body, _rows(store, chosen, bar), facts)
             body.seek(0)
@@ -175,7 +179,7 @@ class Snapshot:
 
     @classmethod
     def read(cls, path: str | Path) -> Snapshot:
-        """Read the header of a snapshot. The rows are read when they are loaded.
+        """Read the header of a snapshot file. The rows are read later, by `load`.
 
         Args:
             path: File of the snapshot.
@@ -184,7 +188,7 @@ class Snapshot:
             The snapshot.
 
         Raises:
-            InputError: The file is not a snapshot of this version.
+            InputError: The file is not a snapshot, or another version of graphneg wrote it.
         """
         with open_input(path, pipes=False) as stored:
             try:
@@ -193,7 +197,7 @@ class Snapshot:
                 head = converted(facts, _Head, str(path))
             except (InputError, EOFError, OSError, zlib.error) as error:
                 raise InputError(f"{path}: no snapshot; graphneg snapshot -o FILE writes one") from error
-        # Another version may compute other rows.
+        # Another version may compute different rows.
         if head.version != __version__:
             raise InputError(
                 f"{path}: graphneg {head.version} made it, this is {__version__}: take one everywhere"
@@ -202,17 +206,18 @@ class Snapshot:
         return cls(Path(path), head.snapshot, head.parts, facts)
 
     def load(self, store: Store, progress: Progress | None = None) -> None:
-        """Put the snapshot into the store of a shard, which has its own dialogues, graphs and shifts.
+        """Load the snapshot into the store of a shard, which contains its own dialogues, graphs and shifts.
 
-        What the store holds already is not changed. If the call is stopped, the same call continues it.
+        Data that are already in the store are not changed. If the call is interrupted, call it again to
+        continue.
 
         Args:
             store: Store of a shard.
-            progress: Receives the number of finished rows.
+            progress: Progress display; advanced by the number of loaded rows.
 
         Raises:
-            InputError: The store has another snapshot, or its opposites, frames or lexicon entries are not
-                those that the snapshot was made with.
+            InputError: The store already has another snapshot, or its number of opposites, frames or lexicon
+                entries differs from the store that the snapshot was made from.
         """
         known = stored_snapshot(store)
         if known is not None:
@@ -235,7 +240,7 @@ class Snapshot:
             for number, page in numbered:
                 _LOADING[part](store, part, number, page)
                 bar.advance(len(page))
-        # The pool is complete now: the shard's own dialogues must not be added again.
+        # The pool is complete now, so the shard's own dialogues must not be added to it again.
         if SENTENCES in self.parts:
             store.write(lambda tx: run(tx, "snapshot/mark_pooled"))
         facts = json.dumps(dict(self.facts))
@@ -243,7 +248,7 @@ class Snapshot:
         bar.finish()
 
     def _rows(self) -> Iterator[tuple[str, Row]]:
-        """Yield the rows with their kinds, and check the digest on the way."""
+        """Yield the rows with their kinds, and compute the digest of the file while reading."""
         digest = _begun(self.facts)
         with open_input(self.path, pipes=False) as stored, gzip.GzipFile(fileobj=stored) as file:
             try:
@@ -253,24 +258,24 @@ class Snapshot:
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
                 raise InputError(f"{self.path}: the file is not whole; copy it again") from error
-        # The digest is known to be right only after the last row.
+        # The digest can only be compared after the last row.
         if digest.hexdigest() != self.digest:
             raise InputError(f"{self.path}: the file is not as it was written; copy it again")
 
 
 def _resources(store: Store) -> dict[str, int]:
-    """Return the amount of each resource. A server may leave out kinds with none."""
+    """Return the number of items of each resource. Kinds without items are left out, as some servers do."""
     rows = store.read(cypher_text("snapshot/resources"))
     return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 
 
 def _begun(facts: Mapping[str, Any]) -> Any:
-    """Return a digest that begins with the facts."""
+    """Return a new digest that already covers the facts of the header."""
     return hashlib.blake2b(json.dumps(dict(facts), sort_keys=True).encode(), digest_size=16)
 
 
 def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping[str, Any]) -> str:
-    """Write the rows to a compressed file. Return their digest."""
+    """Write rows to a compressed file and return their digest."""
     digest = _begun(json.loads(json.dumps(dict(facts))))
 
     def lines() -> Iterator[Any]:
@@ -283,20 +288,20 @@ def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping
 
 
 def _write_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
-    """Write lines to a compressed file. It has no time stamp, so that equal content gives equal bytes."""
-    # No name and no time stamp: equal rows give equal bytes.
+    """Write rows as lines of a compressed file."""
+    # The gzip header contains no name and no time stamp, so that equal rows give equal bytes.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         for row in rows:
             packed.write(_line(row))
 
 
 def _line(row: Any) -> bytes:
-    """Return a row as a line of JSON."""
+    """Return a row as one line of JSON, with a line feed."""
     return json_line(row, separators=(",", ":"), default=list).encode() + b"\n"
 
 
 def _rows(store: Store, parts: Sequence[str], progress: Progress) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of the parts with their kinds, in an order that the store's content decides."""
+    """Yield the rows of the parts with their kinds. The order depends only on the content of the store."""
     corpora = [(corpus, split) for corpus, split, _ in info_of(store).corpora]
     yield from ((COPIES, row) for row in copied_contexts(store).rows())
     for part in parts:
@@ -310,7 +315,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the donors, and the utterances that they are taken from."""
+    """Yield the donors of grafts, and excerpts with the utterances of the donors."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
@@ -318,7 +323,7 @@ def _read_donors(store: Store, splits: Splits) -> Named:
 
 
 def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the utterances of donors by dialogue, each with its graph."""
+    """Yield a row for each dialogue with donors: its data, the utterances of the donors and their graphs."""
     wanted = {row["amr"] for row in rows}
     ids = iter(sorted({row["dialogue"] for row in rows}))
     while page := list(islice(ids, _PAGE)):
@@ -338,13 +343,13 @@ def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _read_utterances(store: Store, splits: Splits) -> Named:
-    """Yield the samples of utterances."""
+    """Yield the samples of utterances for each split."""
     samples = samples_of_texts(store)
     yield UTTERANCES, (row for split in splits for row in samples.every(*split))
 
 
 def _read_shifts(store: Store, splits: Splits) -> Named:
-    """Yield the method, the edges and the kinds of terms of the shift graph."""
+    """Yield the keyword method of the shift graph, its edges, and the kinds of its terms."""
     yield METHOD, [row.data() for row in store.read(cypher_text("shift/method"))]
     edges = read_edges(store)
     yield SHIFTS, edges
@@ -353,14 +358,14 @@ def _read_shifts(store: Store, splits: Splits) -> Named:
 
 
 def _read_sentences(store: Store, splits: Splits) -> Named:
-    """Yield the pool and the contexts that sentences answer."""
+    """Yield the contexts that sentences of the pool answer, and the sentences."""
     pool_dialogues(store)
     yield ANSWERED, answered(store)
     yield SENTENCES, _sentences(store)
 
 
 def _sentences(store: Store) -> Iterator[Row]:
-    """Yield the sentences of the pool."""
+    """Yield the sentences of the pool, page by page in the order of their ids."""
     after = ""
     while page := store.read(cypher_text("snapshot/sentences"), after=after, limit=_PAGE):
         rows = [{name: row["row"][name] for name in sorted(row["row"])} for row in page]
@@ -369,7 +374,7 @@ def _sentences(store: Store) -> Iterator[Row]:
 
 
 def _read_bank(store: Store, splits: Splits) -> Named:
-    """Yield the right responses of each corpus."""
+    """Yield the bank of correct responses of each corpus."""
     corpora = sorted({corpus for corpus, _ in splits})
     yield BANK, (row for corpus in corpora for row in bank_rows(store, corpus))
 
@@ -384,14 +389,14 @@ _READING = {
 
 
 def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Store rows as they are."""
+    """Store rows of a snapshot as JSON."""
     kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
     store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
 
 
 def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write utterances of other dialogues with their graphs. Dialogues in the store are not changed."""
-    # An excerpt of the shard's own dialogue would replace it by some of its turns.
+    """Write excerpts of other dialogues and their graphs. Dialogues that are in the store are not changed."""
+    # If the store contains the whole dialogue, an excerpt would replace it by only some of its turns.
     there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
     new = [row for row in rows if row[0] not in there]
     dialogues = [
@@ -404,7 +409,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
         for id, _, _, turns, made in rows
         for turn, parse in zip(turns, made, strict=True)
     ]
-    # Graphs are written in groups of one source.
+    # `write_graphs` takes graphs of one parser at a time, so the graphs are grouped by parser.
     graphs.sort(key=itemgetter(0))
     for source, some in groupby(graphs, itemgetter(0)):
         for _ in write_graphs(store, [graph for _, graph in some], source):
@@ -412,7 +417,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
 
 
 def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
-    """Return the source and the graph of an utterance, ready to be written."""
+    """Return the parser that an utterance's graph comes from, and the graph, ready to be written."""
     made = remembered_parse(**parse)
     number, _, text = turn
     pending = PendingText("utterances", f"{dialogue}#{number}", text, ())
@@ -421,7 +426,7 @@ def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tupl
 
 
 def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write edges of the shift graph."""
+    """Write edges of the shift graph, and the terms that they connect."""
     named = [dict(zip(("focus", "perspective", "count"), row, strict=True)) for row in rows]
 
     def work(tx: ManagedTransaction) -> None:
@@ -432,7 +437,7 @@ def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the method of the shift graph, and refuse a store whose own shift graph has another one."""
+    """Write the keyword method of the shift graph. Reject a store whose shift graph has another method."""
     for row in rows:
         method = {name: row[name] for name in ("keywords", "embedder")}
         [state] = store.write(lambda tx, method=method: run(tx, "shift/begin", **method))
@@ -444,18 +449,18 @@ def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the kinds of terms."""
+    """Write the kinds of terms of the shift graph."""
     named = [{"text": text, "kind": kind} for text, kind in rows]
     store.write(lambda tx: run(tx, "snapshot/write_kinds", rows=named))
 
 
 def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write sentences of the pool that are new."""
+    """Write the sentences of the pool that are not in the store yet."""
 
     def work(tx: ManagedTransaction) -> None:
         stored = run(tx, "load/stored_sentences", ids=[row["id"] for row in rows])
         there = {row["id"] for row in stored}
-        # An interrupted load has written some of them.
+        # An interrupted load may already have written some of the sentences.
         new = [row for row in rows if row["id"] not in there]
         mentions = mention_rows(new)
         if new:

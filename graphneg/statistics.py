@@ -1,4 +1,4 @@
-"""Compute statistics for evaluation: ROC AUC, bootstrap resamples, percentile intervals, agreement.
+"""Compute statistics for evaluation: ROC AUC, bootstrap resamples, percentile intervals and agreement.
 
 >>> roc_auc([2.0, 3.0], [1.0, 2.0])
 0.875
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 COVERAGE = 95
-"""Percentage of resamples inside an interval."""
+"""Percentage of the bootstrap resamples that an interval contains."""
 THRESHOLD = 0.5
 """Scores at or above this threshold count as positive."""
 
 
 class Estimate(NamedTuple):
-    """A value with its 95% interval.
+    """An estimated value with its 95% confidence interval.
 
     Attributes:
-        value: The value.
+        value: The estimated value.
         low: Lower end of the interval.
         high: Upper end of the interval.
     """
@@ -44,16 +44,16 @@ def roc_auc(
 ) -> float:
     """Return the area under the ROC curve.
 
-    It is the share of pairs in which the positive has the higher score; a tie counts as half.
+    This is the probability that a positive has a higher score than a negative. A tie counts as one half.
 
     Args:
         positive: Scores of positives, shape (positives,).
         negative: Scores of negatives, shape (negatives,).
-        positive_counts: How often each positive counts, same shape; by default once.
-        negative_counts: How often each negative counts, same shape; by default once.
+        positive_counts: Weight of each positive, as a count, same shape; by default 1.
+        negative_counts: Weight of each negative, as a count, same shape; by default 1.
 
     Returns:
-        The area from 0 to 1, or NaN if there are no positives or no negatives.
+        The area, from 0 to 1, or NaN if there are no positives or no negatives.
 
     Example:
         >>> roc_auc([2.0, 3.0], [1.0, 2.0]), roc_auc([2], [1, 2], negative_counts=[3, 1])
@@ -64,16 +64,16 @@ def roc_auc(
     above, below = np.asarray(positive, dtype=float), np.asarray(negative, dtype=float)
     if not len(above) or not len(below):
         return float("nan")
-    # Equal scores share a place, so that a tie can count as half.
+    # Equal scores get the same rank, so that ties can be counted as one half.
     values, at = np.unique(np.concatenate([above, below]), return_inverse=True)
     won = np.bincount(at[: len(above)], positive_counts, len(values))
     lost = np.bincount(at[len(above) :], negative_counts, len(values))
-    # For each place: the positives there, times the negatives below and half of those at the same place.
+    # Each positive of a rank beats all negatives of lower ranks and one half of the negatives of its rank.
     return float(won @ (np.cumsum(lost) - lost / 2) / (won.sum() * lost.sum()))
 
 
 def resampled_items(items: int, resamples: int, random: Generator | int) -> NDArray[Any]:
-    """Return bootstrap resamples as indices of items, drawn with replacement.
+    """Draw bootstrap resamples of items, with replacement, as arrays of indices.
 
     Args:
         items: Number of items.
@@ -89,7 +89,9 @@ def resampled_items(items: int, resamples: int, random: Generator | int) -> NDAr
 
 
 def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDArray[Any]:
-    """Return bootstrap resamples as counts of items, so that sums over resamples are one matrix product.
+    """Draw bootstrap resamples of items as arrays of counts.
+
+    With counts, the sum over the items of every resample is a single matrix product.
 
     Args:
         items: Number of items.
@@ -97,7 +99,7 @@ def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDA
         random: Random generator or seed.
 
     Returns:
-        Counts of shape (resamples, items).
+        Counts of shape (resamples, items): how often each item occurs in each resample.
     """
     import numpy as np
 
@@ -105,26 +107,26 @@ def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDA
 
 
 def interval(drawn: ArrayLike) -> tuple[float, float]:
-    """Return the 95% interval of some numbers.
+    """Return the 95% percentile interval of bootstrap values.
 
     Args:
-        drawn: Numbers, shape (n,).
+        drawn: Values of the resamples, shape (n,).
 
     Returns:
-        The lower and the upper end.
+        The lower and the upper end of the interval.
     """
     low, high = percentile_interval(drawn)
     return float(low), float(high)
 
 
 def percentile_interval(drawn: ArrayLike) -> NDArray[Any]:
-    """Return the 95% interval along the first axis.
+    """Return the 95% percentile intervals of bootstrap values along the first axis.
 
     Args:
-        drawn: Numbers, shape (n, ...). NaN is ignored.
+        drawn: Values of the resamples, shape (n, ...). NaN is ignored.
 
     Returns:
-        The lower and the upper ends, shape (2, ...); 0 if there are no numbers.
+        The lower and the upper ends, shape (2, ...); all 0 if there are no values.
 
     Example:
         >>> percentile_interval(range(201)).tolist()
@@ -145,14 +147,14 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     Fleiss 1971, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76(5).
 
     Args:
-        ratings: Categories, shape (items, annotators).
+        ratings: Category that each annotator gave to each item, shape (items, annotators).
 
     Returns:
-        1 for full agreement, 0 for the agreement of chance. If all ratings are the same category, the formula
-        has no value, and 1 is returned.
+        1 for perfect agreement, 0 for agreement by chance. If all ratings are the same category, kappa is
+        undefined, and 1 is returned.
 
     Raises:
-        InputError: There is no item, or items have fewer than two or different numbers of annotators.
+        InputError: There are no items, or the items have fewer than two or different numbers of annotators.
         GraphnegError: The package statsmodels is missing.
 
     Example:
@@ -175,17 +177,18 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
 def krippendorff_alpha(
     ratings: Sequence[Sequence[Hashable]], order: Sequence[Hashable] | None = None
 ) -> float:
-    """Return Krippendorff's alpha: 1 minus the observed disagreement divided by that of chance.
+    """Return Krippendorff's alpha: 1 minus the ratio of the observed to the expected disagreement.
 
     Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", sections C and E.
 
     Args:
-        ratings: Categories that each item got, any number of them; items with fewer than two are ignored.
-        order: All categories from first to last, for an ordinal scale. Two categories then disagree more if
-            more ratings lie between them.
+        ratings: Categories that each item got. The number of ratings may differ between items; items with
+            fewer than two ratings are ignored.
+        order: All categories from lowest to highest, if they are an ordinal scale. The disagreement of two
+            categories then increases with the number of ratings between them.
 
     Returns:
-        1 for full agreement, 0 for the agreement of chance; 1 if all ratings are the same category.
+        1 for perfect agreement, 0 for agreement by chance; 1 if all ratings are the same category.
 
     Raises:
         InputError: No item has two ratings.
@@ -194,21 +197,21 @@ def krippendorff_alpha(
         >>> round(krippendorff_alpha([(0, 0), (1, 1), (0, 1), (0, 0), (0, 0), (0,)]), 3)
         0.571
     """
-    # A single rating can neither agree nor disagree.
+    # An item with a single rating can neither agree nor disagree.
     paired = [item for item in ratings if len(item) > 1]
     if not paired:
         raise InputError("agreement needs at least one item that two annotators rated")
     total = Counter(category for item in paired for category in item)
     amount = total.total()
     distance = _distances(total, order)
-    # Observed disagreement: pairs of ratings of the same item.
+    # Observed disagreement: sum over pairs of ratings of the same item.
     seen = sum(
         distance[one, other] * count * (votes[other] - (one == other)) / (votes.total() - 1)
         for votes in map(Counter, paired)
         for one, count in votes.items()
         for other in votes
     )
-    # Expected disagreement: pairs of ratings of any items.
+    # Expected disagreement: sum over pairs of ratings of any items.
     chance = sum(
         distance[one, other] * count * total[other] / (amount - 1)
         for one, count in total.items()
@@ -220,14 +223,14 @@ def krippendorff_alpha(
 def _distances(
     total: Counter[Hashable], order: Sequence[Hashable] | None
 ) -> dict[tuple[Hashable, Hashable], float]:
-    """Return the squared disagreement of each pair of categories: nominal, or ordinal with ``order``."""
+    """Return the squared distance of each pair of categories: nominal, or ordinal if ``order`` is given."""
     if order is None:
         return {(one, other): float(one != other) for one in total for other in total}
     places = {category: at for at, category in enumerate(order)}
 
     def between(one: Hashable, other: Hashable) -> float:
         low, high = sorted((places[one], places[other]))
-        # The ordinal metric: all ratings from one to the other, less half of those at the two ends.
+        # Ordinal metric: all ratings from one category to the other, minus half of those in these two.
         within = sum(total[category] for category in order[low : high + 1])
         return (within - (total[one] + total[other]) / 2) ** 2
 

@@ -1,14 +1,14 @@
-"""Run worker processes and threads that work ahead, and tune the interpreter for large batches.
+"""Run functions ahead of time in threads and worker processes, and tune the interpreter for large batches.
 
-A function and a stream of items go in, and its results come out in order:
+`ahead` calls a function for the items of a stream in threads and yields the results in order:
 
 >>> list(ahead(str, [1, 2, 3]))
 ['1', '2', '3']
 
-A worker process is a plain Python program that reads pickled requests from standard input and writes pickled
-answers to standard output. It inherits no thread, lock or connection of its parent, as a fork would. It does
-not run the caller's main module again, as ``multiprocessing`` would. When the parent ends in any way, its
-input ends, and it stops.
+`Workers` does the same in processes. A worker process is a plain Python program that reads pickled requests
+from standard input and writes pickled results to standard output. Unlike a fork, it does not inherit threads,
+locks or connections from its parent. Unlike a process of ``multiprocessing``, it does not run the caller's
+main module again. When the parent ends for any reason, the worker reaches the end of its input and exits.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 3
-"""Number of items to read before their turn: enough to keep all threads and workers busy, with little memory.
-"""
+"""Number of items to read ahead: enough to keep threads and workers busy, and few enough to save memory."""
 
 _BOOT = (
     "import pickle, sys\n"
@@ -66,26 +65,27 @@ _PASSED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Environment variables that a worker inherits. All others are dropped: any of them may hold a secret."""
+"""Environment variables that a worker inherits. All others are dropped, because they may contain secrets."""
 _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )
-"""Names of secrets among them: ``HF_TOKEN``, ``GRAPHNEG_PAGES_PASSWORD``."""
+"""Names of inherited variables that contain secrets, such as ``HF_TOKEN`` and ``GRAPHNEG_PAGES_PASSWORD``."""
 _SIGNS_IN = re.compile(r"//[^/\s]*@")
-"""An address with a user name or a password, such as that of a proxy: ``http://ann:secret@proxy:3128``."""
+"""Addresses with a user name or a password, such as that of a proxy: ``http://ann:secret@proxy:3128``."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 
 
 def child_environment() -> dict[str, str]:
-    """Return the environment for a child process: what it needs to run, without secrets.
+    """Return the environment variables for a child process: those that it needs to run, without secrets.
 
-    A parser may run in a child process. Its own settings reach it if their names start with ``GRAPHNEG_``. A
-    model that needs a token must be downloaded before, or the token must be stored by ``hf auth login``.
+    A third-party parser may run in a child process. Settings reach it if their names start with
+    ``GRAPHNEG_``. If a model needs a token, download the model beforehand, or store the token with ``hf auth
+    login``.
 
     Returns:
-        The variables.
+        The variables and their values.
 
     Example:
         >>> {"PATH", "HF_TOKEN"} & child_environment().keys()
@@ -99,14 +99,15 @@ def child_environment() -> dict[str, str]:
 
 
 def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = AHEAD) -> Iterator[Result]:
-    """Yield the result of a function for each item, in order, while the next items are worked on in threads.
+    """Yield the results of a function in order, while threads already compute the results of the next items.
 
-    Exceptions of the function are raised here. Leaving early waits for the items in work.
+    Exceptions of the function are raised here. If the caller stops early, the items in progress are finished
+    first.
 
     Args:
-        work: Function of one item.
+        work: Function that takes one item.
         items: The items.
-        at_once: Number of threads.
+        at_once: Number of threads, which is also the number of items that are read ahead.
 
     Yields:
         The results in the order of the items.
@@ -115,7 +116,7 @@ def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = 
         >>> list(ahead(str, [1, 2, 3]))
         ['1', '2', '3']
     """
-    # Leaving the block waits for the threads: no work goes on after an error.
+    # At the end of the block, the executor waits for its threads, so nothing keeps running after an error.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 
@@ -123,46 +124,46 @@ def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int = 
 def _in_order(
     submit: Callable[[Item], Future[Result]], items: Iterable[Item], at_once: int
 ) -> Iterator[Result]:
-    """Yield the results of items in order. Up to ``at_once`` items are submitted before their turn."""
+    """Yield the results of items in order. Up to ``at_once`` items are submitted ahead of their turn."""
     source = iter(items)
     coming = deque(map(submit, islice(source, at_once)))
     while coming:
         done = coming.popleft().result()
-        # One result out, one item in: memory stays constant.
+        # For each result that is taken out, one item is submitted, so that memory use stays constant.
         coming.extend(map(submit, islice(source, 1)))
         yield done
 
 
 class WorkerError(GraphnegError):
-    """A worker process ended during its work."""
+    """A worker process ended while it was working on an item."""
 
 
 class Workers(Generic[Item, Result]):
-    """A pool of worker processes that make a function once and call it for each item.
+    """A pool of worker processes. Each creates a function once and then calls it for one item after another.
 
-    If there are several workers, each one uses a single thread. Use the pool in a ``with`` statement.
+    If there are several workers, each of them uses a single thread. Use the pool in a ``with`` statement.
     """
 
     def __init__(self, target: str, arguments: tuple[Any, ...], count: int) -> None:
-        """Start the workers.
+        """Start the worker processes.
 
         Args:
-            target: ``module:function``; the function is called with ``arguments`` and returns a function of
-                one item.
+            target: Function that each worker calls once, as ``module:function``. It is called with
+                ``arguments`` and returns the function for the items.
             arguments: Arguments of the target.
             count: Number of workers.
         """
         self._idle: SimpleQueue[_Child] = SimpleQueue()
-        # Several workers with several threads each would compete for the cores.
+        # Several workers with several threads each would compete for the CPU cores.
         self._children = [_Child(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)]
         for child in self._children:
             self._idle.put(child)
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="graphneg-worker")
 
     def ask(self, item: Item) -> Result:
-        """Return the result of one item from the first idle worker.
+        """Send an item to the first idle worker and return the result.
 
-        A worker that ends raises a `WorkerError`, and exceptions of the function are raised here.
+        Exceptions of the function are raised here. Raises `WorkerError` if the worker process ends.
 
         Args:
             item: The item.
@@ -170,7 +171,7 @@ class Workers(Generic[Item, Result]):
         Returns:
             The result.
         """
-        # This waits until a worker is idle.
+        # This call waits until a worker is idle.
         child = self._idle.get()
         try:
             return child.ask(item)
@@ -178,18 +179,18 @@ class Workers(Generic[Item, Result]):
             self._idle.put(child)
 
     def ask_each(self, item: Item) -> list[Result]:
-        """Return the results of all workers for one item. It raises what `ask` does.
+        """Send an item to each worker and return all results. It raises the same errors as `ask`.
 
         Args:
             item: The item.
 
         Returns:
-            A result from each worker, which shows that all of them are ready.
+            One result from each worker. They show that all workers are ready.
         """
         return [asked.result() for asked in [self._pool.submit(child.ask, item) for child in self._children]]
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
-        """Return the results of items in order. Some items are read before their turn.
+        """Return the results of items in order. Some items are read ahead of their turn.
 
         Args:
             items: The items.
@@ -200,7 +201,7 @@ class Workers(Generic[Item, Result]):
         return _in_order(partial(self._pool.submit, self.ask), items, AHEAD * len(self._children) - 1)
 
     def close(self) -> None:
-        """Kill the workers, also during their work."""
+        """Kill the workers, even if they are working on items."""
         for child in self._children:
             child.end()
         self._pool.shutdown(cancel_futures=True)
@@ -220,7 +221,7 @@ class _Child:
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
         """Start the process and send it the target."""
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _BOOT],  # -P: do not import from the working directory.
+            [sys.executable, "-P", "-c", _BOOT],  # -P: do not import modules from the working directory.
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**child_environment(), **environment},
@@ -228,17 +229,18 @@ class _Child:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
-            # A child that ended at once is reported by the first request.
+            # If the child has already ended, the first call of `ask` reports it.
             _send(sys.path, self._requests)
             _send((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
-        """Return the answer to one item, or raise what the function raised."""
+        """Return the result for one item, or raise the exception that the function raised."""
         try:
             _send(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
         except (EOFError, OSError, ValueError) as error:
-            # A negative status is the number of a signal; 9 is often the kernel's answer to a lack of memory.
+            # A negative status is the number of a signal.
+            # Signal 9 often means that the kernel killed the process because memory ran out.
             code = self._process.wait()
             how = f"by signal {-code}; did memory run out?" if code < 0 else f"with status {code}"
             raise WorkerError(f"a worker process was ended {how}") from error
@@ -261,14 +263,14 @@ def _send(message: Any, stream: IO[bytes]) -> None:
 
 
 def serve() -> None:
-    """Answer requests in a worker process: make the function that the first message names, then call it.
+    """Run the loop of a worker process: create the function named by the first message, then answer requests.
 
-    If the function cannot be made, the error is the answer to every request.
+    If the function cannot be created, every request is answered with the error.
     """
-    # Ctrl-C reaches the whole process group; the parent ends the workers in order.
+    # Ctrl-C reaches the whole process group, but only the parent may shut the workers down.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # What libraries print goes to standard error.
+    os.dup2(2, 1)  # Output that libraries print goes to standard error, not into the stream of results.
     with contextlib.suppress(EOFError, BrokenPipeError):
         made, work = _attempt(_made, *pickle.load(requests))
         while True:
@@ -277,7 +279,7 @@ def serve() -> None:
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
-    """Return whether a function succeeded, with its result or exception."""
+    """Call a function. Return whether it succeeded, and its result or exception."""
     try:
         return True, function(*arguments)
     except Exception as error:
@@ -285,23 +287,23 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
 
 
 def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """Call the target, which returns the function for items."""
+    """Call the target, which returns the function for the items."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)
 
 
 def portable(error: Exception) -> Exception:
-    """Return an error that can be pickled and shows where it came from.
+    """Return an exception that can be pickled and that shows where it was raised.
 
     Args:
         error: Any exception.
 
     Returns:
-        The error itself, or one with the same message if it cannot be pickled.
+        The exception itself, or one with the same message if it cannot be pickled.
     """
     where = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:
-        # Some exceptions can be pickled but not unpickled.
+        # Some exceptions can be pickled but not unpickled, so both are tried.
         portable: Exception = pickle.loads(pickle.dumps(error))
     except Exception:
         kind = GraphnegError if isinstance(error, GraphnegError) else RuntimeError
@@ -312,26 +314,26 @@ def portable(error: Exception) -> Exception:
 
 
 YOUNG = 100_000
-"""Number of new objects between two garbage collections."""
+"""Number of new objects after which a garbage collection starts, inside `fewer_collections`."""
 SWITCH = 0.0005
-"""Seconds after which a thread lets another one run."""
+"""Number of seconds after which a thread lets another one run, inside `sooner_switches`."""
 
 Restore = Callable[[], None]
 
 
 def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
-    """Make a context manager that changes the interpreter while it has users."""
+    """Make a context manager that changes a setting of the interpreter while at least one block uses it."""
     lock = Lock()
     restores: list[Restore] = []
     users = 0
 
     @contextmanager
     def changed() -> Generator[None]:
-        """Change the interpreter while the block runs."""
+        """Change the setting while the block runs."""
         nonlocal users
         with lock:
             users += 1
-            # Nested and concurrent users share one change.
+            # Nested and concurrent blocks share one change: the first makes it, and the last undoes it.
             if users == 1:
                 restores.append(change())
         try:
@@ -347,13 +349,14 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
 
 @_while_used
 def fewer_collections() -> Restore:
-    """Collect garbage less often inside the block.
+    """Run the garbage collector less often inside the block.
 
-    A batch makes some hundred thousand small objects that all live until it is finished. Searching them for
-    cycles took a fifth of the client's time. A collector that is off, or slower already, is not changed.
+    A batch creates several hundred thousand small objects that all live until the batch is finished.
+    Searching them for reference cycles took a fifth of the client's time. If the collector is off or already
+    runs less often, nothing is changed.
 
     Returns:
-        A function that restores the threshold.
+        A function that restores the previous threshold.
     """
     before = gc.get_threshold()
     if 0 < before[0] < YOUNG:
@@ -363,7 +366,7 @@ def fewer_collections() -> Restore:
 
 @_while_used
 def sooner_switches() -> Restore:
-    """Let threads that come back from the server run at once inside the block, not after Python's 5 ms."""
+    """Let a thread that gets a response from the server continue sooner than after the default of 5 ms."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH))
     return lambda: sys.setswitchinterval(before)

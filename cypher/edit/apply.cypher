@@ -1,6 +1,6 @@
-// Write variants. A variant is an overlay of its dialogue; apply_edits and apply_grafts add its edits.
-// $variants: maps of dialogue (id) and the properties of a Variant
-// Columns: variants (number written)
+// Write variants. A variant is an edited dialogue, stored as a list of edits; apply_edits and apply_grafts add the edits.
+// $variants: maps of dialogue (its id) and the properties of a Variant
+// Columns: variants (number of variants written)
 UNWIND $variants AS row
 MATCH (d:Dialogue {id: row.dialogue})
 CREATE (v:Variant {

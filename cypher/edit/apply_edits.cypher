@@ -1,6 +1,6 @@
-// Write the edits of variants, each linked to the node that it changes.
-// $edits: maps of variant (id), step, at (graph id), at_k (node number) and the properties of an Edit
-// Columns: edits (number written)
+// Write the edits of variants, and link each edit to the node that it changes.
+// $edits: maps of variant (its id), step, at (graph id) and at_k (node number) of the node, and the properties of an Edit
+// Columns: edits (number of edits written)
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})
 MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.at_k

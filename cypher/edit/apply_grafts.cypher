@@ -1,6 +1,6 @@
-// Write the edits that copy a subtree, each linked to the node that it changes and to the top of the copied subtree.
-// $edits: as in apply_edits, with from_amr and from_k (graph id and node number of the subtree)
-// Columns: edits (number written)
+// Write the edits that copy a subtree. Link each to the node that it changes and to the root of the copied subtree.
+// $edits: maps as in apply_edits, with from_amr and from_k (graph id and node number of the root of the subtree)
+// Columns: edits (number of edits written)
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})
 MATCH (n:AmrNode {amr: row.at}) WHERE n.k = row.at_k

@@ -1,4 +1,4 @@
-// Return the dialogue and the settings of variants.
+// Return the dialogues and the settings of variants.
 // $ids: ids of variants
 // Columns: id, dialogue, recipe, seed, target, turn, slot
 UNWIND $ids AS id

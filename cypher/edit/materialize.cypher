@@ -1,6 +1,6 @@
-// Link edited graphs to their variants. The same transaction has written the graphs' nodes.
-// $amrs: maps of of (variant id), id (graph id) and properties (of the Amr)
-// Columns: amrs (number written)
+// Link edited graphs to their variants. The nodes of the graphs were written in the same transaction.
+// $amrs: maps of of (id of the variant), id (of the graph) and properties (of the Amr)
+// Columns: amrs (number of graphs linked)
 UNWIND $amrs AS row
 MATCH (v:Variant {id: row.of})
 MATCH (n:AmrNode {amr: row.id}) WHERE n.k = 0

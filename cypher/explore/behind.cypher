@@ -1,9 +1,9 @@
-// behind: The utterances behind a shift: posts, and the replies that moved from the focus to the perspective.
-// $focus: topic of the posts that the replies respond to
-// $perspective: topic that the replies move to
-// $corpus (null): restrict the rows to this corpus; null means all corpora
+// behind: The utterances behind a shift: turns, and the replies to them that moved on from the focus to the perspective.
+// $focus: topic that the replies take up
+// $perspective: topic that the replies move on to
+// $corpus (null): name of a corpus to restrict the rows to; null means all corpora
 // $limit (20): maximum number of rows
-// Columns: reply_id, corpus, post, reply
+// Columns: reply_id, corpus, post (the turn that is replied to), reply
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)-[:PERSPECTIVE]->(:Term {text: $perspective})
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 MATCH (d:Dialogue)-[:HAS_TURN]->(post)

@@ -1,12 +1,12 @@
-// contested: Perspectives of a focus whose opposite is a perspective of the same focus too.
-// $focus (null): restrict the rows to this focus; null means all
+// contested: Perspectives of a focus whose opposite is also a perspective of the same focus.
+// $focus (null): topic to restrict the rows to; null means all topics
 // $limit (20): maximum number of rows
 // Columns: focus, perspective, opposite, perspective_count, opposite_count (number of post-reply pairs; each pair of
 //          opposites is listed once)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term {opposites: true})
 WHERE $focus IS NULL OR f.text = $focus
 MATCH (p)-[:OPPOSITE]-(q:Term)
-// Each pair of opposites is found twice, once from each end: keep one.
+// The match finds each pair of opposites twice, once from each end. The comparison keeps one of the two.
 WHERE p.text < q.text
 WITH DISTINCT f, s.count AS perspective_count, p, q
 MATCH (f)-[t:SHIFTS_TO]->(q)

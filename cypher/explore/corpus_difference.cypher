@@ -1,10 +1,10 @@
-// corpus_difference: How two corpora differ in what replies move to from a topic.
-// $focus: topic of the posts that the replies respond to
+// corpus_difference: How often replies move on from a topic to each perspective in one corpus, compared with another.
+// $focus: topic that the replies take up
 // $one: name of a corpus
 // $other: name of the corpus to compare it with
 // $limit (20): maximum number of rows; the largest differences come first
-// Columns: perspective, one and other (post-reply pairs in each corpus), one_share and other_share (share of the corpus's
-//          pairs with this focus, from 0 to 1), difference (one_share minus other_share)
+// Columns: perspective, one and other (number of post-reply pairs in each corpus), one_share and other_share (fraction of
+//          the corpus's pairs with this focus, from 0 to 1), difference (one_share minus other_share)
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 MATCH (d:Dialogue)-[:HAS_TURN]->(post)

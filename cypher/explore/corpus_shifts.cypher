@@ -1,8 +1,8 @@
-// corpus_shifts: What replies of one corpus move to from a topic.
-// $focus: topic of the posts that the replies respond to
+// corpus_shifts: The topics that replies in one corpus move on to from a given topic.
+// $focus: topic that the replies take up
 // $corpus: name of the corpus
 // $limit (20): maximum number of rows; the most frequent come first
-// Columns: perspective, count (post-reply pairs of the corpus), share (of the corpus's pairs with this focus, 0 to 1)
+// Columns: perspective, count (number of post-reply pairs), share (of the corpus's pairs with this focus, from 0 to 1)
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 MATCH (d:Dialogue)-[:HAS_TURN]->(post)

@@ -1,7 +1,7 @@
-// hubs: The topics with the most shifts from and to them.
+// hubs: The topics with the most shifts from them and to them.
 // $limit (20): maximum number of rows
-// Columns: topic, outgoing and incoming (post-reply pairs that shift from and to it), perspectives and foci (number of
-//          topics that they shift to and from)
+// Columns: topic, outgoing and incoming (number of post-reply pairs that shift from and to it), perspectives and foci
+//          (number of topics that they shift to and from)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 UNWIND [{topic: f.text, outgoing: s.count, incoming: 0, perspectives: 1, foci: 0},
         {topic: p.text, outgoing: 0, incoming: s.count, perspectives: 0, foci: 1}] AS end

@@ -1,8 +1,8 @@
-// neighbourhood: The most frequent shifts from and to a topic, each with utterances behind it.
+// neighbourhood: The most frequent shifts from and to a topic, each with example utterances.
 // $focus: the topic
 // $limit (12): maximum number of shifts in each direction
-// $examples (3): maximum number of posts with replies for each shift
-// Columns: focus, perspective, count (post-reply pairs), examples (lists of reply id, corpus, post, reply)
+// $examples (3): maximum number of post-reply pairs to list for each shift
+// Columns: focus, perspective, count (number of post-reply pairs), examples (lists of reply id, corpus, post, reply)
 MATCH (t:Term {text: $focus})
 CALL (t) {
   MATCH (t)-[s:SHIFTS_TO]->(p:Term)

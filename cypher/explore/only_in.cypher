@@ -1,4 +1,4 @@
-// only_in: Topics that are mentioned in one corpus and in no other.
+// only_in: Topics that are mentioned in one corpus but in no other.
 // $corpus: name of the corpus
 // $limit (20): maximum number of rows; the most frequent topics come first
 // Columns: topic, utterances (number of utterances that mention it)

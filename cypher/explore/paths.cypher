@@ -1,12 +1,12 @@
-// paths: Paths from one topic to another, over at most two topics in between.
+// paths: Paths in the shift graph from one topic to another, over at most two topics in between.
 // $start: first topic
 // $end: last topic
-// $least (1): minimum number of post-reply pairs of each shift
-// $limit (20): maximum number of rows; paths whose rarest shift is most frequent come first, then shorter paths
-// Columns: topics (from start to end), counts (post-reply pairs of each shift)
+// $least (1): minimum number of post-reply pairs for each shift on a path
+// $limit (20): maximum number of rows; the path whose rarest shift is the most frequent comes first, then shorter paths
+// Columns: topics (from start to end), counts (number of post-reply pairs for each shift)
 MATCH (a:Term {text: $start})
 MATCH (z:Term {text: $end})
-// One branch for each length: a path of variable length would visit every walk on a dense graph.
+// There is one branch for each length, because a pattern of variable length would visit every walk in a dense graph.
 CALL (a, z) {
   MATCH (a)-[s:SHIFTS_TO]->(z)
   WHERE s.count >= $least

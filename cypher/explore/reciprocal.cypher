@@ -1,6 +1,6 @@
-// reciprocal: Pairs of topics that shift to each other.
-// $limit (20): maximum number of rows; pairs whose rarer direction is most frequent come first
-// Columns: one, other, there and back (post-reply pairs in each direction)
+// reciprocal: Pairs of topics with shifts in both directions.
+// $limit (20): maximum number of rows; the pair whose rarer direction is the most frequent comes first
+// Columns: one, other, there and back (number of post-reply pairs in each direction)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 WITH f, p, s.count AS there, f.text AS one, p.text AS other
 WHERE one < other

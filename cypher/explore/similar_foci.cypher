@@ -1,17 +1,17 @@
-// similar_foci: Topics whose replies move to the same perspectives as those of a given topic.
+// similar_foci: Topics from which replies move on to the same perspectives as from a given topic.
 // $focus: topic to compare with
-// $least (2): minimum number of perspectives in common
+// $least (2): minimum number of common perspectives
 // $shown (5): maximum number of common perspectives to list
 // $limit (20): maximum number of rows; the most similar come first
-// Columns: focus, shared (number of perspectives in common), jaccard (shared, divided by the number of perspectives that
-//          either topic has), perspectives (the first of those in common)
+// Columns: focus, shared (number of common perspectives), jaccard (shared, divided by the number of perspectives that at
+//          least one of the two topics has), perspectives (the first common perspectives in alphabetical order)
 MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(p:Term)
 WITH count(p) AS owned
 MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(:Term)<-[:SHIFTS_TO]-(g:Term)
 WITH owned, g.text AS focus, count(*) AS shared
 WHERE shared >= $least AND focus <> $focus
 MATCH (g:Term {text: focus})
-// |A or B| = |A| + |B| - |A and B|
+// The number of perspectives that at least one topic has: |A or B| = |A| + |B| - |A and B|.
 WITH g, focus, shared, owned + COUNT { MATCH (g)-[:SHIFTS_TO]->(:Term) } - shared AS either
 WITH g, focus, shared, round(1.0 * shared / either, 3) AS jaccard
 ORDER BY jaccard DESC, shared DESC, focus

@@ -1,8 +1,8 @@
-// surprising: Shifts that are more frequent than chance, by pointwise mutual information (PMI).
-// $least (2): minimum number of post-reply pairs of a shift
+// surprising: Shifts that are more frequent than expected by chance, by pointwise mutual information (PMI).
+// $least (2): minimum number of post-reply pairs with a shift
 // $limit (20): maximum number of rows; the highest PMI comes first
-// Columns: focus, perspective, count (post-reply pairs), pmi (in bits: log2 of the shift's probability, divided by the
-//          product of the probabilities of its ends)
+// Columns: focus, perspective, count (number of post-reply pairs), pmi (in bits: log2 of the probability of the shift
+//          divided by the product of the probabilities of its focus and its perspective)
 MATCH (:Term)-[s:SHIFTS_TO]->(:Term)
 WITH sum(s.count) AS total
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
@@ -16,7 +16,7 @@ MATCH (p)<-[any:SHIFTS_TO]-(:Term)
 WITH total, p.text AS perspective, shifts, sum(any.count) AS incoming
 UNWIND shifts AS shift
 WITH shift.focus AS focus, perspective, shift.count AS count,
-     // PMI = log2(p(focus, perspective) / (p(focus) * p(perspective))), estimated from counts of pairs.
+     // PMI = log2(p(focus, perspective) / (p(focus) * p(perspective))), where probabilities are relative frequencies.
      round(log(1.0 * shift.count * total / (shift.outgoing * incoming)) / log(2.0), 3) AS pmi
 ORDER BY pmi DESC, count DESC, focus, perspective
 LIMIT $limit

@@ -1,10 +1,10 @@
-// takes: Which nouns a predicate takes as arguments, counted in all graphs of the store.
+// takes: The nouns that a predicate takes as arguments, counted in all graphs of the store.
 // $frame: a PropBank frame, such as eat-01
-// $limit (20): maximum number of rows, ordered by role and then by count
-// Columns: role, noun, sort (class of the noun), count, example (a text with this predicate and noun)
+// $limit (20): maximum number of rows, sorted by role and then by count
+// Columns: role, noun, sort (class of the noun), count, example (a text that contains this predicate and noun)
 MATCH (:Term {text: replace(left($frame, size($frame) - 3), '-', ' ')})<-[:LEXEME]-(p:AmrNode)
 WHERE p.concept = $frame
-// ROLE leads from predicate to argument, also where the text of the graph inverts it (:ARG0-of).
+// ROLE always leads from the predicate to the argument, even if the PENMAN text inverts the role (:ARG0-of).
 MATCH (p)-[r:ROLE]->(n:AmrNode)-[:LEXEME]->(t:Term)
 WHERE r.role STARTS WITH 'ARG' AND n.noun IS NOT NULL
 WITH r.role AS role, t.text AS noun, n.sort AS sort, count(*) AS count, min(n.amr) AS amr

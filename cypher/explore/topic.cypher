@@ -1,8 +1,9 @@
-// topic: The counts of one topic.
+// topic: The number of shifts from and to one topic.
 // $focus: the topic
-// Columns: topic, outgoing and incoming (post-reply pairs that shift from and to it), perspectives and foci (number of
-//          topics that they shift to and from), stays (pairs that shift from it to itself; both counts include them),
-//          opposites (its opposites that are in the shift graph)
+// Columns: topic, outgoing and incoming (number of post-reply pairs that shift from and to it), perspectives and foci
+//          (number of topics that they shift to and from), stays (number of pairs that shift from the topic to itself;
+//          they are also part of outgoing and incoming), opposites (those opposites of the topic that are in the shift
+//          graph)
 MATCH (t:Term {text: $focus})
 OPTIONAL MATCH (t)-[s:SHIFTS_TO]->(p:Term)
 WITH t, sum(s.count) AS outgoing, count(p) AS perspectives,

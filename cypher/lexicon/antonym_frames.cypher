@@ -1,8 +1,8 @@
-// Write the frames that may replace a frame of a term: "love" to hate-01.
-// $antonyms: maps of word (text of a term), used_as (id of a frame of the term, or 'frame' for any frame that is not in
-//   known), other (id of the antonym's frame), said_of (kinds of things that the pair holds for, or null), known
-//   (ids of the term's frames that have edges of their own)
-// Columns: antonyms (number written)
+// Write frames that are antonyms of a word in its use as a verb: "love" gets hate-01.
+// $antonyms: maps of word (text of a term), used_as (id of a frame of the word that the antonym is for, or 'frame' for
+//   all frames of the word that are not in known), other (id of the antonym), said_of (kinds of things that the pair
+//   applies to, or null), known (ids of those frames of the word that have their own antonyms)
+// Columns: antonyms (number of antonyms written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})
 MATCH (x:Frame {id: row.other})

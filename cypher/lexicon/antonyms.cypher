@@ -1,7 +1,7 @@
-// Write the terms that may replace a term: "old" to "young".
+// Write words that are antonyms of a word: "old" gets "young".
 // $antonyms: maps of word (text of a term), used_as ('noun' or 'modifier'), other (text of the antonym), said_of (kinds
-//   of things that the pair holds for, or null)
-// Columns: antonyms (number written)
+//   of things that the pair applies to, or null)
+// Columns: antonyms (number of antonyms written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})
 MATCH (x:Term {text: row.other})

@@ -1,6 +1,6 @@
-// Return the ConceptNet antonyms of words.
+// Return the antonyms of words in ConceptNet.
 // $words: texts of terms
-// Columns: word, other, weight (of the heaviest edge between the two)
+// Columns: word, other (text of the antonym), weight (the highest weight of an edge between the two words)
 UNWIND $words AS word
 MATCH (w:Term {text: word})-[o:OPPOSITE {relation: 'Antonym'}]-(x:Term)
 RETURN word, x.text AS other, max(coalesce(o.weight, 1.0)) AS weight

@@ -1,6 +1,6 @@
-// Delete the ANTONYM edges of words, before they are computed anew.
+// Delete the ANTONYM relationships of words, before they are computed again.
 // $words: texts of terms
-// Columns: words (number of terms found)
+// Columns: words (number of the words that are in the store)
 UNWIND $words AS word
 MATCH (w:Term {text: word})
 SET w.antonyms = null

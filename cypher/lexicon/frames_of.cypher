@@ -1,6 +1,6 @@
-// Return the frames of lemmas.
-// $words: lemmas
-// Columns: lemma, id, roles
+// Return the frames of verbs and other predicates.
+// $words: lemmas of the predicates
+// Columns: lemma, id (of the frame), roles
 UNWIND $words AS word
 MATCH (f:Frame {lemma: word})
 RETURN word AS lemma, f.id AS id, f.roles AS roles

@@ -1,6 +1,6 @@
-// Write lexicon entries. An entry replaces an older one of the same id.
+// Write lexicon entries. An entry replaces an existing entry with the same id.
 // $entries: maps of id, table and cells, sorted by id
-// Columns: entries (number written)
+// Columns: entries (number of entries written)
 UNWIND $entries AS row
 MERGE (e:LexiconEntry {id: row.id})
 SET e.table = row.table, e.cells = row.cells

@@ -1,6 +1,6 @@
-// Write PropBank rolesets, each linked to the term of its lemma.
+// Write PropBank rolesets, and link each to the term of its lemma.
 // $frames: maps of id, term (text of the lemma's term) and properties, sorted by id
-// Columns: frames (number written)
+// Columns: frames (number of frames written)
 UNWIND $frames AS row
 MATCH (t:Term {text: row.term})
 MERGE (f:Frame {id: row.id})

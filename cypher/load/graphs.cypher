@@ -1,8 +1,8 @@
-// Write the nodes of AMR graphs, linked to each other and to their terms.
-// Nodes are addressed by their index in $nodes, so that no relationship needs a look-up. CREATE lists the properties by
-// name, because that is up to twice as fast as SET from a map.
+// Write the nodes of AMR graphs, and link them to each other and to the terms of their words.
+// Relationships refer to nodes by their index in $nodes, so that no node must be looked up. CREATE lists the properties
+// by name, because that is up to twice as fast as SET with a map.
 // $nodes: maps of the properties of an AmrNode
-// $roles: maps of from and to (indexes in $nodes) and the properties of a ROLE
+// $roles: maps of from and to (indexes in $nodes) and the properties of a ROLE relationship
 // $lexemes: maps of text (of a term), kind (of the noun, or null) and nodes (indexes in $nodes)
 // Columns: lexemes (number of LEXEME relationships written)
 UNWIND $nodes AS row

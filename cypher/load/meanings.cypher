@@ -1,6 +1,6 @@
-// Link graphs to their utterances. The same transaction has written the graphs' nodes.
-// $amrs: maps of of (utterance id), id (graph id) and properties (of the Amr)
-// Columns: amrs (number written)
+// Link graphs to their utterances. The nodes of the graphs were written in the same transaction.
+// $amrs: maps of of (id of the utterance), id (of the graph) and properties (of the Amr)
+// Columns: amrs (number of graphs linked)
 UNWIND $amrs AS row
 MATCH (u:Utterance {id: row.of})
 MATCH (n:AmrNode {amr: row.id}) WHERE n.k = 0

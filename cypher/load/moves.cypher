@@ -1,6 +1,6 @@
-// Link words to what they become along a scale: "monday" to "thursday" on the scale "time".
+// Link words to words that replace them on a scale: "monday" is linked to "thursday" on the scale "time".
 // $moves: maps of from and to (texts of terms in the store) and how (name of the scale)
-// Columns: moves (number written)
+// Columns: moves (number of links written)
 UNWIND $moves AS row
 MATCH (a:Term {text: row.from})
 MATCH (b:Term {text: row.to})

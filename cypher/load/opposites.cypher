@@ -1,7 +1,7 @@
-// Write ConceptNet edges between terms, and mark the terms that have some.
-// $opposites: maps of start and end (texts of terms in the store), start_kind, end_kind, said_of, relation, weight, source
-//   and language, sorted so that concurrent writers lock terms in one order
-// Columns: opposites (number written)
+// Write ConceptNet edges between terms, and mark the terms as having opposites.
+// $opposites: maps of start and end (texts of terms in the store), start_kind, end_kind, said_of, relation, weight,
+//   source and language. They are sorted, so that concurrent transactions lock terms in the same order.
+// Columns: opposites (number of edges written)
 UNWIND $opposites AS row
 MATCH (a:Term {text: row.start})
 MATCH (b:Term {text: row.end})

@@ -1,6 +1,6 @@
-// Write the responses that come with dialogues. The same transaction has written the dialogues.
-// $responses: maps of utterance (id) and the properties of a Response
-// Columns: responses (number written)
+// Write the responses of dialogues. The dialogues were written in the same transaction.
+// $responses: maps of utterance (id of the turn that is answered) and the properties of a Response
+// Columns: responses (number of responses written)
 UNWIND $responses AS row
 MATCH (u:Utterance {id: row.utterance})
 CREATE (u)-[:HAS_RESPONSE]->(r:Response {id: row.id, text: row.text, label: row.label, source: row.source})

@@ -1,9 +1,9 @@
-// Write sentences of the pool that are not in the store yet, each linked to the terms that it mentions.
-// Each term counts the sentences that mention it, and those of them that come from dialogues. Sentences are addressed by
-// their index in $sentences, so that no relationship needs a look-up.
+// Write sentences of the pool that are not in the store yet, and link each to the terms that it mentions.
+// The number of sentences that mention a term is stored on the term, and the number of those that come from dialogues.
+// Relationships refer to sentences by their index in $sentences, so that no sentence must be looked up.
 // $sentences: maps of the properties of a Sentence
-// $mentions: maps of text (of a term), places (indexes in $sentences), scores (one for each place) and spoken (how many of
-//   these sentences come from dialogues), sorted by text
+// $mentions: maps of text (of a term), places (indexes in $sentences), scores (one for each place) and spoken (the number
+//   of these sentences that come from dialogues), sorted by text
 // Columns: mentions (number of MENTIONS relationships written)
 UNWIND $sentences AS row
 CREATE (s:Sentence {

@@ -1,5 +1,5 @@
-// Return utterances by id.
-// $ids: strings that may be ids of utterances; unknown ids have no row
+// Return the utterances with the given ids.
+// $ids: texts that may be ids of utterances; a text that is not an id gives no row
 // Columns: id, text
 UNWIND $ids AS id
 MATCH (u:Utterance {id: id})

@@ -1,6 +1,7 @@
-// Return utterances by their text, with the digests of their graphs.
-// Dialogues that were made from graphs are left out: a graph from another source with the same text is not theirs.
-// $keys: digests of texts, computed after normalising whitespace
+// Return the utterances with given texts, and the digests of their graphs.
+// Utterances of dialogues that were made from graphs are left out: a graph from another source that has the same text
+// does not belong to them.
+// $keys: digests of the texts, computed after normalising white space
 // Columns: key, id, digests
 UNWIND $keys AS key
 MATCH (u:Utterance {key: key})<-[:HAS_TURN]-(d:Dialogue)

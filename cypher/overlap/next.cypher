@@ -1,6 +1,6 @@
-// Return sentences by id, where they can be part of a response. They follow other sentences in the same turn.
+// Return those of the given sentences that can be part of a response. The sentences follow others in the same turn.
 // $ids: ids of sentences
-// $most: maximum number of words
+// $most: maximum number of words in a sentence
 // Columns: id, text, terms, mood
 UNWIND $ids AS id
 MATCH (s:Sentence {id: id})

@@ -1,6 +1,6 @@
-// Mark dialogues whose sentences are in the pool.
+// Mark dialogues as pooled: their sentences are in the pool.
 // $ids: ids of dialogues
-// Columns: dialogues (number marked)
+// Columns: dialogues (number of dialogues marked)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})
 SET d.pooled = true

@@ -1,9 +1,11 @@
-// Return sentences of the pool that mention a term and can be responses: for each term a sample by rank.
-// $terms: maps of text, first, last and again; the sample has the ranks from first to last, and those below again
+// For each term, return a sample of those sentences of the pool that mention it and can be used as responses.
+// Each sentence has a random rank. The sample consists of the sentences with ranks in an interval, which may wrap around.
+// $terms: maps of text, first and last (the interval of ranks), and again (after a wrap-around: ranks below it are also
+//   in the sample)
 // $least, $most: minimum and maximum number of words
 // $content: minimum number of content words
-// $openings: first words that mark a reply ("yes"); sentences that begin with one are left out
-// $sources: sources of sentences; an empty list means all
+// $openings: first words that mark a reply, such as "yes"; sentences that begin with one are left out
+// $sources: names of sources of sentences; an empty list means all
 // Columns: term, sentences (lists of id, text, terms, mood, person, dialogue, rank)
 UNWIND $terms AS row
 MATCH (t:Term {text: row.text})<-[:MENTIONS]-(s:Sentence)

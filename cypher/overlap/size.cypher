@@ -1,8 +1,9 @@
 // Count the sentences of the pool by source.
-// $least, $most: minimum and maximum number of words of a response
-// $content: minimum number of content words of a response
-// $openings: first words that mark a reply ("yes"); sentences that begin with one are left out
-// Columns: source, sentences, spoken (those from dialogues), fit (those that can be responses)
+// $least, $most: minimum and maximum number of words in a response
+// $content: minimum number of content words in a response
+// $openings: first words that mark a reply, such as "yes"; sentences that begin with one cannot be responses
+// Columns: source, sentences, spoken (number of sentences from dialogues), fit (number of sentences that can be
+//          responses)
 MATCH (s:Sentence)
 RETURN s.source AS source, count(s) AS sentences,
        sum(CASE WHEN s.dialogue <> '' THEN 1 ELSE 0 END) AS spoken,

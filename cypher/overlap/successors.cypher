@@ -1,4 +1,4 @@
-// Return the terms that replies of a corpus shift to from each term.
+// For each term, return the terms that replies move on to from it (its successors in the shift graph).
 // $terms: texts of terms
 // $least: minimum count of a shift
 // Columns: term, successors (texts of terms)

@@ -1,5 +1,5 @@
-// Return the terms that sentences of one source mention.
+// Return the terms that are mentioned by sentences from one source.
 // $source: name of the source
-// Columns: text, sentences (how many mention it)
+// Columns: text, sentences (number of these sentences that mention the term)
 MATCH (t:Term)<-[:MENTIONS]-(s:Sentence {source: $source})
 RETURN t.text AS text, count(s) AS sentences

@@ -1,5 +1,5 @@
-// Return a page of the dialogues whose sentences are not in the pool yet, in their order.
-// $after: order of the last dialogue of the page before; '' for the first page
+// Return a page of the dialogues whose sentences are not in the pool yet, sorted by order.
+// $after: order of the last dialogue of the previous page; '' for the first page
 // $limit: maximum number of dialogues
 // Columns: id, order
 MATCH (d:Dialogue)

@@ -1,6 +1,6 @@
-// Delete graphs with their nodes.
+// Delete graphs and their nodes.
 // $amrs: ids of graphs
-// Columns: nodes (number deleted)
+// Columns: nodes (number of nodes deleted)
 UNWIND $amrs AS amr
 MATCH (a:Amr {id: amr})
 MATCH (n:AmrNode {amr: amr})

@@ -1,6 +1,6 @@
-// Return the edited graphs that were written for variants.
+// Return the edited graphs of variants that were written to the store.
 // $ids: ids of variants
-// Columns: amr
+// Columns: amr (id)
 UNWIND $ids AS id
 MATCH (:Variant {id: id})-[:MEANS]->(a:Amr)
 RETURN a.id AS amr

@@ -1,6 +1,6 @@
-// Link graphs to their responses. The same transaction has written the graphs' nodes.
-// $amrs: maps of of (response id), id (graph id) and properties (of the Amr)
-// Columns: amrs (number written)
+// Link graphs to their responses. The nodes of the graphs were written in the same transaction.
+// $amrs: maps of of (id of the response), id (of the graph) and properties (of the Amr)
+// Columns: amrs (number of graphs linked)
 UNWIND $amrs AS row
 MATCH (r:Response {id: row.of})
 MATCH (n:AmrNode {amr: row.id}) WHERE n.k = 0

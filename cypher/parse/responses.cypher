@@ -1,4 +1,4 @@
-// Return the responses that belong to dialogues, each with its graphs.
+// Return the responses in dialogues, and their graphs.
 // $ids: ids of dialogues
 // Columns: id, texts (lists of turn, response id, text, graph id, graph source)
 UNWIND $ids AS id

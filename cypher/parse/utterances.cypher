@@ -1,4 +1,4 @@
-// Return the utterances of dialogues, each with its graphs.
+// Return the utterances in dialogues, and their graphs.
 // $ids: ids of dialogues
 // Columns: id, texts (lists of turn, utterance id, text, graph id, graph source)
 UNWIND $ids AS id

@@ -1,7 +1,7 @@
-// Count what negatives are made from. Comparing the counts shows whether the content of the store has changed.
-// What making negatives writes itself is left out: edited graphs, sentences of dialogues and the sentences that come
-// with graphneg.
-// Columns: kind, amount (rows of one kind are to be added up)
+// Count everything that negatives are made from. Different counts show that the content of the store has changed.
+// Data that are written while negatives are made are not counted: edited graphs, sentences from dialogues, and the
+// sentences that graphneg itself provides.
+// Columns: kind, amount (add up the rows of the same kind)
 MATCH (n:Dialogue) RETURN 'Dialogue' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Amr) RETURN 'Amr' AS kind, count(n) AS amount

@@ -1,4 +1,4 @@
-// Return the graphs of dialogues, sorted.
+// Return the graphs in dialogues, sorted by id.
 // $ids: ids of dialogues
 // Columns: amr (id)
 UNWIND $ids AS id

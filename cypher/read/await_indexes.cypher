@@ -1,2 +1,2 @@
-// Wait until indexes are populated, at most one hour. Neo4j only.
+// Wait until all indexes are populated, for at most one hour. Only Neo4j has this procedure.
 CALL db.awaitIndexes(3600)

@@ -1,5 +1,5 @@
-// Return the corpora and splits in the store.
-// Columns: corpus, split, dialogues (number)
+// Return the corpora and splits that are in the store.
+// Columns: corpus, split, dialogues (number of dialogues)
 MATCH (d:Dialogue)
 RETURN d.corpus AS corpus, d.split AS split, count(d) AS dialogues
 ORDER BY corpus, split

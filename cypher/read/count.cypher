@@ -1,6 +1,6 @@
-// Count dialogues.
+// Count the selected dialogues.
 // $corpora, $splits: lists of names; an empty list means all
-// $with_graphs: true to count only dialogues with an AMR graph
+// $with_graphs: true to count only dialogues that have an AMR graph
 // Columns: dialogues
 MATCH (d:Dialogue)
 WHERE (size($corpora) = 0 OR d.corpus IN $corpora)

@@ -1,8 +1,8 @@
-// Return a page of dialogues, in their order.
-// $after: order of the last dialogue of the page before; '' for the first page
+// Return a page of the selected dialogues, sorted by order.
+// $after: order of the last dialogue of the previous page; '' for the first page
 // $limit: maximum number of dialogues
 // $corpora, $splits: lists of names; an empty list means all
-// $with_graphs: true to return only dialogues with an AMR graph
+// $with_graphs: true to return only dialogues that have an AMR graph
 // Columns: id, order
 MATCH (d:Dialogue)
 WHERE d.order > $after

@@ -1,5 +1,5 @@
-// Return a frame, if it is loaded.
-// $id: a PropBank frame, such as eat-01
+// Return a frame, or no row if it was not loaded.
+// $id: id of a PropBank frame, such as eat-01
 // Columns: id
 MATCH (f:Frame {id: $id})
 RETURN f.id AS id

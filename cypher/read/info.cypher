@@ -1,5 +1,5 @@
-// Count the nodes and relationships of each type in the store.
-// Columns: kind (a label or a relationship type), amount
+// Count the nodes and the relationships of each type in the store.
+// Columns: kind (a label or a relationship type), amount (number of nodes or relationships)
 MATCH (n:Dialogue) RETURN 'Dialogue' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Utterance) RETURN 'Utterance' AS kind, count(n) AS amount

@@ -1,4 +1,4 @@
-// Return the comment lines of graphs.
+// Return the comment lines (metadata) of graphs.
 // $amrs: ids of graphs
 // Columns: amr, metadata
 UNWIND $amrs AS amr

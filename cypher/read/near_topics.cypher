@@ -1,8 +1,8 @@
-// Return topics of the shift graph that a misspelled or inflected text may stand for: a lemma of it, a topic with the same
-// beginning, or one of about the same length.
+// Return the topics of the shift graph that the user may have meant by a misspelled or inflected text: a lemma of the
+// text, a topic with the same first letters, or a topic of about the same length.
 // $text: text that the user gave
-// $prefix: its first letters
-// $lemmas: texts that it may be a form of
+// $prefix: first letters of the text
+// $lemmas: possible lemmas of the text
 // Columns: topic
 MATCH (t:Term)
 WHERE (t.text IN $lemmas OR t.text STARTS WITH $prefix OR abs(size(t.text) - size($text)) <= 2) AND EXISTS { MATCH (t)-[:SHIFTS_TO]-(:Term) }

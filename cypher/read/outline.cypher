@@ -1,9 +1,9 @@
-// Return a page of dialogues, in their order, with digests of their content and of their graphs.
-// $after: order of the last dialogue of the page before; '' for the first page
+// Return a page of the selected dialogues, sorted by order, with the digests of their content and of their graphs.
+// $after: order of the last dialogue of the previous page; '' for the first page
 // $limit: maximum number of dialogues
 // $corpora, $splits: lists of names; an empty list means all
-// $with_graphs: true to return only dialogues with an AMR graph
-// Columns: id, order, digest, graphs (digests, unordered)
+// $with_graphs: true to return only dialogues that have an AMR graph
+// Columns: id, order, digest (of the dialogue), graphs (digests of the graphs, in any order)
 MATCH (d:Dialogue)
 WHERE d.order > $after
   AND (size($corpora) = 0 OR d.corpus IN $corpora)

@@ -1,5 +1,5 @@
-// Return the reentrancies of graphs: roles whose target is written again in the text of the graph.
-// $parts: lists of ids of graphs; one record is returned for each list with reentrancies
+// Return the reentrancies of graphs: roles whose target the PENMAN text introduces elsewhere.
+// $parts: lists of graph ids; one row is returned for each list with reentrancies
 // Columns: part (index in $parts), mentions (lists of index of the graph in its part, source, target, role, inverted,
 //          position, align, role_align)
 UNWIND range(0, size($parts) - 1) AS i

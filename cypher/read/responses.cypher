@@ -1,4 +1,4 @@
-// Return the responses that belong to dialogues.
+// Return the responses in dialogues.
 // $ids: ids of dialogues
 // Columns: id, responses (lists of response id, turn, text, label, source)
 UNWIND $ids AS id

@@ -1,4 +1,4 @@
-// Count all utterances of the store.
-// Columns: utterances
+// Count all utterances in the store.
+// Columns: utterances (number of utterances)
 MATCH (u:Utterance)
 RETURN count(u) AS utterances

@@ -1,8 +1,9 @@
-// Return the nouns of graphs that can be shared with another dialogue, and the tops of sentences that fit any dialogue.
-// The transform graft uses the same conditions.
+// Return the nouns in graphs that another dialogue can share, and the roots of sentences that fit into any dialogue.
+// The conditions must be the same as in the transform graft.
 // $amrs: ids of graphs
-// Columns: amr, nodes (lists of k, k of the sentence's top, concept, sort, what can replace the noun (its own concept, or its
-//          sort for any noun of that sort), whether the node is the top of a sentence that fits any dialogue)
+// Columns: amr, nodes (lists of k, k of the sentence's root, concept, sort, what can replace the noun: its own concept,
+//          or its sort if any noun of this sort can; and whether the node is the root of a sentence that fits into any
+//          dialogue)
 UNWIND $amrs AS amr
 MATCH (n:AmrNode {amr: amr})
 WHERE n.topic AND n.sort <> '' OR n.portable

@@ -1,5 +1,5 @@
-// Return which of these texts are topics of the shift graph.
-// $texts: texts
+// Return those of the given texts that are topics in the shift graph.
+// $texts: texts that may be topics
 // Columns: topic
 UNWIND $texts AS text
 MATCH (t:Term {text: text})

@@ -1,8 +1,8 @@
-// Return a sample of the utterances: those whose text digest is in an interval.
-// The order in which the dialogues were loaded has no influence on the sample.
-// $corpus, $split: names
-// $low, $high: interval of digests, without its end
-// Columns: key (digest), dialogue, turn, text
+// Return a sample of the utterances: those whose text has a digest in a given interval.
+// The sample does not depend on the order in which the dialogues were loaded.
+// $corpus, $split: names of the corpus and the split
+// $low, $high: interval of digests; $high is excluded
+// Columns: key (digest of the text), dialogue, turn, text
 MATCH (u:Utterance)
 WHERE u.key >= $low AND u.key < $high
 MATCH (u)<-[:HAS_TURN]-(d:Dialogue)

@@ -1,5 +1,5 @@
 // Return the opposites, antonyms and shifts of all terms, to compute a digest of the store's content.
-// MOVES_TO edges are left out, because each new word of the sentence pool gets its own.
-// Columns: word, edges (lists of type, other word or frame, properties)
+// MOVES_TO relationships are left out, because they are also written for each new word in the sentence pool.
+// Columns: word, edges (lists of relationship type, other word or frame, properties)
 MATCH (w:Term)-[r:OPPOSITE|ANTONYM|SHIFTS_TO]->(x)
 RETURN w.text AS word, collect([type(r), coalesce(x.text, x.id), properties(r)]) AS edges

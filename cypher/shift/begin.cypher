@@ -1,8 +1,8 @@
-// Open a transaction that writes to the shift graph.
-// Changing the node of the shift graph first locks it, so that such transactions run one after the other. What the next
-// statement reads stays true until the end of the transaction.
-// $keywords, $embedder: names of the methods, for a shift graph that does not exist yet
-// Columns: keywords, embedder, forgetting (true while an older shift graph is being deleted)
+// Begin a transaction that writes to the shift graph.
+// The statement first changes the node of the shift graph, which locks it. Such transactions therefore run one after the
+// other, and what their next statements read does not change before they end.
+// $keywords, $embedder: names of the keyword extractor and the embedder; stored if there is no shift graph yet
+// Columns: keywords, embedder (the stored names), forgetting (true while an older shift graph is being deleted)
 MERGE (g:ShiftGraph {id: 'shift'})
 ON CREATE SET g.keywords = $keywords, g.embedder = $embedder, g.writes = 0
 SET g.writes = g.writes + 1

@@ -1,5 +1,5 @@
-// Return the direct neighbours of terms in the shift graph: what replies moved to from each.
-// $foci: texts of terms; a term without shifts has no row
+// Return the topics that replies moved on to from given topics (direct neighbours in the shift graph).
+// $foci: texts of terms; a term without shifts gives no row
 // Columns: focus, shifts (lists of perspective, count)
 UNWIND $foci AS focus
 MATCH (t:Term {text: focus})-[s:SHIFTS_TO]->(p:Term)

@@ -1,4 +1,4 @@
-// Count how often replies move to each term, from any focus.
+// Count how often replies move on to each term, whatever their focus is.
 // No parameters.
 // Columns: perspective, count
 MATCH (:Term)-[s:SHIFTS_TO]->(p:Term)

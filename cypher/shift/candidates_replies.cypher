@@ -1,6 +1,7 @@
-// Return the replies of dialogues: utterances that follow another one, and right responses.
+// Return the replies in dialogues: utterances that follow another one, and correct responses.
 // $ids: ids of dialogues
-// Columns: dialogue, turn (of the post), reply, text, focus, perspective (both null where unknown)
+// Columns: dialogue, turn (of the post, the turn that is replied to), reply, text, focus, perspective (both null if
+//          unknown)
 UNWIND $ids AS dialogue
 MATCH (d:Dialogue {id: dialogue})-[:HAS_TURN]->(post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 WHERE reply:Utterance OR reply.label = 1

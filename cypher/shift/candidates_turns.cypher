@@ -1,4 +1,4 @@
-// Return the turns of dialogues with their keywords.
+// Return the turns of dialogues, and their keywords.
 // $ids: ids of dialogues
 // Columns: dialogue, turn, text, keywords (lists of keyword, score)
 UNWIND $ids AS dialogue

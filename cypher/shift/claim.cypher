@@ -1,9 +1,9 @@
-// Mark dialogues that are not in the shift graph yet. The same transaction then writes their replies.
-// $ids: ids of dialogues, sorted so that concurrent writers lock them in one order
-// Columns: id (of each dialogue that was marked now)
+// Mark dialogues that are not in the shift graph yet. Their replies are then written in the same transaction.
+// $ids: ids of dialogues. They are sorted, so that concurrent transactions lock dialogues in the same order.
+// Columns: id (of each dialogue that was newly marked)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})
-// Another process may have written these replies since the page of dialogues was read.
+// Another process may have written these dialogues after their ids were read. Their marks show it.
 WHERE d.shifts IS NULL
 SET d.shifts = true
 RETURN d.id AS id

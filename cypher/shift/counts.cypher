@@ -1,6 +1,6 @@
-// Add shifts to the counts of the edges of the shift graph. The terms must exist.
+// Add counts of shifts to the edges of the shift graph. All terms must exist.
 // $rows: maps of focus and perspective (texts of terms) and count, sorted
-// Columns: edges (number written)
+// Columns: edges (number of edges created or changed)
 UNWIND $rows AS row
 MATCH (f:Term {text: row.focus})
 MATCH (p:Term {text: row.perspective})

@@ -1,5 +1,5 @@
-// Count the shifts in some corpora, from utterances and from responses. An edge may have two rows, to be added up.
-// $corpora: names
+// Count the shifts in some corpora. Utterances and responses are counted separately, so that an edge may have two rows.
+// $corpora: names of corpora
 // Columns: focus, perspective, count
 MATCH (d:Dialogue)-[:HAS_TURN]->(u:Utterance)-[:FOCUS]->(f:Term)
 WHERE d.corpus IN $corpora

@@ -1,6 +1,6 @@
-// Begin to delete the shift graph, because it is to be built by another method; `forgotten` ends the deletion.
-// A run that was deleting it before stops, because the name of the run no longer matches.
-// $keywords, $embedder: names of the new methods
+// Begin to delete the shift graph, so that it can be built by another method; `forgotten` ends the deletion.
+// If another run is deleting the graph already, it stops, because its name is no longer stored.
+// $keywords, $embedder: names of the new keyword extractor and embedder
 // $run: name of the run that deletes the graph
 // Columns: id
 MERGE (g:ShiftGraph {id: 'shift'})

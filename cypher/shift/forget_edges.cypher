@@ -1,6 +1,6 @@
-// Delete some of the shift graph's edges, with those that link replies to it.
-// $limit: maximum number of edges
-// Columns: gone (number deleted)
+// Delete some edges of the shift graph, and relationships that link replies to it.
+// $limit: maximum number of relationships to delete
+// Columns: gone (number of relationships deleted)
 MATCH ()-[r:SHIFTS_TO|FOCUS|PERSPECTIVE]->(:Term)
 WITH r LIMIT $limit
 DELETE r

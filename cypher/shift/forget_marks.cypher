@@ -1,6 +1,6 @@
-// Remove the mark of some dialogues that were in the shift graph.
+// Remove the marks of some dialogues that were in the shift graph.
 // $limit: maximum number of dialogues
-// Columns: gone (number changed)
+// Columns: gone (number of marks removed)
 MATCH (d:Dialogue)
 WHERE d.shifts IS NOT NULL
 WITH d LIMIT $limit

@@ -1,6 +1,6 @@
-// Delete some of the keywords of responses.
-// $limit: maximum number of keywords
-// Columns: gone (number deleted)
+// Delete some links from responses to their keywords.
+// $limit: maximum number of links
+// Columns: gone (number of links deleted)
 MATCH (:Response)-[r:MENTIONS]->(:Term)
 WITH r LIMIT $limit
 DELETE r

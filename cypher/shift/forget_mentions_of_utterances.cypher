@@ -1,6 +1,6 @@
-// Delete some of the keywords of utterances.
-// $limit: maximum number of keywords
-// Columns: gone (number deleted)
+// Delete some links from utterances to their keywords.
+// $limit: maximum number of links
+// Columns: gone (number of links deleted)
 MATCH (:Utterance)-[r:MENTIONS]->(:Term)
 WITH r LIMIT $limit
 DELETE r

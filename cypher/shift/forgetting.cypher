@@ -1,6 +1,6 @@
-// Open a transaction that deletes a part of the shift graph, as `begin` opens one that writes to it.
+// Begin a transaction that deletes a part of the shift graph. It locks the graph in the same way as `begin`.
 // $run: name of the run that deletes the graph
-// Columns: id; no row if another run is deleting it, or if nothing is left to delete
+// Columns: id; no row if another run deletes the graph now, or if the deletion has ended
 MATCH (g:ShiftGraph {id: 'shift'})
 WHERE g.removing = $run
 SET g.writes = g.writes + 1

@@ -1,6 +1,6 @@
-// Write keywords of responses. The terms must exist.
+// Link responses to their keywords. All terms must exist.
 // $rows: maps of id (of a response), text (of a term) and score, sorted
-// Columns: mentions (number written)
+// Columns: mentions (number of links written)
 UNWIND $rows AS row
 MATCH (r:Response {id: row.id})
 MATCH (t:Term {text: row.text})

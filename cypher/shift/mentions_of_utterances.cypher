@@ -1,6 +1,6 @@
-// Write keywords of utterances. The terms must exist.
+// Link utterances to their keywords. All terms must exist.
 // $rows: maps of id (of an utterance), text (of a term) and score, sorted
-// Columns: mentions (number written)
+// Columns: mentions (number of links written)
 UNWIND $rows AS row
 MATCH (u:Utterance {id: row.id})
 MATCH (t:Term {text: row.text})

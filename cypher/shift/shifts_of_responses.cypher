@@ -1,6 +1,6 @@
-// Write the focus and the perspective of responses. The terms must exist.
+// Link responses to their focus and their perspective. All terms must exist.
 // $rows: maps of id (of a response), focus and perspective (texts of terms), sorted
-// Columns: replies (number written)
+// Columns: replies (number of responses linked)
 UNWIND $rows AS row
 MATCH (r:Response {id: row.id})
 MATCH (f:Term {text: row.focus})

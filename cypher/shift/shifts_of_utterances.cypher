@@ -1,6 +1,6 @@
-// Write the focus and the perspective of utterances. The terms must exist.
+// Link utterances to their focus and their perspective. All terms must exist.
 // $rows: maps of id (of an utterance), focus and perspective (texts of terms), sorted
-// Columns: replies (number written)
+// Columns: replies (number of utterances linked)
 UNWIND $rows AS row
 MATCH (u:Utterance {id: row.id})
 MATCH (f:Term {text: row.focus})

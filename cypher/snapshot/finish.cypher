@@ -1,6 +1,6 @@
-// Record that a snapshot is in the store completely.
+// Record that a snapshot has been loaded completely.
 // $digest: digest of the snapshot
-// $facts: JSON text with the counts of the snapshot
+// $facts: facts about the whole corpus, as JSON
 // Columns: digest
 MERGE (s:Snapshot {id: 'snapshot'})
 SET s.digest = $digest, s.facts = $facts

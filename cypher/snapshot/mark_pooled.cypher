@@ -1,5 +1,5 @@
-// Mark all dialogues, because a snapshot brings the sentences of the whole corpus into the pool.
-// Columns: dialogues (number marked)
+// Mark all dialogues as pooled, because a snapshot contains the sentences of the whole corpus.
+// Columns: dialogues (number of dialogues newly marked)
 MATCH (d:Dialogue)
 WHERE d.pooled IS NULL
 SET d.pooled = true

@@ -1,5 +1,5 @@
-// Count the resources that were loaded beside dialogues.
-// Columns: kind, amount
+// Count the resources that were loaded in addition to dialogues.
+// Columns: kind, amount (number of items)
 MATCH (n:Frame) RETURN 'frames' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:LexiconEntry) RETURN 'lexicon entries' AS kind, count(n) AS amount

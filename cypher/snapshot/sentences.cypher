@@ -1,7 +1,7 @@
-// Return a page of the pool's sentences, without those that come with graphneg.
-// $after: id of the last sentence of the page before; '' for the first page
+// Return a page of the sentences in the pool, without those that graphneg itself provides.
+// $after: id of the last sentence of the previous page; '' for the first page
 // $limit: maximum number of sentences
-// Columns: row (the properties)
+// Columns: row (properties of a sentence)
 MATCH (s:Sentence)
 WHERE s.id > $after AND s.source <> 'anecdotes'
 WITH s ORDER BY s.id LIMIT $limit

@@ -1,4 +1,4 @@
-// Return the snapshot of a whole corpus that this store was given; no row if it was given none.
-// Columns: digest, facts (JSON)
+// Return the snapshot that was loaded into this store; no row if there is none.
+// Columns: digest, facts (about the whole corpus, as JSON)
 MATCH (s:Snapshot {id: 'snapshot'})
 RETURN s.digest AS digest, s.facts AS facts

@@ -1,6 +1,6 @@
-// Set the kinds of terms that have none yet.
+// Set the kinds of those terms that have no kind yet.
 // $rows: maps of text and kind, sorted by text
-// Columns: terms (number of rows)
+// Columns: terms (number of terms given)
 UNWIND $rows AS row
 MATCH (t:Term {text: row.text})
 SET t.kind = coalesce(t.kind, row.kind)

@@ -1,8 +1,8 @@
-// Store some hundred rows of a snapshot in one node.
+// Store several hundred rows of a snapshot in one node.
 // $id: id of the node
-// $part: name of the part that the rows belong to
-// $number: position of the node in its part
-// $rows: JSON text
+// $part: name of the part that contains the rows
+// $number: number of the node within the part
+// $rows: the rows, as JSON
 // Columns: id
 MERGE (p:SnapshotPart {id: $id})
 SET p.part = $part, p.number = $number, p.rows = $rows

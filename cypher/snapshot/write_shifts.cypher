@@ -1,6 +1,6 @@
-// Set the counts of shifts to those of a whole corpus. The terms must exist.
+// Set the counts of shifts to those of the whole corpus. All terms must exist.
 // $rows: maps of focus and perspective (texts of terms) and count, sorted
-// Columns: edges (number written)
+// Columns: edges (number of edges created or changed)
 UNWIND $rows AS row
 MATCH (f:Term {text: row.focus})
 MATCH (p:Term {text: row.perspective})

@@ -1,6 +1,6 @@
-// stop/terminate: End all transactions of a connection.
-// $connection: the server's id of the connection
-// Columns: message (the server's message about each transaction)
+// stop/terminate: Terminate all transactions of a connection.
+// $connection: id of the connection on the server
+// Columns: message (of the server about each transaction)
 SHOW TRANSACTIONS YIELD transactionId AS id, connectionId
 WHERE connectionId = $connection
 TERMINATE TRANSACTIONS id YIELD message

@@ -1,4 +1,4 @@
-// Return the tokens that identify the version of the store's content. At least one differs after each change.
+// Return the marks of the store's content. After each change, at least one mark has a new token.
 // Columns: id, token
 MATCH (v:ContentVersion)
 RETURN v.id AS id, v.token AS token

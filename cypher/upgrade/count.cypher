@@ -1,5 +1,5 @@
-// Count the graphs that come after a given one, in the order of ids.
-// $after: id of a graph
+// Count the graphs whose ids come after a given id, to show the progress of an upgrade.
+// $after: id of the last graph that was already upgraded
 // Columns: graphs
 MATCH (a:Amr)
 WHERE a.id > $after

@@ -1,6 +1,6 @@
-// Write which nodes repeat what was said before, and remove the property from the others.
-// $graphs: maps of amr (graph id) and echo (who said it before, by node number as text)
-// Columns: nodes (number changed)
+// Write for each node whether it repeats something that was said before, and remove the property from the other nodes.
+// $graphs: maps of amr (graph id) and echo (who said it before, by node number as a text)
+// Columns: nodes (number of nodes changed)
 UNWIND $graphs AS row
 MATCH (n:AmrNode {amr: row.amr})
 WITH n, row.echo[toString(n.k)] AS echo

@@ -1,6 +1,6 @@
-// Write the facts about graphs and their nodes. A fact that is null is removed.
-// $graphs: maps of amr (graph id), foreign, and facts (properties of the nodes, in the order of k)
-// Columns: nodes (number changed)
+// Write the computed facts about graphs and their nodes. A property is removed if its new value is null.
+// $graphs: maps of amr (graph id), foreign (of the graph), and facts (maps of properties, one for each node, sorted by k)
+// Columns: nodes (number of nodes changed)
 UNWIND $graphs AS row
 MATCH (a:Amr {id: row.amr})
 SET a.foreign = row.foreign

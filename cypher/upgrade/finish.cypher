@@ -1,7 +1,7 @@
-// Set the version of the schema at the end of an upgrade.
+// Store the new version of the schema when an upgrade has finished.
 // $version: version of the schema
-// $facts: identifies the code and the lexicon that computed the facts
-// Columns: schemas (1)
+// $facts: text that identifies the code and the lexicon with which the facts were computed
+// Columns: schemas (number of schema nodes, 1)
 MATCH (s:GraphnegSchema {id: 'graphneg'})
 SET s.version = $version, s.facts = $facts, s.upgraded_to = null
 RETURN count(s) AS schemas

@@ -1,6 +1,6 @@
-// Delete the MOVES_TO edges of words.
+// Delete the MOVES_TO relationships that start at words.
 // $words: texts of terms
-// Columns: words (number of edges deleted)
+// Columns: words (number of relationships deleted)
 UNWIND $words AS word
 MATCH (:Term {text: word})-[m:MOVES_TO]->(:Term)
 DELETE m

@@ -1,5 +1,5 @@
-// Return a page of graphs, in the order of their ids.
-// $after: last id of the page before
+// Return a page of graphs, sorted by id.
+// $after: last id on the previous page
 // $limit: maximum number of graphs
 // Columns: id
 MATCH (a:Amr)

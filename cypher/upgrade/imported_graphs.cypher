@@ -1,7 +1,8 @@
-// Restore the empty lists on nodes of graphs. The files of a bulk import cannot hold empty lists and have a mark instead.
+// Restore empty lists on the nodes of graphs. The files of a bulk import cannot represent empty lists, so they contain a
+// mark instead.
 // $ids: ids of graphs
-// $empty: the mark that stands for an empty list
-// Columns: nodes (number changed)
+// $empty: mark that stands for an empty list
+// Columns: nodes (number of nodes changed)
 UNWIND $ids AS id
 MATCH (n:AmrNode {amr: id})
 WHERE n.classes = $empty OR n.roles = $empty

@@ -1,8 +1,8 @@
-// Restore the empty lists on terms, their frames and antonyms. The files of a bulk import cannot hold empty lists and have
-// a mark instead.
+// Restore empty lists on terms, and on their frames and antonyms. The files of a bulk import cannot represent empty
+// lists, so they contain a mark instead.
 // $ids: texts of terms
-// $empty: the mark that stands for an empty list
-// Columns: terms (number found)
+// $empty: mark that stands for an empty list
+// Columns: terms (number of terms found)
 UNWIND $ids AS id
 MATCH (t:Term {text: id})
 SET t.classes = CASE WHEN t.classes = $empty THEN [] ELSE t.classes END

@@ -1,5 +1,5 @@
-// Return a page of terms, in the order of their texts.
-// $after: last text of the page before
+// Return a page of terms, sorted by text.
+// $after: last text on the previous page
 // $limit: maximum number of terms
 // Columns: id (the text)
 MATCH (t:Term)

@@ -1,4 +1,4 @@
-// Return the texts that graphs mean.
+// Return the texts whose meaning the given graphs represent.
 // $ids: ids of graphs
 // Columns: id, text
 UNWIND $ids AS id

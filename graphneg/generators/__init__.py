@@ -1,8 +1,9 @@
-"""Generators make wrong responses without editing the AMR graphs of correct ones.
+"""Define generators, which make wrong responses without editing the AMR graphs of correct ones.
 
-A transform edits a graph. A generator instead retrieves a sentence, prompts a language model, or edits words
-and turns. Each generator has a name, registered as an entry point in the group ``graphneg.generators``. For
-example, ``overlap`` retrieves sentences that share words with the context but come from another scene::
+A transform edits the graph of a correct response. A generator instead retrieves a sentence, prompts a
+language model, or edits words and turns. Each generator has a name, which is registered as an entry point in
+the group ``graphneg.generators``. For example, the generator ``overlap`` retrieves sentences that share words
+with the context but come from another situation::
 
     context     A: Did you sign the offer letter?
     negative    B: I read the terms before signing the petition.

@@ -1,13 +1,13 @@
-"""Define the generator interface, look generators up by name, and read contexts from a store.
+"""Define the generator interface, look up generators by name, and read contexts from a store.
 
-A generator receives contexts: the turns before a response, together with the correct responses. It returns a
-list of candidates for each context. `graphneg.generators.generated` turns candidates into negatives and
-counts what is missing::
+A context is the turns before a response, together with the correct responses. A generator receives contexts
+and returns a list of candidate responses for each. `graphneg.generators.generated` turns the candidates into
+negatives, and counts the contexts that got too few::
 
     Context     id "everyday/train/1#2", turns A: "Is it far?" B: "No.", positives "Let's walk."
     Candidate   text "The far side of the moon is dark.", categories ("C-follow",)
 
-`get_generator` makes a generator from its name, and `context_batches` reads the contexts of a store.
+`get_generator` creates a generator by name, and `context_batches` reads the contexts of a store.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from graphneg.store.dialogues import (
 from graphneg.workers import ahead
 
 BATCH = 200
-"""Number of dialogues whose contexts are read per query."""
+"""Default number of dialogues whose contexts are read by one query and processed together."""
 SLOW_BATCH = 8
-"""Number of dialogues per batch for generators that run a language model: about one minute of work between
-two checkpoints."""
+"""Number of dialogues per batch for generators that run a language model. A batch takes about one minute. The
+output is saved after each batch."""
 UNRELATED = "C-follow"
 """Error category of responses that do not follow from their context."""
 
 Options = TypeVar("Options")
 Places = Literal["last", "every"]
-"""Which turns of a dialogue without loaded responses get a context: the last turn, or every turn but the
+"""Which turns get a context in a dialogue without loaded responses: the last turn, or every turn but the
 first."""
 
 
@@ -56,7 +56,7 @@ class Turn(NamedTuple):
 
     Attributes:
         speaker: Name of the speaker.
-        text: What the speaker says.
+        text: Text of the turn.
     """
 
     speaker: str
@@ -68,16 +68,17 @@ class Context:
     """The turns before a response, together with the correct responses.
 
     Attributes:
-        id: Address of the response, for example ``dailydialog_pp/dev/12#5``.
+        id: Id that the response has or would have as an utterance, for example ``dailydialog_pp/dev/12#5``.
         corpus: Name of the corpus.
-        split: Split of the corpus, for example ``train``.
+        split: Name of the split, for example ``train``.
         dialogue: Id of the dialogue.
-        turn: Number of the turn where the response would be, from 0.
+        turn: Turn number of the response, from 0.
         turns: The turns before the response, oldest first.
         speaker: Speaker of the response.
-        positives: Correct responses in the store. The dialogue's own next turn comes first.
-        copies: Correct replies to copies of this dialogue's contexts elsewhere in the store, keyed by the
-            number of the reply's turn.
+        positives: Correct responses in the store. If the dialogue goes on after the context, its next turn
+            comes first.
+        copies: Correct replies to copies of this dialogue's contexts in other dialogues of the store, by the
+            turn number of the reply.
     """
 
     id: str
@@ -92,7 +93,7 @@ class Context:
 
     @property
     def right(self) -> tuple[str, ...]:
-        """All texts known to answer the context: ``positives`` and the replies to its copies."""
+        """All texts that are known to answer the context: ``positives`` and the replies to its copies."""
         return (*self.positives, *self.copies.get(self.turn, ()))
 
     @property
@@ -103,7 +104,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class TurnEdit:
-    """A turn of a dialogue that a generator edited.
+    """An edit of one turn of a dialogue by a generator.
 
     Attributes:
         turn: Number of the turn, from 0.
@@ -120,21 +121,21 @@ class TurnEdit:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A generated response.
+    """A response that a generator proposes.
 
-    A generator that edits the dialogue itself also sets ``context``, ``turn_edits`` and, if the speaker
-    changes, ``speaker``. ``text`` is then the last turn of the edited dialogue.
+    A generator that edits the whole dialogue also sets ``context``, ``turn_edits`` and, if the speaker
+    changes, ``speaker``. In that case, ``text`` is the last turn of the edited dialogue.
 
     Attributes:
         text: The response.
         categories: Error categories, for example ``("C-follow",)``.
-        scores: Scores by name.
-        details: Provenance of the response. ``source`` is the id of a node in the store (a sentence or an
-            utterance); other keys depend on the generator.
-        label: 0 for a wrong response, 1 for a correct one (data augmentation).
-        context: The edited turns before ``text``; None if the dialogue is unchanged.
+        scores: Scores of the response, by name.
+        details: Information on where the response comes from. ``source`` is the id of a sentence or utterance
+            in the store; other keys depend on the generator.
+        label: 0 for a wrong response, 1 for a correct one, which some generators make for data augmentation.
+        context: The edited turns before ``text``; None if these turns were not edited.
         turn_edits: The edits of the dialogue.
-        speaker: Speaker of ``text``; empty for the speaker of the context's response.
+        speaker: Speaker of ``text``; empty if it is the speaker of the context's response.
     """
 
     text: str
@@ -149,11 +150,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """All usable candidates of a context.
+    """All usable candidates of one context, before any are chosen (see `graphneg.generators.drafts`).
 
     Attributes:
         candidates: The candidates.
-        facts: What the chooser needs to know about them, as JSON values.
+        facts: What the function that chooses among the candidates needs to know about them, as JSON values.
     """
 
     candidates: Sequence[Candidate]
@@ -161,19 +162,19 @@ class Draft:
 
 
 class Generator(ABC):
-    """Base class of generators, which make candidates for contexts.
+    """Base class of generators, which propose candidate responses for contexts.
 
-    A generator has a ``name`` and implements `generate`. The other members have defaults that suit a
-    generator that is fast and treats each context alone.
+    A subclass sets ``name`` and implements `generate`. The defaults of the other members fit generators that
+    are fast and treat each context independently.
 
     Attributes:
-        name: Name of the generator, which negatives carry as their recipe.
+        name: Name of the generator. It is also the recipe name of the negatives.
         batch: Number of dialogues per call of `generate`. Generators that spend seconds on each dialogue use
             a small number, so that an interrupted run loses little.
-        depends_on_earlier: Whether candidates depend on the negatives that were made before. A run of such a
-            generator can only be divided into shards if it makes drafts (see `choice`).
-        prefetches: Whether `prefetch` does anything; it is called in a thread.
-        reasons: A sentence for each code that `leave_out` may be called with.
+        depends_on_earlier: Whether the candidates for a context depend on the negatives that were made for
+            earlier contexts. Such a generator can only be run in shards if it makes drafts (see `choice`).
+        prefetches: Whether `prefetch` does anything. If so, it is called in a thread.
+        reasons: Explanation of each code that can be passed to `leave_out`, as a sentence.
 
     Example:
         >>> class Repeat(Generator):
@@ -195,13 +196,13 @@ class Generator(ABC):
     ) -> Sequence[Sequence[Candidate]]:
         """Return candidates for each context.
 
-        The same contexts in the same order and the same seed must give the same candidates, whatever the
-        batch size.
+        The same contexts, in the same order and with the same seed, must give the same candidates, whatever
+        the batch size is.
 
         Args:
             contexts: Contexts to generate for.
-            per_context: Maximum number of candidates per context. Missing candidates are reported, never
-                padded.
+            per_context: Maximum number of candidates per context. If there are fewer, the missing ones are
+                reported; a generator never fills up the number with unsuitable candidates.
             seed: Seed of all random choices.
 
         Returns:
@@ -209,17 +210,17 @@ class Generator(ABC):
         """
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """Prepare a run, or resume one.
+        """Prepare a run, or prepare to resume an interrupted run.
 
         Args:
-            given: The negatives that an interrupted run has written. Generators whose candidates depend on
-                earlier ones need them.
-            progress: Receives the progress of the preparation.
+            given: Negatives that an interrupted run has already written. Generators whose candidates depend
+                on earlier negatives need them.
+            progress: Progress display for the preparation.
         """
         return
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Request what `generate` will need for later contexts, for example from a server.
+        """Request in advance what `generate` will need for later contexts, for example from a server.
 
         Args:
             contexts: Contexts of a later call of `generate`.
@@ -229,20 +230,20 @@ class Generator(ABC):
         return
 
     def estimate(self, batches: Iterable[Sequence[Context]], per_context: int, seed: int) -> Any:
-        """Count the requests that a run would send to a server.
+        """Count the requests that a run would send to a model server.
 
         Args:
-            batches: The contexts of the run.
+            batches: Contexts of the run, in batches.
             per_context: Maximum number of candidates per context.
             seed: Seed of all random choices.
 
         Returns:
-            A `graphneg.nn.served.CountingWriter`; None if the generator uses no server.
+            A `graphneg.nn.served.CountingWriter` with the counts; None if the generator uses no server.
         """
         return None
 
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
-        """Say how the merge of shards selects candidates from drafts.
+        """Return how the candidates are chosen from drafts when the output files of shards are merged.
 
         Args:
             per_context: Maximum number of candidates per context.
@@ -253,9 +254,9 @@ class Generator(ABC):
         return None
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
-        """Return all possible candidates of each context, from which the merge of shards selects.
+        """Return all possible candidates of each context, from which the merge of shards chooses.
 
-        It is called only if `choice` returns settings.
+        This method is called only if `choice` returns settings.
 
         Args:
             contexts: Contexts to generate for.
@@ -271,22 +272,22 @@ class Generator(ABC):
         raise NotImplementedError(f"generator {self.name} makes no drafts")
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that the output depends on besides contexts and seed, as JSON values.
+        """Return the options that the output depends on, besides the contexts and the seed, as JSON values.
 
-        An interrupted run resumes only with equal settings.
+        An interrupted run can only be resumed with equal settings.
         """
         return {}
 
     def notes(self) -> Sequence[str]:
-        """Return messages for the user, for example that an optional condition is inactive."""
+        """Return messages for the user, for example that an optional check is not active."""
         return ()
 
     def wishes(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of the candidates made since the last call, and whether each was met."""
+        """Return the target features of all candidates since the last call, each with whether it was met."""
         return ()
 
     def leave_out(self, code: str, id: str, amount: int = 1) -> None:
-        """Record why a context lacks candidates. What no reason is recorded for counts as ``too-few``.
+        """Record why a context has too few candidates. Missing ones without a record count as ``too-few``.
 
         Args:
             code: Code of the reason, a key of ``reasons``.
@@ -297,29 +298,29 @@ class Generator(ABC):
             self._missing = (*self._missing, *[(f"{code}: {self.reasons[code]}", id)] * amount)
 
     def left_out(self) -> Sequence[tuple[str, str]]:
-        """Return and clear the missing candidates recorded since the last call.
+        """Return the missing candidates that were recorded since the last call, and clear the record.
 
         Returns:
             One pair of reason (``code: sentence``) and context id for each missing candidate.
         """
-        # Each missing candidate is reported once.
+        # The record is cleared so that each missing candidate is reported once.
         missing, self._missing = self._missing, ()
         return missing
 
-    # A tuple of the class, so that subclasses need not call `__init__` and copies share nothing.
+    # The default is an immutable tuple, so subclasses need not call `__init__` and copies share no list.
     _missing: tuple[tuple[str, str], ...] = ()
 
 
 def options_of(
     kind: type[Options], name: str, options: Mapping[str, Any], others: Sequence[str] = ()
 ) -> Options:
-    """Build the options dataclass of a generator from keyword arguments.
+    """Create the options dataclass of a generator from keyword arguments.
 
     Args:
         kind: The options dataclass.
         name: Name of the generator, for error messages.
         options: Options that the user gave, by name.
-        others: Names of further options that the generator accepts, for error messages.
+        others: Names of further options that the generator takes, to list them in error messages.
 
     Returns:
         An instance of ``kind``.
@@ -347,11 +348,11 @@ def generator_names() -> list[str]:
 
 
 def get_generator(name: str, store: Store, **options: Any) -> Generator:
-    """Make the generator of a name.
+    """Create the generator of a name.
 
-    Packages add generators by an entry point in the group ``graphneg.generators``. The entry point is a class
-    or a function that takes the store and, as keyword arguments, the options. Unknown names, unknown options
-    and generators that cannot be imported raise `GeneratorError`.
+    Packages add generators by entry points in the group ``graphneg.generators``. An entry point names a class
+    or a function that takes the store and, as keyword arguments, the options. Raises `GeneratorError` if the
+    name or an option is unknown, or if the generator cannot be imported.
 
     Args:
         name: Name of the generator, for example ``overlap``.
@@ -359,13 +360,13 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
         options: Options of the generator.
 
     Returns:
-        The generator.
+        The new generator.
     """
     return require_generator(PLUGINS.make(name, options, store))
 
 
 def require_generator(made: Any) -> Generator:
-    """Return an object that is a generator.
+    """Return an object after checking that it is a generator.
 
     Args:
         made: Any object.
@@ -385,15 +386,15 @@ def require_generator(made: Any) -> Generator:
 
 @dataclass(frozen=True, slots=True)
 class ContextSelection:
-    """The contexts to generate for.
+    """A selection of contexts to generate responses for.
 
-    If a dialogue has loaded responses, its contexts end at the turns that these responses answer, and
+    If a dialogue was loaded with responses, its contexts end at the turns that these responses answer, and
     ``places`` is ignored.
 
     Attributes:
         selection: Dialogues to read.
-        places: For a dialogue without loaded responses, ``last`` (the context of the last turn) or ``every``
-            (the contexts of all turns but the first).
+        places: Contexts of a dialogue without loaded responses: ``last`` for the context of its last turn,
+            ``every`` for the contexts of all its turns but the first.
 
     Raises:
         InputError: ``places`` has another value.
@@ -403,7 +404,7 @@ class ContextSelection:
     places: Places = "last"
 
     def __post_init__(self) -> None:
-        """Check ``places``."""
+        """Check that ``places`` has a known value."""
         if self.places not in get_args(Places):
             raise InputError(f"places {self.places!r}: choose one of {', '.join(get_args(Places))}")
 
@@ -413,9 +414,9 @@ class ContextBatch(NamedTuple):
 
     Attributes:
         dialogues: Number of dialogues.
-        contexts: Their contexts.
+        contexts: Contexts of these dialogues.
         without: Ids of the dialogues that have no context.
-        last: Sort key (``natural_order``) of the last dialogue's id.
+        last: Id of the last dialogue, converted to a sort key by ``natural_order``.
     """
 
     dialogues: int
@@ -434,16 +435,16 @@ def context_batches(
 ) -> Iterator[ContextBatch]:
     """Yield the contexts of the selected dialogues in batches.
 
-    Dialogues come in the natural order of their ids. The next batch is read in a thread while the caller uses
-    the current one.
+    The dialogues are sorted by id in natural order. While the caller uses a batch, a thread reads the next
+    one.
 
     Args:
-        store: Store that holds the dialogues.
+        store: Store that contains the dialogues.
         chosen: Contexts to read.
         batch: Number of dialogues per batch.
         skip: Number of dialogues to skip at the beginning.
-        after: Sort key of the last dialogue to skip, if known.
-        copied: Correct replies to copies of contexts, for ``Context.copies``.
+        after: Sort key of the last dialogue to skip, if known; it makes skipping faster.
+        copied: Correct replies to copies of contexts, from which ``Context.copies`` is filled.
 
     Yields:
         Batches of contexts.
@@ -455,7 +456,7 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # A wrong loaded response marks a place for a context, too, but is not a correct response.
+                # A wrong loaded response also marks the end of a context, but is not added as correct.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -467,10 +468,10 @@ def context_batches(
 
 
 def read_contexts(store: Store, chosen: ContextSelection, batch: int = BATCH) -> Iterator[Context]:
-    """Yield the contexts one by one, in the order of dialogues and turns.
+    """Yield the selected contexts one by one, sorted by dialogue and turn.
 
     Args:
-        store: Store that holds the dialogues.
+        store: Store that contains the dialogues.
         chosen: Contexts to read.
         batch: Number of dialogues per query.
 
@@ -487,22 +488,22 @@ def _contexts(
     places: Places,
     copied: CopiedContexts | None,
 ) -> Iterator[Context]:
-    """Yield the contexts of a dialogue; ``answers`` maps turn numbers to their correct responses."""
+    """Yield the contexts of a dialogue. ``answers`` contains the correct responses, by turn number."""
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # A baseline may edit any turn, so replies to copies are kept for all turns. The turn after the last one
-    # is the place of a loaded response.
+    # Baselines may edit any turn, so the replies to copies are collected for all turns of the dialogue.
+    # The turn after the last one is included, because a loaded response may be there.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies
-    # Loaded responses decide where contexts end. Without them, the dialogue's own turns serve as responses.
+    # The loaded responses determine where contexts end. If there are none, the turns serve as responses.
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
-        # A dialogue of one turn has no context.
+        # The first turn of a dialogue has no turns before it, so it is not a response.
         if not before:
             continue
-        # The dialogue's own next turn is a correct response, unless the dialogue ends at the context.
+        # The next turn of the dialogue is a correct response. There is none if the context ends the dialogue.
         reply = next((turn for turn in dialogue.turns if turn.turn == answered + 1), None)
         own = [] if reply is None else [reply.text]
         yield Context(
@@ -513,7 +514,7 @@ def _contexts(
             turn=answered + 1,
             turns=before,
             speaker=answering(before) if reply is None else reply.speaker,
-            # A loaded response may repeat the dialogue's own turn.
+            # A loaded response may be equal to the dialogue's own next turn, so duplicates are removed.
             positives=tuple(dict.fromkeys([*own, *answers.get(answered, ())])),
             copies=copies,
         )

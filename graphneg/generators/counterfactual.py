@@ -1,15 +1,17 @@
-"""Generate replies to a context under another perspective (CAPT, Ou et al. 2022).
+"""Generate replies to a context with another perspective (CAPT, Ou et al. 2022).
 
-A perspective is the keyword that a reply moves to from its post. The generator takes an observed reply with a
-known perspective, replaces the perspective by a substitute, and asks a language model what the reply would
-have been (`graphneg.generators.counterfactual_model`)::
+A perspective is the keyword of a reply that marks what the reply is about; the dialogue moves to it from the
+keywords of the turns before. The generator takes an observed reply whose perspective is known, replaces the
+perspective by a substitute, and asks a language model what the reply would have been
+(`graphneg.generators.counterfactual_model`)::
 
     A: I can't find my keys anywhere.
     observed         B (jacket): Did you look in your jacket?
     counterfactual   B (train):  Did you leave them on the train?
 
-Where the substitute comes from decides what the replies are. Substitutes that the context leads to, chosen by
-a predictor, give new correct replies, as in CAPT. Substitutes from unrelated contexts give wrong replies.
+The origin of the substitute determines whether the reply is correct. Substitutes that a predictor chooses
+because the context leads to them give new correct replies, as in CAPT. Substitutes from unrelated contexts
+give wrong replies.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ from graphneg.store.connection import Store
 PURPOSES = ("negatives", "positives")
 """Kinds of replies to generate: wrong ones (``negatives``) or new correct ones (``positives``)."""
 _DRAWS = 8
-"""Number of draws per perspective that is needed. Frequent perspectives are drawn often and refused most
-often."""
+"""Number of random draws for each perspective that is needed. One is not enough, because many draws are
+rejected: frequent perspectives are drawn several times, and are often related to the context."""
 _RANGE = 2.0**64
 _REASONS = {
     "no-perspective": "no reply to the context has a known perspective",
@@ -59,19 +61,19 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualOptions(WritingOptions):
-    """The options of ``counterfactual``, in addition to `WritingOptions`.
+    """Options of the generator ``counterfactual``, in addition to those of `WritingOptions`.
 
     A ``model`` trained by `graphneg.generators.counterfactual_model.train_replies` works best.
 
     Attributes:
-        words: Maximum number of words of a reply.
+        words: Maximum number of words in a reply.
         purpose: ``negatives`` for wrong replies, ``positives`` for new correct replies.
         predictor: Name of the predictor that chooses substitutes for ``positives``.
         predictor_options: Options of the predictor.
-        turns: Number of last turns whose keywords lead to substitutes for ``positives``.
-        hops: Number of hops in the shift graph from such a keyword to a substitute, 1 or 2.
-        tries: Number of substitutes to try per candidate.
-        batch_size: Number of questions per batch of a local model.
+        turns: Number of most recent turns whose keywords lead to substitutes, for ``positives``.
+        hops: Number of edges in the shift graph from such a keyword to a substitute, 1 or 2.
+        tries: Number of substitutes to try for each candidate.
+        batch_size: Number of prompts per batch of a local model.
 
     Raises:
         InputError: ``purpose`` is unknown, or a number is out of range.
@@ -95,7 +97,7 @@ class CounterfactualOptions(WritingOptions):
             raise InputError(f"purpose {self.purpose!r}: choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size at least 1")
-        # Building the object checks its values.
+        # `Reach` checks its own values, so creating it is enough.
         _ = self.reach
 
     @property
@@ -106,18 +108,19 @@ class CounterfactualOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context with the questions to ask for it."""
+    """A context, and the questions to ask the language model about it."""
 
     questions: Sequence[Question] = field(default_factory=list[Question])
 
 
 class CounterfactualGenerator(WritingGenerator):
-    """Generate replies under other perspectives.
+    """Generate replies with other perspectives.
 
-    The observed replies are the correct responses whose perspectives ``graphneg shift build`` found. A
-    context without one gets no candidate. Several substitutes are tried for each candidate. Of the replies
-    that are complete, contain their keyword and repeat nothing, those with the lowest loss under the
-    ``judge`` are kept. Without a judge, a local causal model judges its own replies.
+    The observed replies are those correct responses whose perspectives ``graphneg shift build`` found. A
+    context without such a reply gets no candidate. Several substitutes are tried for each candidate. A reply
+    is usable if it is complete, contains its keyword and does not repeat an earlier text. Of the usable
+    replies, those with the lowest loss under the ``judge`` model are kept. Without a judge, a local causal
+    model judges its own replies.
     """
 
     name = "counterfactual"
@@ -126,7 +129,7 @@ class CounterfactualGenerator(WritingGenerator):
         """Initialize the generator and load its models.
 
         Args:
-            store: Store with the dialogues and the shift graph.
+            store: Store that contains the dialogues and the shift graph.
             options: Options of the generator.
         """
         writer, judge = options.load(self.name, load_either)
@@ -142,19 +145,19 @@ class CounterfactualGenerator(WritingGenerator):
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
-        # A model that was trained for the task uses the perspective without a bias.
+        # A model that was trained for this task uses the perspective anyway, so it needs no bias toward it.
         self._pull = options.pull_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, the most likely replies first.
+        """Return the contexts with their candidates, most likely replies first.
 
         Args:
             contexts: Contexts to generate for.
             per_context: Maximum number of candidates per context.
-            seed: Seed of the substitutes and of the sampling noise.
+            seed: Seed of the choice of substitutes and of the sampling noise.
 
         Returns:
-            One gap per context, in order.
+            One gap (a context and its candidates) per context, in order.
         """
         asked = self._asked(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
@@ -167,14 +170,14 @@ class CounterfactualGenerator(WritingGenerator):
         ]
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
-                # Different substitutes often lead to nearly the same reply.
+                # Distinct substitutes often lead to nearly the same reply, which would be a duplicate.
                 nearly = any(alike(words_of(reply.text), words_of(one.text)) for one in each.candidates)
                 if self.passes(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return a reply to each question: counterfactual if the model is local, else freely sampled."""
+        """Return a reply to each question. Only the replies of a local model are counterfactual."""
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
             return other_replies(writer, questions, seed=seed, temperature=temperature)
@@ -184,7 +187,7 @@ class CounterfactualGenerator(WritingGenerator):
         )
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and models that the output depends on."""
+        """Return the options and models that determine the output."""
         return {
             **self._options.settings(),
             **self.models,
@@ -192,12 +195,12 @@ class CounterfactualGenerator(WritingGenerator):
         }
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the questions for each context."""
+        """Return each context with its questions: one for each observed reply and substitute."""
         most = per_context * self._options.tries
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
-                # A reply belongs to a context by its dialogue and the number of turns before it.
+                # A reply belongs to the context with the same dialogue and the same number of turns.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]
@@ -207,9 +210,9 @@ class CounterfactualGenerator(WritingGenerator):
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_Asked] = []
         for context, each in zip(contexts, observed, strict=True):
-            # Alternate between the replies: the first substitute of each reply, then the second of each.
+            # Alternate between the observed replies: the first substitute of each, then the second of each.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # The dict keeps the last question per substitute, so the reversed order keeps the first one.
+            # A dict keeps the last question for a substitute, so the order is reversed to keep the first.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -217,18 +220,18 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
-        """Return up to ``most`` other perspectives for each reply."""
+        """Return up to ``most`` substitutes for the perspective of each reply."""
         if self._prediction is None:
             return unrelated_perspectives(self._shifts, replies, most, seed)
-        # CAPT, Algorithm 1: the predictor chooses among the perspectives that keywords before the reply lead
-        # to. The seed has no effect here.
+        # CAPT, Algorithm 1: the predictor chooses among perspectives that earlier keywords lead to.
+        # This choice is not random, so the seed is not used.
         found = substitutes_of(self._shifts, replies, self._prediction)
         return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
     def _likeliest(
         self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
     ) -> Sequence[tuple[_Asked, Question, CounterfactualReply]]:
-        """Return the replies that pass the judge, the lowest mean loss first."""
+        """Return the replies that the judge accepts, lowest mean loss first."""
         if self.judge is None:
             return replies
         histories = [asked.context.turns for asked, _, _ in replies]
@@ -242,13 +245,13 @@ class CounterfactualGenerator(WritingGenerator):
 
 
 def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
-    """Make the generator ``counterfactual``, which writes replies under another perspective.
+    """Create the generator ``counterfactual``, which writes replies with another perspective.
 
-    It takes the options of `CounterfactualOptions`.
+    The options are the fields of `CounterfactualOptions`.
 
     Args:
-        store: Store with the dialogues and the shift graph.
-        options: The fields of `CounterfactualOptions`.
+        store: Store that contains the dialogues and the shift graph.
+        options: Options of the generator.
 
     Returns:
         The generator.
@@ -257,33 +260,33 @@ def counterfactual(store: Store, **options: Any) -> CounterfactualGenerator:
 
 
 def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
-    """Draw perspectives for wrong replies.
+    """Draw unrelated perspectives for wrong replies.
 
-    Perspectives are drawn in proportion to their frequency in the whole store. A perspective is refused if a
-    keyword before the reply leads to it, or if it was said before the reply or in it.
+    Perspectives are drawn in proportion to their frequency in the whole store. A perspective is rejected if a
+    keyword before the reply leads to it, or if it occurs in the reply or in a turn before it.
 
     Args:
         shifts: The shift graph.
         replies: The observed replies.
         most: Maximum number of perspectives per reply.
-        seed: Seed. Together with the id of a reply it decides the draws.
+        seed: Seed. Together with the id of a reply, it determines the draws.
 
     Returns:
-        For each reply its perspectives in the order of the draws.
+        Perspectives for each reply, in the order in which they were drawn.
 
     Raises:
         InputError: The store has no shift graph.
     """
     if not shifts.prior:
         raise InputError("the store has no shift graph: graphneg shift build makes one")
-    # Inverse transform sampling: cumulative frequencies map a uniform number to a perspective.
+    # Inverse transform sampling: a uniform number is looked up in the cumulative frequencies.
     texts = list(shifts.prior)
     ends = list(accumulate(shifts.prior.values()))
     found: list[list[str]] = []
     reach = Reach(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
     seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
-        # A perspective that the context leads to would make a plausible reply.
+        # A perspective that the context leads to would make a plausible reply, so it is rejected.
         near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
         said = spaced_words(" ".join([*reply.turns, reply.text]))
         shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))
@@ -294,23 +297,23 @@ def unrelated_perspectives(shifts: Shifts, replies: Sequence[Reply], most: int, 
 
 
 def _refusal(context: Context, question: Question, reply: CounterfactualReply, lengths: range) -> str | None:
-    """Return the code of the reason to refuse a reply, or None."""
+    """Return the code of the reason to reject a reply, or None to accept it."""
     if not reply.finished:
         return "unfinished"
     if (reason := broken(reply.text, [question.substitute.split()], lengths)) is not None:
         return reason
     words = words_of(reply.text)
     said = [turn.text for turn in context.turns]
-    # A reply that repeats the observed one, a correct response or a turn is nothing new.
+    # The reply must not repeat the observed reply, a correct response or a turn of the context.
     if any(words_of(text) == words for text in (question.observed.response, *context.right, *said)):
         return "known"
     return "copies-context" if any(shares_run(words, words_of(text)) for text in said) else None
 
 
 def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> Candidate:
-    """Return a reply as a candidate."""
+    """Convert a reply to a candidate."""
     details = {
-        # The id of a question is the id of the observed reply, "~" and the substitute.
+        # The id of a question consists of the id of the observed reply, "~" and the substitute.
         "source": question.id.rpartition("~")[0],
         "perspective": question.observed.perspective,
         "substitute": question.substitute,

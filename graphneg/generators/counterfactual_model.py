@@ -1,26 +1,25 @@
-"""Compute counterfactual replies: what a model would have said under another perspective.
+"""Compute counterfactual replies: what a model would have said with another perspective.
 
-The method has the three steps of CAPT (Ou et al. 2022, equations 1 to 3), done token by token. Sampling a
-token is taking the argmax of logits plus Gumbel noise.
+The method follows the three steps of CAPT (Ou et al. 2022, equations 1 to 3) for each token. It uses the fact
+that sampling a token is the same as adding Gumbel noise to the logits and taking the argmax.
 
-1. Abduction: given the observed reply under its own perspective, infer the noise that produced each token.
+1. Abduction: infer the noise that produced each token of the observed reply with its own perspective.
 2. Action: replace the perspective in the prompt by the substitute.
-3. Prediction: decode under the new prompt with the inferred noise.
+3. Prediction: decode a reply to the new prompt with the inferred noise.
 
-For example, under the observed perspective *fish* and the substitute *milk*::
+For example, with the observed perspective *fish* and the substitute *milk*::
 
     B: It is hungry.
     A: Did you feed the cat?
     B (fish): Yes, some fish.          observed
     B (milk): Yes, some milk.          counterfactual
 
-Both prompts run side by side through the same operations on tensors of the same shape. If the substitute
-equals the observed perspective, all floating-point values are therefore equal and the observed reply comes
-back token for token.
+Both prompts pass through the same operations on tensors of the same shape. If the substitute equals the
+observed perspective, all floating-point values are therefore equal, and the result is the observed reply.
 
-A model that was not trained to reply with a perspective tends to ignore it. Its logits are then biased toward
-the keyword while the keyword is missing (``pull``). The bias is part of the decoding distribution on both
-sides.
+A model that was not trained to reply with a given perspective tends to ignore it. For such a model, a bias
+toward the keyword is added to the logits until the reply contains the keyword (``pull``). The bias is part of
+the distribution for both the observed and the new reply.
 """
 
 from __future__ import annotations
@@ -53,21 +52,21 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
 LONGEST_PROMPT = 256
-"""Maximum number of tokens of a prompt; longer prompts lose their beginning."""
+"""Maximum number of tokens in a prompt. Longer prompts are truncated at the beginning."""
 _LONGEST_REPLY = 48
-"""Maximum number of tokens of a reply from a served model."""
+"""Maximum number of tokens in a reply from a served model."""
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question what a reply would have been under another perspective.
+    """A question to a model: what would a reply have been with another perspective?
 
     Attributes:
-        id: Id of the question. Together with the seed it decides the noise that the observed reply does not
-            determine.
-        observed: The observed exchange.
-        substitute: The perspective to put in place of the observed one.
+        id: Id of the question. Together with the seed, it determines the noise for tokens whose noise cannot
+            be inferred from the observed reply.
+        observed: The observed reply, its perspective and the turns before it.
+        substitute: The perspective that replaces the observed one.
     """
 
     id: str
@@ -77,12 +76,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualReply:
-    """A counterfactual reply.
+    """The reply of a model with the substituted perspective.
 
     Attributes:
         text: The reply.
         finished: Whether the reply ended before the token limit.
-        kept: Share of the observed reply's tokens that the reply has at the same position, from 0 to 1.
+        kept: Fraction of the observed reply's tokens that this reply has at the same positions, from 0 to 1.
     """
 
     text: str
@@ -92,7 +91,7 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The token ids of a question: both prompts and the observed reply, whose last token ends replies."""
+    """The token ids of a question: both prompts, and the observed reply with the token that ends replies."""
 
     question: Question
     actual: list[int]
@@ -110,19 +109,20 @@ def counterfactuals(
     longer: int = 16,
     pull: float = 0.0,
 ) -> list[CounterfactualReply]:
-    """Return the counterfactual reply to each question.
+    """Return a counterfactual reply to each question.
 
     Args:
         model: A local language model.
         questions: The questions.
-        examples: Solved examples to show to a causal model that was not trained for this task. Replies then
-            end at a line break.
+        examples: Solved examples to put into the prompt of a causal model that was not trained for this task.
+            Replies then end at a line break.
         seed: Seed of the noise.
-        temperature: Divisor of the logits on both sides; above 0.
-        longer: Number of tokens by which a reply may be longer than the observed one. The noise after the end
-            of the observed reply is sampled freely.
-        pull: Bias toward the perspective while a reply lacks it, 0 or more. It is added to the logits of the
-            keyword's next token on both sides, and grows with the length of the reply.
+        temperature: Temperature for both the observed and the new reply; above 0.
+        longer: Maximum number of tokens that a reply may have more than the observed reply. The noise for
+            these tokens is sampled.
+        pull: Strength of the bias toward a perspective that the reply does not contain yet, 0 or more. The
+            bias is added to the logits of the next token of the keyword, for both the observed and the new
+            reply. It grows with the length of the reply.
 
     Returns:
         Replies in the order of ``questions``.
@@ -141,7 +141,7 @@ def counterfactuals(
         replies: list[CounterfactualReply] = []
         written = _side_by_side(model, batch, seed, pull, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
-            # Counts tokens at the same position; a shifted reply counts as different.
+            # Only tokens at the same position count, so one inserted token makes all later ones differ.
             same = sum(token == other for token, other in zip(observed, tokens, strict=False))
             finished = tokens[-1:] == observed[-1:]
             replies.append(CounterfactualReply(model.decode(tokens), finished, same / len(observed)))
@@ -159,9 +159,9 @@ def counterfactuals(
 def other_replies(
     writer: Writer, questions: Sequence[Question], *, seed: int = 0, temperature: float = 1.0
 ) -> list[CounterfactualReply]:
-    """Return a reply with the substitute to each question, from a writer whose logits are not available.
+    """Return a reply with the substitute to each question, from a model whose logits are not available.
 
-    Such a reply is not a counterfactual one: it answers the same turns, but shares no noise with the observed
+    Such a reply is not counterfactual: it answers the same turns, but does not use the noise of the observed
     reply.
 
     Args:
@@ -171,7 +171,7 @@ def other_replies(
         temperature: Sampling temperature; above 0.
 
     Returns:
-        Replies in the order of ``questions``. ``kept`` compares words instead of tokens.
+        Replies in the order of ``questions``. ``kept`` is computed from words instead of tokens.
     """
     settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _shown(PERSPECTIVE_EXAMPLES))
     prompts = [Prompt(perspective_prompt(one.observed.turns, one.substitute), one.id) for one in questions]
@@ -186,21 +186,21 @@ def other_replies(
 
 
 def _shown(examples: Sequence[Exchange]) -> str:
-    """Return solved examples as text, one reply per line."""
+    """Return solved examples as the text of a prompt, one reply per line."""
     return "".join(f"{pair.source}{pair.target}\n" for pair in map(perspective_example, examples))
 
 
 def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
-    """Return the token ids of a question, with the examples ``shown`` before both prompts."""
+    """Return the token ids of a question. Both prompts begin with ``shown``, the tokens of the examples."""
     observed = question.observed
-    # After solved examples a line break ends the reply; a trained model has its own end token.
+    # After examples in the prompt, a line break ends the reply. A trained model has its own end token.
     if shown:
         target = model.tokenizer(answer(observed.response) + "\n", add_special_tokens=False)["input_ids"]
     else:
         target = model.target_tokens(answer(observed.response))
     room = LONGEST_PROMPT
     if model.longest is not None:
-        # Examples, prompt and the longest possible reply must fit into the model's context.
+        # The examples, the prompt and the longest possible reply must fit into the model's context window.
         room = min(room, model.longest - len(shown) - len(target) - longer)
     if room < 1:
         raise ModelError(
@@ -222,18 +222,18 @@ def _side_by_side(
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
-    """Return the counterfactual tokens of each question, with the end token if the reply ended."""
+    """Return the counterfactual tokens for each question, including the end token if the reply has ended."""
     import torch
 
     def is_open(tokens: Sequence[int], item: _Sides) -> bool:
         return tokens[-1:] != item.observed[-1:] and len(tokens) < len(item.observed) + longer
 
     end = batch[0].observed[-1]
-    # Both sides are padded to one width, so that their tensors have the same shape.
+    # All prompts are padded to the same width, so that the tensors of both sides have the same shape.
     width = max(len(prompt) for item in batch for prompt in (item.actual, item.other))
     actual = model.steps([item.actual for item in batch], width)
     other = model.steps([item.other for item in batch], width)
-    # In float64 no two tokens tie.
+    # In float64, two tokens never have exactly the same sum of logit and noise, so the argmax is unique.
     gumbel = GumbelNoise([item_seed(seed, item.question.id, 0) for item in batch], "float64")
     perspectives = [[item.question.observed.perspective] for item in batch]
     substitutes = [[item.question.substitute] for item in batch]
@@ -244,8 +244,8 @@ def _side_by_side(
     told = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
     for step in range(told + longer):
-        # Abduction: the posterior noise makes the observed token the argmax under the observed perspective.
-        # After the end of the observed reply, the fresh noise stays.
+        # Abduction: sample noise for which the observed token is the argmax with the observed perspective.
+        # After the end of the observed reply, nothing can be inferred, so the sampled noise is used.
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)
@@ -254,7 +254,7 @@ def _side_by_side(
             expected = to_observed.biased([item.observed[:step] for item in batch], actual.logits)
             abduced = posterior(expected / temperature, given, noise)
             noise = torch.where(known[:, None], abduced, noise)
-        # Prediction: the same noise under the substitute.
+        # Prediction: use the same noise with the substitute.
         biased = to_substitute.biased(written, other.logits)
         chosen = (biased / temperature + noise).argmax(dim=-1)
         for tokens, token, item in zip(written, chosen.tolist(), batch, strict=True):
@@ -263,34 +263,34 @@ def _side_by_side(
         if not any(map(is_open, written, batch)):
             break
         if step + 1 < told:
-            # The observed side always reads the observed token (teacher forcing).
+            # The observed side always continues with the observed token (teacher forcing).
             actual.take(given)
         other.take(chosen)
     return written
 
 
 def examples_for(model: LanguageModel) -> tuple[Exchange, ...]:
-    """Return the solved examples that a model needs.
+    """Return the solved examples that the prompt of a model needs.
 
     Args:
         model: A local language model.
 
     Returns:
-        `PERSPECTIVE_EXAMPLES` for a causal model that was not trained for the task, else nothing.
+        `PERSPECTIVE_EXAMPLES` for a causal model that was not trained for the task; otherwise an empty tuple.
     """
     untrained = isinstance(model, CausalLM) and not is_trained(model, REPLY_WITH_PERSPECTIVE)
     return PERSPECTIVE_EXAMPLES if untrained else ()
 
 
 def exchanges_of(store: Store, selection: Selection | None = None) -> Iterator[Exchange]:
-    """Yield the replies whose perspective is known, in the order of the store.
+    """Yield all replies whose perspective is known, in the order of the store.
 
     Args:
-        store: Store with dialogues and perspectives.
-        selection: Dialogues to read; all if None.
+        store: Store that contains dialogues and the perspectives of replies.
+        selection: Dialogues to read; None for all.
 
     Yields:
-        Exchanges.
+        The replies, each with its perspective and the turns before it.
     """
     for _, replies in all_replies(store, selection or Selection()):
         for reply in replies:
@@ -307,22 +307,22 @@ def train_replies(
     seed: int = 0,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train a model to reply to a post with a given perspective.
+    """Train a model to reply to a context with a given perspective.
 
     Args:
         model: Model to train.
-        store: Store with dialogues and perspectives (``graphneg shift build``).
-        out: Folder to save the model to.
-        selection: Dialogues to learn from; all if None.
+        store: Store that contains dialogues and the perspectives that ``graphneg shift build`` found.
+        out: Folder to save the trained model in.
+        selection: Dialogues to learn from; None for all.
         seed: Seed of the training.
-        arguments: Arguments of transformers' ``TrainingArguments`` and of
+        arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
         A report of the training.
 
     Raises:
-        InputError: No reply in the store has a perspective.
+        InputError: The store has no reply with a known perspective.
     """
     examples = [perspective_example(exchange) for exchange in exchanges_of(store, selection)]
     if not examples:
@@ -331,21 +331,21 @@ def train_replies(
 
 
 def _says(text: str, perspective: str) -> bool:
-    """Return whether a reply contains its perspective, the last word of the keyword in any inflected form."""
+    """Return whether a text contains a perspective. The last word of the keyword may be inflected."""
     said = spaced_words(text)
     return any(spaced_words(form) in said for form in forms_of(perspective))
 
 
 def spaced_words(text: str) -> str:
-    """Return the lower-case words of a text, each between single spaces.
+    """Return the words of a text in lower case, with a single space before and after each.
 
-    A keyword can then be searched as ``f" {keyword} "`` without matching inside words.
+    A keyword can then be found as ``f" {keyword} "``, without matches inside longer words.
 
     Args:
         text: Any text.
 
     Returns:
-        The words with a space before, between and after them.
+        The words, separated and surrounded by spaces.
 
     Example:
         >>> spaced_words("Yes, some fish.")

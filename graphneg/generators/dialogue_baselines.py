@@ -1,15 +1,15 @@
-"""Corrupt the text of whole dialogues: the four baselines that DEAM is compared with.
+"""Corrupt whole dialogues on the level of their text: the four baselines that DEAM is compared with.
 
-Each baseline edits turns without looking at their meaning (Mesgar, Bücker and Gurevych 2020, section 3.1;
-Vakulenko et al. 2018; Zhang et al. 2021; baselines of Ghazarian et al. 2022, section 5). A context and its
-first correct response form the dialogue::
+Each baseline edits turns without regard to their meaning (Mesgar, Bücker and Gurevych 2020, section 3.1;
+Vakulenko et al. 2018; Zhang et al. 2021; baselines of Ghazarian et al. 2022, section 5). The dialogue to edit
+consists of a context and its first correct response::
 
     original       A: Is it far?    B: No.          A: Let's walk.
     turn-shuffle   A: Let's walk.   B: Is it far?   A: No.
 
-``turn-shuffle`` shuffles all turns, ``speaker-swap`` those of one speaker, ``insertion`` inserts an
-utterance, and ``replacement`` replaces one. Only texts move: the sequence of speakers stays, so that it does
-not reveal the edit.
+``turn-shuffle`` shuffles all turns, ``speaker-swap`` shuffles the turns of one speaker, ``insertion`` inserts
+an utterance, and ``replacement`` replaces one. Only the texts move. The order of the speakers is kept,
+because it would otherwise reveal the edit.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import answering
 
 INSERTED = ("other", "own")
-"""Sources of the utterance that ``insertion`` inserts: another dialogue, or the dialogue itself."""
+"""Sources of the utterance that ``insertion`` inserts: another dialogue, or the same dialogue."""
 _TRIES = 20
-"""Number of draws per requested candidate before the generator gives up."""
+"""Number of attempts per requested candidate before the generator gives up."""
 _REASONS = {
     "no-reply": "the store knows no right response, so the dialogue is not whole",
     "same": "no other edit of this kind changes what is said",
@@ -47,13 +47,13 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class ChanceEdit:
-    """A whole dialogue to edit, with the seed of the edit.
+    """A whole dialogue to edit, and the seed of the edit.
 
     Attributes:
-        context: The context.
+        context: The context at the beginning of the dialogue.
         turns: The turns of the context, followed by its first correct response.
         seed: Seed of the run.
-        names: Names that, with the seed, decide the random choices of this edit.
+        names: Names that, together with the seed, determine the random choices of this edit.
     """
 
     context: Context
@@ -80,16 +80,16 @@ class ChanceEdit:
 
 
 Manipulated = tuple[list[str], list[TurnEdit]]
-"""The text of each turn after an edit, and the edits."""
+"""Result of an edit: the text of each turn, and the edits of single turns."""
 Manipulation = Callable[[ChanceEdit], Manipulated | None]
-"""Edits a dialogue; returns None if this kind of edit is impossible."""
+"""Type of a function that edits a dialogue. It returns None if this kind of edit is not possible."""
 
 
 class DialogueBaseline(Generator):
-    """A generator that edits whole dialogues, which end with the context's first correct response.
+    """A generator that edits whole dialogues, which consist of a context and its first correct response.
 
-    The candidates of a context differ from the original dialogue and from each other. A dialogue that allows
-    fewer edits gets fewer candidates.
+    The candidates for a context differ from the original dialogue and from each other. If a dialogue allows
+    too few distinct edits, it gets fewer candidates.
     """
 
     reasons = _REASONS
@@ -105,7 +105,7 @@ class DialogueBaseline(Generator):
         self._manipulate = manipulate
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """Return edited dialogues for each context.
+        """Return the edited dialogues for each context.
 
         Args:
             contexts: Contexts to generate for.
@@ -126,14 +126,13 @@ class DialogueBaseline(Generator):
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))
-        # Insertion makes the dialogue one turn longer. The extra turn belongs to the speaker who would speak
-        # next.
+        # An insertion adds a turn to the dialogue. The turn is given to the speaker whose turn is next.
         speakers = (*(turn.speaker for turn in turns), answering(turns))
-        # A shuffle may reproduce the original dialogue, so it counts as seen.
+        # A shuffle may reproduce the original dialogue, so the original counts as already seen.
         seen = {_key(turn.text for turn in turns)}
         for k in range(per_context * _TRIES):
             made = self._manipulate(ChanceEdit(context, turns, seed, (self.name, context.id, str(k))))
-            # Short dialogues have few distinct edits, so draws repeat.
+            # Short dialogues have few distinct edits, so the same edit may be drawn several times.
             if made is None or (key := _key(made[0])) in seen:
                 continue
             seen.add(key)
@@ -146,16 +145,16 @@ class DialogueBaseline(Generator):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
-            # `seen` holds the original, too.
+            # `seen` also contains the original, so it is full at one more than `per_context`.
             if len(seen) > per_context:
                 return
 
 
 def turn_shuffle(store: Store) -> DialogueBaseline:
-    """Make the generator ``turn-shuffle``, which shuffles all turns (utterance ordering).
+    """Create the generator ``turn-shuffle``, which shuffles all turns (utterance ordering in Mesgar et al.).
 
     Args:
-        store: Not read.
+        store: Not used.
 
     Returns:
         The generator.
@@ -164,10 +163,12 @@ def turn_shuffle(store: Store) -> DialogueBaseline:
 
 
 def speaker_swap(store: Store) -> DialogueBaseline:
-    """Make the generator ``speaker-swap``, which shuffles the turns of one speaker (even utterance ordering).
+    """Create the generator ``speaker-swap``, which shuffles the turns of one speaker.
+
+    Mesgar et al. call it even utterance ordering.
 
     Args:
-        store: Not read.
+        store: Not used.
 
     Returns:
         The generator.
@@ -176,10 +177,10 @@ def speaker_swap(store: Store) -> DialogueBaseline:
 
 
 def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
-    """Make the generator ``insertion``, which puts an utterance where it does not belong.
+    """Create the generator ``insertion``, which inserts an utterance where it does not belong.
 
-    If ``utterance`` is ``other``, an utterance of another dialogue is inserted. If it is ``own``, one of the
-    dialogue's own utterances is moved, as Mesgar et al. do.
+    If ``utterance`` is ``other``, the utterance comes from another dialogue. If it is ``own``, one of the
+    dialogue's own utterances is moved, as in Mesgar et al.
 
     Args:
         store: Store to draw utterances from.
@@ -197,7 +198,7 @@ def insertion(store: Store, *, utterance: str = "other") -> DialogueBaseline:
 
 
 def replacement(store: Store) -> DialogueBaseline:
-    """Make the generator ``replacement``, which replaces an utterance by one of another dialogue.
+    """Create the generator ``replacement``, which replaces an utterance by one from another dialogue.
 
     Args:
         store: Store to draw utterances from.
@@ -209,9 +210,9 @@ def replacement(store: Store) -> DialogueBaseline:
 
 
 def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
-    """Shuffle the turns of a random speaker who has at least two."""
+    """Shuffle the turns of a randomly chosen speaker who has at least two turns."""
     turns = Counter(turn.speaker for turn in draw.turns)
-    # A single turn cannot be shuffled.
+    # Shuffling a single turn would change nothing.
     speakers = sorted(speaker for speaker, amount in turns.items() if amount > 1)
     if not speakers:
         return None
@@ -220,7 +221,7 @@ def _shuffle_one_speaker(draw: ChanceEdit) -> Manipulated | None:
 
 
 def _ordered(draw: ChanceEdit, turns: Sequence[int]) -> Manipulated:
-    """Shuffle the texts of the given turns among these turns."""
+    """Shuffle the texts of some turns among these turns. ``turns`` contains their indices."""
     order = list(range(len(draw.turns)))
     for at, taken in zip(turns, shuffled(turns, draw.seed, *draw.names), strict=True):
         order[at] = taken
@@ -238,36 +239,36 @@ def _move(draw: ChanceEdit) -> Manipulated | None:
 
 
 def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
-    """Return the dialogue in a new order; ``order`` holds the turn that each text comes from."""
+    """Return the dialogue in a new order: the text of turn ``order[i]`` becomes the text of turn ``i``."""
     said = draw.texts
     edits = [
         TurnEdit(at, said[at], said[taken], utterance_id(draw.context.dialogue, taken))
         for at, taken in enumerate(order)
-        # "Yes." in place of another "Yes." is no edit.
+        # If "Yes." replaces another "Yes.", nothing changes, so it does not count as an edit.
         if said[at] != said[taken]
     ]
     return [said[taken] for taken in order], edits
 
 
 def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
-    """Return an edit that says an utterance of another dialogue in place of ``replaced`` turns (0 or 1)."""
+    """Return an edit that puts an utterance of another dialogue in place of ``replaced`` turns (0 or 1)."""
     samples = samples_of_texts(store)
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
-        # An insertion follows one of the turns, so it is never the first turn. A replacement may replace any
-        # turn.
+        # An insertion comes after an existing turn, so it is never the first turn.
+        # A replacement may replace any turn.
         at = draw.below(len(said), "place") + 1 - replaced
-        # The utterance comes from the same corpus and split, so that style does not reveal it.
+        # The utterance comes from the same corpus and split, so that its style does not reveal the edit.
         rows = samples.draw(context.corpus, context.split, draw.seed, *draw.names)
         others = {
             utterance_id(row["dialogue"], row["turn"]): row["text"]
             for row in rows
             if row["dialogue"] != context.dialogue
         }
-        # An utterance that the dialogue contains already would be a repetition, not a stranger.
+        # An utterance that also occurs in this dialogue would be a repetition, not an unrelated utterance.
         known = _key(said)
-        # An utterance that answers this context or a copy of it would not be an error.
+        # An utterance that correctly answers this context or a copy of it would not be an error.
         right = NearTexts([*context.copies.get(at, ()), *(context.right if at == context.turn else ())])
         for source in shuffled(others, draw.seed, "stranger", *draw.names):
             text = others[source]
@@ -280,5 +281,5 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
 
 def _key(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the normal form of a dialogue's texts, to compare dialogues."""
+    """Return the normalised texts of a dialogue, to compare dialogues."""
     return tuple(map(match_key, texts))

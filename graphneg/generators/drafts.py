@@ -1,16 +1,17 @@
-"""Choose candidates that depend on earlier ones, in one run or across shards.
+"""Choose candidates when the choice for one context depends on the choices for earlier contexts.
 
-Some generators never give the same text twice, or use each sentence only once. What such a generator gives to
-one context depends on what it gave before, which a shard of a run cannot know. Such a generator therefore
-works in two steps. First it makes a `Draft` of each context, which holds all usable candidates and depends on
-no other context. Then a chooser goes through the drafts in the order of the contexts and selects from each::
+Some generators never return the same text twice, or use each sentence only a limited number of times. What
+such a generator returns for a context depends on what it returned before. If the contexts are split into
+shards, a shard does not know what the other shards return. Therefore such a generator works in two steps.
+First, it makes a `Draft` for each context: all usable candidates, which do not depend on other contexts. Then
+a chooser goes through the drafts in the order of the contexts and selects from each::
 
     drafts    context 1: ["We left.", "I like tea."]    context 2: ["We left.", "It rained."]
     chosen    context 1: "We left."                     context 2: "It rained."
 
-Choosing is cheap and needs neither a store nor a model. A single run chooses at once; for shards,
-`graphneg.merging` chooses when it merges. The generator's ``choice`` names the chooser, for example ``{"by":
-"new texts", "most": 2}``.
+The second step is fast and needs neither a store nor a model. In a run without shards, it follows the first
+step immediately. With shards, `graphneg.merging` does it when it merges the output files of all shards. The
+generator's ``choice`` names the chooser and its options, for example ``{"by": "new texts", "most": 2}``.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from graphneg.errors import InputError
 from graphneg.generators.base import Candidate, Draft
 
 FEW = 5
-"""Number of sentences that may always introduce the same word, however few sentences were chosen so far."""
+"""A word is never overused while fewer than this many chosen sentences introduce it, even early in a run."""
 DRAFTS = "drafts"
-"""Kind of a shard file that holds drafts."""
+"""Kind of a shard file that contains drafts instead of chosen candidates."""
 BY_NEW_TEXTS, BY_SENTENCES = "new texts", "sentences"
-"""Names of the choosers, the values of ``by`` in a ``choice``."""
+"""Names of the choosers, which a generator's ``choice`` gives as ``by``."""
 Record = dict[str, Any]
 Choose = Callable[[Sequence[str], Mapping[str, Any]], list[int]]
-"""Selects candidates by their texts and the facts of their draft, and returns their indexes."""
+"""Type of a chooser: takes the texts and the facts of a draft and returns the indexes of the chosen texts."""
 
 
 class Sentence(Protocol):
-    """The interface of a sentence on a shortlist."""
+    """The interface of a sentence on a shortlist, a list of candidate sentences for one target profile."""
 
     @property
     def distance(self) -> float:
-        """The distance from the target profile, 0 for a perfect match."""
+        """The distance of the sentence from the target profile, 0 for a perfect match."""
         ...
 
     @property
@@ -50,7 +51,7 @@ class Sentence(Protocol):
 
     @property
     def key(self) -> str:
-        """The words of the sentence, equal for two spellings of the same sentence."""
+        """The normalised words of the sentence. Two spellings of the same sentence have the same key."""
         ...
 
     @property
@@ -60,7 +61,7 @@ class Sentence(Protocol):
 
     @property
     def shared(self) -> frozenset[str]:
-        """The content words that the context has, too."""
+        """The lemmas of content words that also occur in the context."""
         ...
 
 
@@ -68,16 +69,16 @@ Listed = TypeVar("Listed", bound=Sentence)
 
 
 class SentenceChooser:
-    """Chooses sentences from shortlists, so that no sentence or word is used too often."""
+    """Chooses sentences from shortlists so that no sentence and no word is used too often."""
 
     def __init__(self, most_uses: int | None = None, most_said: float | None = None) -> None:
         """Initialize the chooser.
 
         Args:
-            most_uses: Maximum number of times that a sentence is used; None for no limit.
-            most_said: Maximum share, from 0 to 1, of chosen sentences that introduce the same word. A word is
-                introduced if the context does not have it. Sentences with more frequent words are chosen
-                last; None for no limit.
+            most_uses: Maximum number of times that the same sentence is chosen; None for no limit.
+            most_said: Maximum fraction, from 0 to 1, of the chosen sentences that introduce the same word;
+                None for no limit. A sentence introduces a word if the context does not contain it. A sentence
+                with an overused word is chosen only if there is no other sentence.
         """
         self._most_uses, self._most_said = most_uses, most_said
         self._uses: Counter[str] = Counter()
@@ -85,27 +86,27 @@ class SentenceChooser:
         self._taken = 0
 
     def count(self, key: str, terms: Iterable[str]) -> None:
-        """Count a sentence as chosen.
+        """Count a sentence as chosen, without choosing it.
 
         Args:
-            key: Words of the sentence.
-            terms: Its content words, as lemmas.
+            key: Normalised words of the sentence, its ``key``.
+            terms: Lemmas of its content words.
         """
         self._uses[key] += 1
         self._taken += 1
         self._said.update(terms)
 
     def choose(self, lists: Sequence[Iterable[Listed]]) -> list[tuple[int, Listed]]:
-        """Choose one sentence per shortlist and count it.
+        """Choose one sentence from each shortlist and count it as chosen.
 
-        The first usable sentence of a list is taken. If a list has none, the best usable sentence of the
-        other lists is taken instead. No sentence is chosen twice in one call.
+        The first usable sentence of a shortlist is chosen. If a shortlist has no usable sentence, the best
+        usable sentence of all shortlists is chosen instead. No sentence is chosen twice in one call.
 
         Args:
-            lists: Shortlists of one context, each in order of preference.
+            lists: Shortlists for one context, each with the best sentence first.
 
         Returns:
-            The chosen sentences, each with the index of the list that it was chosen for.
+            Pairs of the index of a shortlist and the sentence that was chosen for it.
         """
         found: dict[str, tuple[int, Listed]] = {}
 
@@ -114,13 +115,13 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
-            # A sentence from another list fits the context, though not the profile of this list.
+            # A sentence from another shortlist fits the context, too, but not the profile of this list.
             yield from others()
 
         for at, listed in enumerate(lists):
             free = (
                 item
-                # Sentences with overused words are chosen only if there are no others.
+                # Sentences with overused words come last, so they are chosen only if there are no others.
                 for is_stale in (False, True)
                 for item in either(listed)
                 if item.key not in found and not self._is_used_up(item.key)
@@ -136,16 +137,16 @@ class SentenceChooser:
         return self._most_uses is not None and self._uses[key] >= self._most_uses
 
     def _is_stale(self, item: Sentence) -> bool:
-        """Return whether the sentence introduces a word that too many chosen sentences have."""
+        """Return whether the sentence introduces an overused word, which too many chosen sentences have."""
         if self._most_said is None:
             return False
-        # At the beginning of a run every word has a large share.
+        # At the beginning of a run, few sentences are chosen, so every word would have a large share of them.
         most = max(FEW, self._most_said * self._taken)
         return any(self._said[term] >= most for term in item.terms - item.shared)
 
 
 class _Drafted(NamedTuple):
-    """A sentence of a draft; ``place`` is the index of its candidate."""
+    """A sentence of a draft. ``place`` is the index of its candidate in the draft."""
 
     place: int
     distance: float
@@ -156,14 +157,14 @@ class _Drafted(NamedTuple):
 
 
 def sentence_draft(candidates: Sequence[Candidate], lists: Sequence[Sequence[tuple[int, Sentence]]]) -> Draft:
-    """Build a draft for `SentenceChooser`.
+    """Create a draft from which `SentenceChooser` can choose.
 
     Args:
-        candidates: Candidates of a context.
-        lists: Shortlists of pairs: the index of a candidate, and its sentence.
+        candidates: Candidates for one context.
+        lists: Shortlists. Each entry consists of the index of a candidate and its sentence.
 
     Returns:
-        The draft. Its facts hold each sentence once, and the lists refer to sentences by index.
+        The draft. Its facts contain each sentence once, and shortlists that refer to the sentences by index.
     """
     known = {place: item for listed in lists for place, item in listed}
     sentences = [
@@ -178,13 +179,13 @@ def _first(item: tuple[int, Any]) -> int:
 
 
 def choosing(choice: Mapping[str, Any]) -> Choose:
-    """Return the chooser that a generator's ``choice`` describes.
+    """Create the chooser that a generator's ``choice`` describes.
 
     Args:
         choice: Name of the chooser (``by``) and its options.
 
     Returns:
-        A function to call for one draft after another; it keeps the state between the calls.
+        A function that is called with one draft after another. It remembers what it chose before.
 
     Raises:
         InputError: The chooser is unknown.
@@ -200,7 +201,7 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
 
 
 def _new_texts(most: int) -> Choose:
-    """Return a chooser of the first ``most`` texts per context that no earlier text nearly equals."""
+    """Return a chooser that takes up to ``most`` texts per context and skips near duplicates."""
     said = NearDuplicates()
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:
@@ -214,11 +215,11 @@ def _new_texts(most: int) -> Choose:
 
 
 def _sentences(**limits: Any) -> Choose:
-    """Return a chooser that works as `SentenceChooser` with these limits."""
+    """Return a chooser that uses a `SentenceChooser` with these limits."""
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:
-        # JSON has no sets, so the facts hold sorted lists.
+        # JSON has no sets, so the facts contain sorted lists, which are converted back to sets here.
         known = [(key, frozenset(terms), frozenset(own)) for key, terms, own in facts["sentences"]]
         lists = [
             [_Drafted(place, distance, chance, *known[place]) for place, distance, chance in ranked]
@@ -230,41 +231,41 @@ def _sentences(**limits: Any) -> Choose:
 
 
 def drafted(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
-    """Pack the candidates of a draft for a shard file.
+    """Pack the candidates of a draft into one record for a shard file.
 
-    The first record is stored whole. Of the others only the fields that differ from it are stored.
+    The first candidate is stored completely. For the others, only the fields that differ from it are stored.
 
     Args:
-        records: Candidates as records, at least one.
+        records: Candidates in the form of records, at least one.
         facts: Facts of the draft.
 
     Returns:
-        The packed draft.
+        The packed draft as a record.
 
     Example:
         >>> drafted([{"id": "d~a.0", "seed": 0}, {"id": "d~a.1", "seed": 0}], {})
         {'whole': {'id': 'd~a.0', 'seed': 0}, 'others': [{'id': 'd~a.1'}], 'facts': {}}
     """
     whole, *rest = records
-    # The records of a context share most fields.
+    # The records of one context have the same values in most fields.
     others = [{name: one[name] for name in one if one[name] != whole[name]} for one in rest]
     return {"whole": whole, "others": others, "facts": facts}
 
 
 def chosen(item: Record, choose: Choose) -> list[Record]:
-    """Choose from a packed draft and number the chosen records anew.
+    """Unpack a packed draft, choose from its candidates, and renumber the chosen records.
 
     Args:
         item: A draft packed by `drafted`.
         choose: The chooser.
 
     Returns:
-        The chosen records. Their ids end in their new index, as in a run without shards.
+        The chosen records. Their ids end with the index among the chosen ones, as in a run without shards.
     """
     whole = item["whole"]
     records = [whole, *({**whole, **other} for other in item["others"])]
     places = choose([record["response"] for record in records], item["facts"])
-    # An id is the context, the generator, the seed and the index: "d#2~overlap.0.3".
+    # An id consists of the context, the generator, the seed and the index, for example "d#2~overlap.0.3".
     name = whole["id"].rpartition(".")[0]
-    # Indexes count only the chosen candidates.
+    # The index in the id counts only the chosen candidates.
     return [{**records[place], "id": f"{name}.{slot}"} for slot, place in enumerate(places)]

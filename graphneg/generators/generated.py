@@ -1,8 +1,8 @@
 """Run a generator over the contexts of a store and stream the negatives.
 
-`Generated` reads the contexts that a `Generation` selects, calls the generator batch by batch, and turns each
-candidate into a `graphneg.model.Negative`. The stream can be iterated, written to a file or turned into a
-table. Its summary counts the negatives that are missing, by reason::
+`Generated` reads the contexts that a `Generation` selects, calls the generator for one batch after another,
+and converts each candidate to a `graphneg.model.Negative`. The stream can be iterated over, written to a file
+or converted to a table. Its summary counts the missing negatives by reason::
 
     Context     "everyday/train/1#2" with A: "Is it far?" B: "No."
     Candidate   "The far side of the moon is dark."
@@ -43,16 +43,16 @@ from graphneg.store.snapshots import check_selection, shared_content, stored_sna
 from graphneg.workers import ahead
 
 PREFETCHED = 2
-"""Number of batches requested ahead. While the server answers one, the prompts of the next are made."""
+"""Number of batches to request in advance: the server answers one while prompts of the other are built."""
 TOO_FEW = "too-few: the generator gave fewer candidates than were asked for"
-"""Reason for missing candidates of generators that give no reason themselves."""
+"""Reason that is recorded for missing candidates if the generator does not give a reason itself."""
 NO_CONTEXT = "no-context: no turn stands before a response"
-"""Reason for missing candidates of dialogues without a context."""
+"""Reason that is recorded for the missing candidates of dialogues without a context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What to generate.
+    """Settings of a run: how many negatives to generate, and for which contexts.
 
     Attributes:
         per_context: Number of negatives per context.
@@ -70,29 +70,29 @@ class Generation:
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the numbers."""
+        """Check that the numbers are at least 1."""
         if self.per_context < 1 or (self.batch is not None and self.batch < 1):
             raise InputError("at least one negative of each context, and one dialogue in a batch, please")
 
 
 class Generated(NegativeStream):
-    """The negatives of a generator, as a stream.
+    """The negatives that a generator makes, as a stream.
 
-    Each iteration generates them again. ``summary`` belongs to the last iteration and counts missing
-    negatives by reason: ``too-few`` or the generator's own reason if a context has too few candidates,
-    ``no-context`` if a dialogue has no context.
+    Each iteration generates the negatives again. ``summary`` describes the last iteration. It counts the
+    missing negatives by reason. If a context has too few candidates, the reason is ``too-few`` or the
+    generator's own reason. If a dialogue has no context, it is ``no-context``.
     """
 
     def __init__(
         self, store: Store, generator: Generator, generation: Generation, progress: Progress | None = None
     ) -> None:
-        """Initialize the stream; nothing is read yet.
+        """Initialize the stream. Nothing is read before the first iteration.
 
         Args:
-            store: Store that holds the dialogues.
+            store: Store that contains the dialogues.
             generator: The generator.
-            generation: What to generate.
-            progress: Receives the progress of a run.
+            generation: Settings of the run.
+            progress: Progress display; advanced by the number of finished dialogues.
         """
         super().__init__()
         self._store = store
@@ -102,20 +102,20 @@ class Generated(NegativeStream):
 
     @property
     def notes(self) -> Sequence[str]:
-        """The generator's messages for the user, for example that an optional condition is inactive."""
+        """The generator's messages for the user, for example that an optional check is not active."""
         return self._generator.notes()
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
-        """Generate batch by batch.
+        """Generate negatives for one batch of dialogues after another.
 
         Args:
-            skip: Number of dialogues that are done already.
-            written: Returns the negatives that an interrupted run has written.
+            skip: Number of dialogues that an interrupted run has already finished.
+            written: Function that returns the negatives that the interrupted run has written.
 
         Yields:
-            The negatives of each batch, with the number of dialogues done so far.
+            The negatives of each batch, and the number of dialogues finished so far.
         """
-        # The candidates of a resumed run may depend on the negatives written before.
+        # The generator gets the negatives written before, because the next candidates may depend on them.
         self._generator.begin(written(), self._progress)
         for done, part in self._parts(skip):
             yield Finished(done, list(self._negatives(part.contexts)), part.last)
@@ -126,33 +126,33 @@ class Generated(NegativeStream):
         return self._generation.contexts.selection.shard
 
     def shard_header(self, content: str | None = None) -> Header:
-        """Return the header of the shard file.
+        """Return the header for the output file of a shard.
 
         Args:
-            content: Digest of the shared content; None to compute it.
+            content: Digest of the content that all shards share; None to compute it.
 
         Returns:
-            The header. If the generator makes drafts, it announces drafts and the generator's ``choice``.
+            The header. For a generator that makes drafts, it declares a file of drafts and the generator's
+            ``choice``.
         """
         header, choice = super().shard_header(content), self._generator.choice(self._generation.per_context)
         return header if choice is None else replace(header, kind=DRAFTS, choice=choice)
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
-        """Generate one shard: drafts if candidates depend on earlier candidates, else negatives.
+        """Generate the items of one shard: drafts if the generator makes drafts, otherwise negatives.
 
         Args:
-            skip: Number of dialogues of the shard that are done already.
+            skip: Number of dialogues of the shard that an interrupted run has already finished.
 
         Yields:
             The items of each batch.
 
         Raises:
-            GeneratorError: Candidates depend on earlier candidates, and the generator makes no drafts.
+            GeneratorError: The candidates depend on earlier candidates, but the generator makes no drafts.
         """
         generator, asked = self._generator, self._generation
         if generator.choice(asked.per_context) is None:
-            # Other shards hold some of the earlier contexts, so this shard cannot know what was given to
-            # them.
+            # Some of the earlier contexts are in other shards, so this shard cannot know their candidates.
             if generator.depends_on_earlier:
                 raise GeneratorError(
                     f"generator {generator.name} goes by what it gave before, and makes no drafts: make its "
@@ -160,7 +160,7 @@ class Generated(NegativeStream):
                 )
             yield from super().run_shard(skip)
             return
-        # Drafts depend on no other candidate, so nothing was given before.
+        # Drafts do not depend on other candidates, so no earlier negatives are passed.
         generator.begin((), self._progress)
         for done, part in self._parts(skip):
             made = generator.drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
@@ -177,7 +177,7 @@ class Generated(NegativeStream):
             yield ShardBatch(done, items, part.last)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
-        """Yield the batches after the first ``skip`` dialogues, with the number of dialogues done."""
+        """Yield the batches after the first ``skip`` dialogues, and the number of dialogues read so far."""
         generator, asked = self._generator, self._generation
         check_selection(stored_snapshot(self._store), asked.contexts.selection)
         total = count_dialogues(self._store, asked.contexts.selection)
@@ -188,11 +188,11 @@ class Generated(NegativeStream):
         copied = copied_contexts(self._store)
         parts = context_batches(self._store, asked.contexts, batch, skip, self.resumed.last, copied)
         if generator.prefetches:
-            # While a server answers the prompts of one batch, those of the next are prepared.
+            # While the server answers the prompts of one batch, the prompts of the next batch are built.
             parts = ahead(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
-                # Each negative that was asked for counts as missing.
+                # A dialogue without a context lacks all negatives that were asked for.
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
             done += part.dialogues
@@ -204,8 +204,8 @@ class Generated(NegativeStream):
         """Count the requests that the generator would send to a server.
 
         Returns:
-            A `graphneg.nn.served.CountingWriter`, which excludes requests with a cached answer; None if the
-            generator uses no server.
+            A `graphneg.nn.served.CountingWriter` with the counts, without requests whose answer is cached;
+            None if the generator uses no server.
         """
         asked = self._generation
         copied = copied_contexts(self._store)
@@ -213,13 +213,13 @@ class Generated(NegativeStream):
         return self._generator.estimate((part.contexts for part in parts), asked.per_context, asked.seed)
 
     def settings(self) -> Mapping[str, Any]:
-        """Return what the output depends on. The batch size is not part of it."""
+        """Return the settings that determine the output. The batch size has no influence on it."""
         asked, selection = self._generation, self._generation.contexts.selection
         return {
             "version": __version__,
             "store": self._store.description,
             "generator": self._generator.name,
-            # A run resumes only if all of these are equal.
+            # An interrupted run is only resumed if all of these settings are equal.
             "options": dict(self._generator.settings()),
             "per_context": asked.per_context,
             "seed": asked.seed,
@@ -228,23 +228,23 @@ class Generated(NegativeStream):
         }
 
     def shared_content(self) -> str:
-        """Return a digest of what all shards are made from: a snapshot, or the content of the store."""
+        """Return a digest of the content that all shards use: the snapshot, or the store if it has none."""
         return shared_content(self._store, self._generation.contexts.selection)
 
     def made_of(self) -> str:
-        """Return a digest of the store's content, ignoring what generation itself writes."""
+        """Return a digest of the store's content, without the data that a generator itself writes to it."""
         return texts_digest(self._store, self._generation.contexts.selection)
 
     @property
     def asked(self) -> str:
-        """A description of the run in words."""
+        """A description of the run, for messages."""
         amount, selection = self._generation.per_context, self._generation.contexts.selection
         return (
             f"{self._generator.name}, {amount} of each context, {selection} in the {self._store.description}"
         )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
-        """Yield the negatives of contexts, and count missing ones and target features."""
+        """Yield the negatives for contexts, and count the missing ones and the target features."""
         name, asked = self._generator.name, self._generation
         answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
         left_out = self._generator.left_out()
@@ -259,7 +259,7 @@ class Generated(NegativeStream):
                 negative = negative_of(context, candidate, name, asked.seed, slot)
                 self.summary.add(negative)
                 yield negative
-            # The generator may not have said why candidates are missing.
+            # Missing candidates for which the generator gave no reason are counted as too few.
             for _ in range(asked.per_context - len(candidates) - explained[context.id]):
                 self.summary.skip(TOO_FEW, context.id)
         for reason, id in left_out:
@@ -269,7 +269,7 @@ class Generated(NegativeStream):
 
 
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
-    """Request what the generator needs for a batch, and return the batch."""
+    """Let the generator request what it needs for a batch, and return the batch."""
     generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part
 
@@ -277,16 +277,17 @@ def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> 
 def negative_of(context: Context, candidate: Candidate, name: str, seed: int, slot: int) -> Negative:
     """Convert a candidate to a negative.
 
-    For a response, the negative has one edit. Its transform is the generator, ``node`` is
-    ``details["source"]``, and ``before`` holds the other details (``keyword: tea; ...``). For an edited
-    dialogue, the negative has one edit per edited turn, and ``original`` holds the unedited turns.
+    If only the response is new, the negative has one edit: ``transform`` is the name of the generator,
+    ``node`` is ``details["source"]``, and ``before`` lists the other details (``keyword: tea; ...``). If the
+    generator edited the dialogue, the negative has one edit per edited turn, and ``original`` contains the
+    turns before the edit.
 
     Args:
-        context: The context.
-        candidate: A candidate for it.
+        context: Context that the candidate was made for.
+        candidate: The candidate.
         name: Name of the generator.
         seed: Seed of the run.
-        slot: Index of the candidate among those of the context.
+        slot: Index of the candidate among the candidates for the context.
 
     Returns:
         The negative.
@@ -295,7 +296,7 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
     # The original context is recorded only if it was edited.
     before = None if turns == context.turns else [turn._asdict() for turn in context.turns]
     right = context.positives[0] if context.positives else None
-    # Only earlier turns were edited, so the last turn has no other original.
+    # If only earlier turns were edited, the response is unchanged, so no original response is recorded.
     if candidate.context is not None and candidate.text == right:
         right = None
     details = dict(candidate.details)
@@ -321,7 +322,7 @@ def negative_of(context: Context, candidate: Candidate, name: str, seed: int, sl
         edits=[
             {"turn": edit.turn, "transform": name, "category": category, "node": edit.source}
             | {"before": edit.before, "after": edit.after}
-            # An edit in a record has one category, so it is repeated for each.
+            # An edit in a record has only one category, so it is repeated for each category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ],

@@ -1,8 +1,8 @@
 """Prompt a large language model for irrelevant responses (Lee et al. 2022, PNEG).
 
-The paper is "PNEG: Prompt-based Negative Response Generation for Dialogue Response Selection Task". One
-prompt per call shows a few solved examples and asks for a list of responses that use words of the context and
-do not answer it::
+The paper is "PNEG: Prompt-based Negative Response Generation for Dialogue Response Selection Task". A prompt
+shows a few solved examples and asks for a list of responses that use words of the context but do not answer
+it::
 
     A: Did you bring the tickets for the concert?
     B: Yes, they are in my blue jacket.
@@ -10,9 +10,9 @@ do not answer it::
     1. A concert of birds wakes my grandfather every morning.
     2. Blue paint is cheaper than white this month.
 
-As in the paper, examples are drawn anew for each call, and a list that is too short is discarded as a whole.
-Single responses are discarded if they copy the context or an example, repeat another response, or are
-malformed. The responses that share the most words with the context are returned.
+As in the paper, each prompt shows a new random choice of examples, and if a list is too short, all of it is
+discarded. Single responses are discarded if they copy the context or an example, repeat another response, or
+are malformed. Of the others, those that share the most words with the context are returned.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ from graphneg.records.scores import CLASH, clash
 from graphneg.store.connection import Store
 
 BUNDLED = "pneg_examples.jsonl"
-"""File of the examples that ship with graphneg."""
+"""File of the solved examples that are part of graphneg."""
 TOKENS_OF_RESPONSE = 32
-"""Token budget per response; most responses need fewer."""
+"""Maximum number of tokens per response. Most responses are shorter."""
 
 _OPENS = re.compile(r"[\[{]")
-"""Start of a JSON list or object."""
+"""Matches the start of a JSON list or object."""
 _MOST_OPENINGS = 50
-"""Maximum number of brackets to try as the start of a JSON list. Ten thousand open brackets would take
-minutes."""
+"""Maximum number of brackets and braces to try as the start of a JSON list. If a model repeats an opening
+bracket ten thousand times, trying all of them would take minutes."""
 _DECODER = json.JSONDecoder()
 _PUNCTUATION = re.compile(r"(?:`{3,}\w*|[\[\]{}(),\s])+")
-"""A line without words: brackets, braces, commas and code fences."""
+"""Matches a line without words, which consists only of brackets, braces, commas and code fences."""
 _TEXT_KEYS = ("response", "text", "reply", "content", "sentence", "utterance")
-"""Keys of a JSON object that name its text."""
+"""Keys under which models put the text of a response in a JSON object."""
 _MARK = re.compile(r"^[\s>*_#]*(?:\(?\d{1,2}\s*[.):\]]+|[-–•*])(?:\*\*)?\s+")
-"""A list marker at the start of a line: ``1.``, ``(2)``, ``- ``."""
+"""Matches a list marker at the start of a line: ``1.``, ``(2)``, ``- ``."""
 _INSIDE = re.compile(r"\s+(?=\(?\d{1,2}[.)]\s)")
-"""The space before a number inside a line: ``1. I like tea. 2. We left.``"""
+"""Matches the space before a list number inside a line: ``1. I like tea. 2. We left.``"""
 _SPEAKER = re.compile(r"^(?:(?:speaker\s+)?[A-Z]|(?:response|reply)\s*\d*):\s+", re.IGNORECASE)
-"""A speaker label at the start of a response: ``B:``, ``Response 2:``."""
+"""Matches a speaker label at the start of a response: ``B:``, ``Response 2:``."""
 _QUOTES = {'"': '"', "“": "”", "'": "'", "‘": "’", "*": "*", "`": "`"}
 _REASONS = {
     "short-list": "the answer lists fewer responses than it was to",
@@ -75,20 +75,21 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class PnegOptions(WritingOptions):
-    """The options of ``pneg``, in addition to `WritingOptions`.
+    """Options of the generator ``pneg``, in addition to those of `WritingOptions`.
 
     Attributes:
-        responses: Number of responses to ask for per call.
-        least: Minimum number of responses in an answer; shorter answers are discarded. None: as many as were
-            asked for.
+        responses: Number of responses that one prompt asks for.
+        least: Minimum number of responses in a list; shorter lists are discarded. None for as many as the
+            prompt asks for.
         k: Number of examples per prompt.
         examples: JSON Lines file of examples, each with a ``context`` and its ``responses``; None for the ten
-            examples that ship with graphneg.
-        draws: Maximum number of rounds of calls for a context that still lacks responses.
-        top_p: Nucleus sampling: probability mass to sample from, above 0 and at most 1.
-        fits: Threshold of the relative drop in loss, from reading the response alone to reading it after the
-            context. Responses above it are refused as possible answers. On DailyDialog++, read by a model of
-            135 million parameters, 0.25 refuses 62% of human answers and 12% of human adversarial responses.
+            examples that are part of graphneg.
+        draws: Maximum number of rounds of prompts for a context that does not have enough responses yet.
+        top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
+        fits: Threshold for rejecting responses that may be correct. It is compared with the relative drop in
+            loss from reading the response alone to reading it after the context; responses with a larger drop
+            are rejected. On DailyDialog++, with a model of 135 million parameters, 0.25 rejects 62% of human
+            answers and 12% of human adversarial responses.
 
     Raises:
         InputError: A number is out of range.
@@ -111,41 +112,41 @@ class PnegOptions(WritingOptions):
             raise InputError("responses and draws at least 1, k not below 0")
         if not 1 <= self.least_listed <= self.responses:
             raise InputError(f"least {self.least}: from 1 to the {self.responses} that are asked for")
-        # Building the object checks temperature and top_p.
+        # Creating the settings checks temperature and top_p.
         _ = self.manner
 
     @property
     def least_listed(self) -> int:
-        """The minimum number of responses in an answer."""
+        """The minimum number of responses in a list."""
         return self.responses if self.least is None else self.least
 
     @property
     def manner(self) -> GenerationSettings:
-        """The sampling settings of the writer."""
+        """The sampling settings of the language model."""
         longest = TOKENS_OF_RESPONSE * self.responses
         return GenerationSettings(Sampling(self.temperature, top_p=self.top_p), longest)
 
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context with its usable responses, each with its scores."""
+    """A context and its usable responses, each with its scores."""
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
 
     def lacks(self, per_context: int) -> int:
-        """Return the number of responses still missing.
+        """Return the number of responses that are still missing.
 
         Args:
-            per_context: Number of responses wanted.
+            per_context: Number of responses that are needed.
 
         Returns:
-            The number, at least 0.
+            The number of missing responses, at least 0.
         """
         return max(0, per_context - len(self.texts))
 
 
 class PnegGenerator(WritingGenerator):
-    """Generate responses from lists that a writer answers with."""
+    """Generate responses by prompting a language model for lists of irrelevant responses."""
 
     name = "pneg"
 
@@ -161,26 +162,26 @@ class PnegGenerator(WritingGenerator):
         Args:
             options: Options of the generator.
             examples: Solved examples to draw from.
-            writer: Language model that writes the lists.
-            judge: Language model that scores the responses, or None.
+            writer: Language model that writes the lists of responses.
+            judge: Language model that scores the responses, or None for no scores.
         """
         super().__init__(_REASONS, options, writer, judge)
         self._options = options
         self._examples = examples
-        # A completion model needs the number of the first item to start a list; a chat model formats the list
-        # itself.
+        # A completion model starts a list only if the prompt ends with the number of the first item.
+        # A chat model formats the list itself.
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, those with the most words of the context first.
+        """Return the contexts with candidates. Those that share the most words with the context come first.
 
         Args:
             contexts: Contexts to generate for.
-            per_context: Number of candidates wanted per context.
-            seed: Seed of the examples and of the sampling.
+            per_context: Number of candidates that are needed per context.
+            seed: Seed of the choice of examples and of the sampling.
 
         Returns:
-            One gap per context, in order.
+            One gap (a context and its candidates) per context, in order.
         """
         asked = [_Asked(context, amount=per_context) for context in contexts]
         for draw in range(self._options.draws):
@@ -194,25 +195,25 @@ class PnegGenerator(WritingGenerator):
         return asked
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options, models and examples that the output depends on."""
+        """Return the options, models and examples that determine the output."""
         own = {**self._options.settings(), **self.models}
         return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
 
     def _ask(self, asked: Sequence[_Asked], per_context: int, draw: int, seed: int) -> None:
-        """Send the calls that each context still needs, and keep the usable responses."""
+        """Send the prompts that each context still needs, and keep the usable responses."""
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_Asked, Sequence[IrrelevantResponses]]] = []
         for each in asked:
-            # Ceiling division: one call gives several responses.
+            # The division is rounded up: each call gives several responses.
             for call in range(-(-each.lacks(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
-                # As in the paper, each call shows other examples.
+                # As in the paper, the examples are chosen again for each call.
                 order = shuffled(range(len(self._examples)), seed, "examples", id)
                 shown = [self._examples[number] for number in order[: self._options.k]]
                 request = irrelevant_request(shown, each.context.turns, amount)
                 prompts.append(Prompt(request + self._begins, id))
                 wanted.append((each, shown))
-        # A completion model would go on with another list or a sixth item.
+        # Without stop sequences, a completion model would continue with further items or another list.
         stop = ["\n\n", f"\n{amount + 1}."] if self._begins else []
         answers = self.writer.complete(prompts, seed=seed, stop=stop, settings=self._options.manner)
         whole: list[tuple[_Asked, str]] = []
@@ -224,7 +225,7 @@ class PnegGenerator(WritingGenerator):
                 each.texts.append((text, {**scores, CLASH: said}))
 
     def _read(self, texts: Sequence[tuple[_Asked, str]]) -> Iterator[dict[str, float] | None]:
-        """Yield the judge's scores of each response; None for a response that it refuses."""
+        """Yield the judge's scores of each response, or None for a response that the judge rejects."""
         if self.judge is None:
             yield from ({} for _ in texts)
             return
@@ -235,7 +236,7 @@ class PnegGenerator(WritingGenerator):
                 self.passes(each, "surprising")
                 yield None
                 continue
-            # A response that the context makes much more likely may be an answer.
+            # A response that the context makes much more likely may be a correct answer, so it is rejected.
             expected = 1 - losses.after / losses.alone
             passes = self.passes(each, "fits" if expected > self._options.fits else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
@@ -243,22 +244,22 @@ class PnegGenerator(WritingGenerator):
     def _usable(
         self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: Completion
     ) -> Iterator[str]:
-        """Yield the usable responses of an answer; none if its list is too short."""
+        """Yield the usable responses from a model's output. If the list is too short, yield nothing."""
         listed = list_items(f"{self._begins} {answer.text}") if answer.text else []
         if answer.problem == "truncated":
-            # "1. We left early. 2. My uncle has": the last one is cut off.
+            # In "1. We left early. 2. My uncle has", the last response is cut off, so it is dropped.
             listed = listed[:-1]
         listed = listed[: self._options.responses]
         reason = None
-        # As in the paper, a list that is too short is discarded as a whole.
+        # As in the paper, a list that is too short is discarded completely.
         if len(listed) < self._options.least_listed:
             reason = answer.problem or ("short-list" if listed else "no-list")
-        # A refusal may be formatted as a list.
+        # A model may also format its refusal as a list.
         elif answer.problem == "refused-answer":
             reason = answer.problem
         if not self.passes(each, reason):
             return
-        # Models sometimes copy a response or a turn of an example.
+        # Models sometimes copy a response or a turn from an example in the prompt.
         told = [text for example in shown for text in (*example.responses, *example.context)]
         before = [words_of(text) for text, _ in each.texts]
         turns = [turn.text for turn in each.context.turns]
@@ -267,7 +268,7 @@ class PnegGenerator(WritingGenerator):
             reason = refusal(text, (), each.context, self._options.lengths, told)
             if reason is None and any(alike(words, others) for others in before):
                 reason = "like-another"
-            # The task is to use words of the context; a text without any is an easy negative.
+            # The model was asked to use words of the context. A text without any of them is an easy negative.
             if reason is None and not clash(turns, text):
                 reason = "no-clash"
             if self.passes(each, reason):
@@ -278,13 +279,13 @@ class PnegGenerator(WritingGenerator):
 def list_items(text: str) -> list[str]:
     r"""Extract the items of a list that a language model wrote.
 
-    The list may be numbered, bulleted, one item per line, all on one line, or JSON.
+    The list may be numbered or bulleted, have one item per line or all on one line, or be JSON.
 
     Args:
-        text: Answer of the model.
+        text: Output of the model.
 
     Returns:
-        The items, without markers, quotes, emphasis and speaker labels.
+        The items, without list markers, quotation marks, emphasis and speaker labels.
 
     Example:
         >>> list_items('Sure, here they are:\n1) "I like tea."\n2) **B: We left.**')
@@ -294,67 +295,68 @@ def list_items(text: str) -> list[str]:
     """
     parsed = _json_list(text)
     if parsed is None:
-        # A truncated JSON list leaves a bracket or a code fence on a line of its own.
+        # A truncated JSON list leaves brackets or code fences on lines of their own, which are dropped.
         lines = [
             line for raw in text.splitlines() if (line := raw.strip()) and not _PUNCTUATION.fullmatch(line)
         ]
         parts = [part for line in lines for part in (_INSIDE.split(line) if _MARK.match(line) else [line])]
         marked = [part for part in parts if _MARK.match(part)]
-        # If any line has a marker, lines without one are comments of the model. Otherwise only a heading that
-        # ends in ":" is.
+        # If there are list markers, lines without one are remarks of the model and are dropped.
+        # If there are none, only headings, which end with ":", are dropped.
         parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
     return [item for part in parsed if (item := _bare(part))]
 
 
 def _json_list(text: str) -> list[str] | None:
-    """Return the first JSON list of texts in an answer, or None.
+    """Return the texts of the first JSON list in the output of a model, or None if there is no list.
 
-    ``{"responses": ["We left."]}`` and ``[{"id": 1, "response": "We left."}]`` count, too.
+    ``{"responses": ["We left."]}`` and ``[{"id": 1, "response": "We left."}]`` are also accepted.
 
     Args:
-        text: Answer of the model.
+        text: Output of the model.
 
     Returns:
-        The texts of the list, or None.
+        The texts in the list, or None.
     """
     for found in islice(_OPENS.finditer(text), _MOST_OPENINGS):
         try:
             value, _ = _DECODER.raw_decode(text, found.start())
-        # Not a list, or nested too deeply for the parser.
+        # The bracket does not start valid JSON, or the JSON is nested too deeply.
         except (ValueError, RecursionError):
             continue
         items: list[Any] = value if isinstance(value, list) else list(value.values())
         texts = [said for item in items if (said := _said(item))]
-        # {"1": "We left.", "2": "No."} counts as a list. {"note": "Here they are."} before a list does not.
+        # An object with several texts counts as a list, such as {"1": "We left.", "2": "No."}.
+        # An object with one text does not, because it may be a remark: {"note": "Here they are."}.
         if texts and len(texts) == len(items) and (isinstance(value, list) or len(texts) > 1):
             return texts
     return None
 
 
 def _said(item: Any) -> str | None:
-    """Return the text of a JSON item: a string, or the text of an object."""
+    """Return the text of a list item: the item itself, or the text of an object. None if there is no text."""
     if not isinstance(item, dict):
         return item if isinstance(item, str) else None
-    # An object's text has one of the usual keys, or is its only text: {"id": 1, "response": "We left."}.
+        # The text of an object is under one of the usual keys, or it is the only text in the object.
     texts = {key: one for key, one in cast("dict[str, Any]", item).items() if isinstance(one, str)}
     named = [texts[key] for key in _TEXT_KEYS if key in texts] or list(texts.values())
     return named[0] if len(texts) == 1 or set(texts) & set(_TEXT_KEYS) else None
 
 
 def _bare(text: str) -> str:
-    """Return a text without surrounding quotes, emphasis and speaker label."""
+    """Remove surrounding quotation marks, emphasis and a speaker label from a text."""
     text = one_line(text).strip()
-    # A line of a truncated JSON list: "We left.",
+    # In a truncated JSON list, a line ends with a comma after the quotation mark: "We left.",
     if text.endswith('",') or text.endswith("',"):
         text = text[:-1]
-    # Quotation marks that occur inside, too, belong to the text: "Yes" and "no".
+    # In the text "Yes" and "no", the outer quotation marks do not belong together, so they are kept.
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))
 
 
 def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
-    """Return the solved examples of a JSON Lines file, or the bundled examples if ``path`` is None."""
+    """Read solved examples from a JSON Lines file, or the examples of graphneg if ``path`` is None."""
     where = str(path) if path is not None else BUNDLED
     try:
         source = files("graphneg.generators") / BUNDLED if path is None else Path(path).expanduser()
@@ -363,12 +365,12 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
         raise InputError(f"{where}: no examples can be read from it ({error})") from error
     examples: list[IrrelevantResponses] = []
     for number, line in enumerate(lines, 1):
-        # Empty lines are allowed.
+        # Empty lines are ignored.
         if not line.strip():
             continue
         try:
             examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
-            # An example without turns or responses would show the model an empty list.
+            # An example without turns or responses would show an empty list to the model, so it is an error.
             if not (examples[-1].context and examples[-1].responses):
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:
@@ -381,13 +383,13 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
 
 
 def pneg(store: Store, **options: Any) -> PnegGenerator:
-    """Make the generator ``pneg``, which prompts a language model for irrelevant responses.
+    """Create the generator ``pneg``, which prompts a language model for irrelevant responses.
 
-    It takes the options of `PnegOptions`.
+    The options are the fields of `PnegOptions`.
 
     Args:
-        store: Not read.
-        options: The fields of `PnegOptions`.
+        store: Not used.
+        options: Options of the generator.
 
     Returns:
         The generator.

@@ -1,13 +1,13 @@
-"""Build all prompts of the generators and of perplexity selection, with their solved examples.
+"""Build the prompts of the generators and of perplexity selection, including their solved examples.
 
-The functions turn turns, keywords or a perspective into the text that a language model reads. For example, a
-prompt for a reply under the perspective *fish* is::
+Each function converts turns, keywords or a perspective to the text that a language model reads. For example,
+a prompt for a reply with the perspective *fish* is::
 
     A: Did you feed the cat?
     B (fish):
 
-Nothing here depends on a model, except for the note in a model's configuration that names the prompts that it
-was trained with (`train_for`, `is_trained`).
+Only `train_for` and `is_trained` depend on a model: they write and read the name of the task that a model was
+trained for, in the configuration of the model.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import LanguageModel
 
 HISTORY_TURNS = 2
-"""Number of last turns of a history that a keyword prompt shows."""
+"""Number of most recent turns of the history that a keyword prompt shows."""
 TURN_WORDS = 30
-"""Number of last words of each turn that a keyword prompt shows."""
+"""Number of words at the end of each turn that a keyword prompt shows."""
 EXCHANGE_TURNS = 3
-"""Number of turns before a reply in a perspective prompt: the post and the turns that led to it."""
+"""Number of turns before a reply that a perspective prompt shows: the last turn and the two before it."""
 
 TASK = "graphneg_task"
-"""Key in a model's configuration that holds the task that it was trained for."""
+"""Key in a model's configuration under which the task is stored that the model was trained for."""
 REPLY_WITH_WORDS = "reply-with-words"
-"""Task: reply with given keywords."""
+"""Task: write a reply that contains given keywords."""
 REPLY_WITH_PERSPECTIVE = "reply-with-perspective"
-"""Task: reply with a given perspective."""
+"""Task: write a reply that has a given perspective."""
 FILL_BLANKS = "fill-blanks"
-"""Task: fill the blanks of a reply."""
+"""Task: write texts for the blanks of a reply."""
 BETWEEN = "|"
-"""Separator of the answers to several blanks."""
+"""Separator between the texts for several blanks."""
 BLANK = re.compile(r"\[(?:word|phrase|sentence)\]")
-"""Matches the mark of a blank."""
+"""Matches a mark that stands for a blank, such as ``[word]``."""
 _BLANKS = "Blanks:"
 
 
@@ -50,8 +50,8 @@ class Exchange:
     """A reply with its perspective and the turns before it.
 
     Attributes:
-        turns: Texts of the turns before the reply, by two speakers in alternation, the post last.
-        perspective: Keyword that the reply moves to.
+        turns: Texts of the turns before the reply, oldest first. Two speakers alternate.
+        perspective: Keyword that the reply introduces.
         response: The reply.
     """
 
@@ -76,7 +76,7 @@ _SENTENCES = (
     ("promise", "I made a promise to water the plants of my neighbour every evening."),
     ("lawyer, expensive", "The lawyer was expensive, but he won our case about the fence."),
 )
-"""Keywords and sentences with them, for `SENTENCE_EXAMPLES`."""
+"""Keywords, each with a sentence that contains them, for `SENTENCE_EXAMPLES`."""
 
 _REPLIES = (
     (("Is the printer still broken?",), "paper", "Then I will write the list by hand on a piece of paper."),
@@ -98,14 +98,14 @@ _REPLIES = (
         "It lies on the river, and in winter we keep it in our barn.",
     ),
 )
-"""Turns, keywords and replies with them, for `REPLY_EXAMPLES`."""
+"""Turns, keywords, and a reply to the turns that contains the keywords, for `REPLY_EXAMPLES`."""
 
 
 def answer(text: str) -> str:
-    """Return a text as a model writes it after a prompt that ends with a speaker's name.
+    """Return a reply in the form in which a model writes it after a prompt that ends with a speaker's name.
 
     Args:
-        text: Reply.
+        text: The reply.
 
     Returns:
         The reply on one line, with a space before it.
@@ -121,11 +121,11 @@ def perspective_prompt(turns: Sequence[str], perspective: str) -> str:
     """Return the prompt for a reply with a given perspective.
 
     Args:
-        turns: Texts of the turns before the reply; only the last `EXCHANGE_TURNS` are shown.
-        perspective: Keyword that the reply moves to.
+        turns: Texts of the turns before the reply, oldest first; only the last `EXCHANGE_TURNS` are shown.
+        perspective: Keyword that the reply should introduce.
 
     Returns:
-        The prompt, which ends with the name of the replying speaker.
+        The prompt, which ends with the name and the perspective of the replying speaker.
 
     Example:
         >>> print(perspective_prompt(["It is hungry.", "Did you feed the cat?"], "fish"))
@@ -138,19 +138,19 @@ def perspective_prompt(turns: Sequence[str], perspective: str) -> str:
 
 
 def perspective_example(exchange: Exchange) -> Example:
-    """Return an exchange as a training example.
+    """Convert an exchange to a training example.
 
     Args:
-        exchange: Reply with its perspective.
+        exchange: Reply with its perspective and the turns before it.
 
     Returns:
-        The prompt and the reply.
+        The prompt and the expected output.
     """
     return Example(perspective_prompt(exchange.turns, exchange.perspective), answer(exchange.response))
 
 
 def sentence_request(words: Sequence[str]) -> str:
-    r"""Return the prompt for a sentence with given words.
+    r"""Return the prompt for a sentence that contains given words.
 
     Args:
         words: Words that the sentence must contain.
@@ -166,11 +166,12 @@ def sentence_request(words: Sequence[str]) -> str:
 
 
 def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
-    """Return the prompt for a reply to a history.
+    """Return the prompt for a reply to the last turns of a dialogue.
 
     Args:
-        history: Turns before the reply; the prompt shows the end of the last `HISTORY_TURNS` turns.
-        words: Words that the reply must contain; none for any reply.
+        history: Turns before the reply, oldest first. The prompt shows the end of the last `HISTORY_TURNS`
+            turns.
+        words: Words that the reply must contain; empty if it need not contain any.
 
     Returns:
         The prompt, which ends with the name of the replying speaker.
@@ -187,13 +188,13 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
 
 
 def context_prompt(context: Sequence[str]) -> str:
-    """Return the prompt to measure the perplexity of a response after its context.
+    """Return the prompt after which the perplexity of a response is measured.
 
     Args:
         context: Texts of the turns, oldest first.
 
     Returns:
-        The turns, and the name of the next speaker.
+        The turns of the context, and the name of the next speaker.
 
     Example:
         >>> print(context_prompt(["Is it far?", "No."]))
@@ -201,13 +202,13 @@ def context_prompt(context: Sequence[str]) -> str:
         B: No.
         A:
     """
-    # Counting from the start makes A the first speaker.
+    # Turns are counted from the beginning, so A is always the first speaker.
     said = [f"{'AB'[at % 2]}: {one_line(text)}" for at, text in enumerate(context)]
     return "\n".join([*said, f"{'AB'[len(context) % 2]}:"])
 
 
 def response_prompt(response: str) -> str:
-    """Return the prompt for the turn that a response answers.
+    """Return the prompt for the turn that a given response answers.
 
     Args:
         response: The response.
@@ -224,7 +225,7 @@ def response_prompt(response: str) -> str:
 
 
 def is_trained(model: LanguageModel, task: str) -> bool:
-    """Return whether a model was trained for a task, so that it needs no solved examples.
+    """Return whether a model was trained for a task, so that its prompts need no solved examples.
 
     Args:
         model: A local language model.
@@ -239,29 +240,29 @@ def is_trained(model: LanguageModel, task: str) -> bool:
 def train_for(
     task: str, model: LanguageModel, examples: Sequence[Example], out: str | Path, **arguments: Any
 ) -> TrainingReport:
-    """Fine-tune a model for a task and note the task in its configuration.
+    """Fine-tune a model for a task, and store the name of the task in the model's configuration.
 
     Args:
         task: One of the tasks of this module, for example `FILL_BLANKS`.
         model: Model to train.
-        examples: Prompts and answers.
-        out: Folder to save the model to.
-        arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
+        examples: Prompts with the expected outputs.
+        out: Folder to save the trained model in.
+        arguments: Further arguments of `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
         A report of the training.
     """
-    # The note is saved with the model, so that prompts without examples are used later.
+    # The task is saved with the model, so that later prompts to the model contain no solved examples.
     setattr(model.model.config, TASK, task)
     return fine_tune(model, examples, out, **arguments)
 
 
 def blanks_request(history: Sequence[Turn], marked: str) -> str:
-    """Return the prompt to fill all blanks of a reply (Gupta et al. 2021, section 3.1).
+    """Return the prompt to fill all blanks of a reply at once (Gupta et al. 2021, section 3.1).
 
     Args:
-        history: Turns before the reply.
-        marked: The reply with marks for its blanks.
+        history: Turns before the reply, oldest first.
+        marked: The reply, with a mark such as ``[word]`` for each blank.
 
     Returns:
         The prompt.
@@ -279,11 +280,11 @@ def blanks_request(history: Sequence[Turn], marked: str) -> str:
 def blank_request(history: Sequence[Turn], marked: str) -> str:
     """Return the prompt to fill the first blank of a reply.
 
-    The prompt ends with the text up to the blank, which the model continues.
+    The prompt ends with the text before the blank, so the model continues with the missing text.
 
     Args:
-        history: Turns before the reply.
-        marked: The reply with marks for its blanks.
+        history: Turns before the reply, oldest first.
+        marked: The reply, with a mark such as ``[word]`` for each blank.
 
     Returns:
         The prompt.
@@ -296,18 +297,18 @@ def blank_request(history: Sequence[Turn], marked: str) -> str:
     """
     found = BLANK.search(marked)
     before, kind = (marked, "") if found is None else (marked[: found.start()], found[0])
-    # A space at the end would be a token of its own and mislead the model.
+    # A space at the end of the prompt would become a separate token, which makes the model's output worse.
     return f"{blanks_request(history, marked).removesuffix(_BLANKS)}{kind}: {before}".rstrip()
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
-    """Return texts with the names of two alternating speakers; the last text is A's."""
-    # Counting from the end makes B the replying speaker, however long the history is.
+    """Prefix texts with the names of two alternating speakers. The last text is by A."""
+    # Turns are counted from the end, so B is always the replying speaker, however long the history is.
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
 
 
 def _solved(task: str, requests: Iterable[str], answers: Iterable[str]) -> str:
-    """Return a task description with solved requests."""
+    """Return a task description, followed by solved requests."""
     solved = [f"{request} {answer}" for request, answer in zip(requests, answers, strict=True)]
     return "\n\n".join([task, *solved, ""])
 
@@ -317,19 +318,19 @@ SENTENCE_EXAMPLES = _solved(
     (sentence_request([words]) for words, _ in _SENTENCES),
     (sentence for _, sentence in _SENTENCES),
 )
-"""Six solved requests for sentences."""
+"""Prompt prefix with six solved requests for sentences."""
 REPLY_EXAMPLES = _solved(
     "Write the next turn of a conversation, with the words in it.",
     (reply_request([Turn("", text) for text in turns], [words]) for turns, words, _ in _REPLIES),
     (reply for _, _, reply in _REPLIES),
 )
-"""Six solved requests for replies."""
+"""Prompt prefix with six solved requests for replies."""
 EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, reply in _REPLIES))
-"""The answers of the solved sentence and reply requests. A model that repeats one of them has only copied."""
+"""The answers in `SENTENCE_EXAMPLES` and `REPLY_EXAMPLES`. Models sometimes copy one of them."""
 
 
 def _with(marked: str, answers: Sequence[str]) -> str:
-    """Return a text whose first blanks are filled."""
+    """Return a text in which the first blanks are replaced by answers."""
     for one in answers:
         marked = BLANK.sub(one, marked, count=1)
     return marked
@@ -341,13 +342,13 @@ _FILLED = (
     (("Who is at the door?",), "It is [phrase] from the [word].", ("a man", "bank")),
     (("Shall we eat out?",), "I would rather [word] here and [phrase].", ("stay", "finish the soup")),
 )
-"""Turns, a reply with blanks, and the answers, for `FILLED_EXAMPLES` and `FILLED_BLANKS`."""
+"""Turns, a reply with blanks, and the texts for the blanks, for `FILLED_EXAMPLES` and `FILLED_BLANKS`."""
 FILLED_EXAMPLES = _solved(
     "Write what stands in the blanks of the last turn.",
     (blanks_request([Turn("", text) for text in turns], marked) for turns, marked, _ in _FILLED),
     (f" {BETWEEN} ".join(answers) for _, _, answers in _FILLED),
 )
-"""Four solved requests to fill all blanks of a reply."""
+"""Prompt prefix with four solved requests to fill all blanks of a reply at once."""
 FILLED_BLANKS = _solved(
     "Write what stands in the first blank of the last turn.",
     (
@@ -357,17 +358,17 @@ FILLED_BLANKS = _solved(
     ),
     (one for _, _, answers in _FILLED for one in answers),
 )
-"""The same replies, solved one blank at a time."""
+"""Prompt prefix with the same replies, in which each request fills one blank."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True, slots=True)
 class IrrelevantResponses:
-    """A context with irrelevant responses, which use its words and do not answer it.
+    """A context with irrelevant responses, which use words of the context but do not answer it.
 
     Attributes:
-        context: Texts of the turns, by two speakers in alternation.
+        context: Texts of the turns, oldest first. Two speakers alternate.
         responses: The irrelevant responses.
     """
 
@@ -379,9 +380,9 @@ def irrelevant_request(examples: Sequence[IrrelevantResponses], turns: Sequence[
     """Return the prompt for a list of irrelevant responses (Lee et al. 2022, section 3).
 
     Args:
-        examples: Solved examples to show first.
+        examples: Solved examples to show at the beginning of the prompt.
         turns: The context.
-        amount: Number of responses to ask for, and maximum number to show per example.
+        amount: Number of responses to ask for. It is also the maximum number of responses per example.
 
     Returns:
         The prompt.
@@ -411,13 +412,13 @@ def irrelevant_request(examples: Sequence[IrrelevantResponses], turns: Sequence[
 
 
 def enumerated(texts: Iterable[str]) -> list[str]:
-    """Number texts from 1.
+    """Prefix texts with numbers, from 1.
 
     Args:
         texts: Any texts.
 
     Returns:
-        The numbered texts.
+        The texts with their numbers.
 
     Example:
         >>> enumerated(["We left.", "I like tea."])
@@ -427,6 +428,6 @@ def enumerated(texts: Iterable[str]) -> list[str]:
 
 
 def _dialogue(texts: Sequence[str]) -> str:
-    """Return a context and the heading of its irrelevant responses."""
+    """Return the prompt lines for a context, and the heading after which its irrelevant responses follow."""
     said = [f"{'AB'[at % 2]}: {one_line(closed_up(text))}" for at, text in enumerate(texts)]
     return "\n".join(["Dialogue context:", *said, "Irrelevant responses:"])

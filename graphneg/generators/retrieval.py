@@ -1,13 +1,13 @@
-"""Retrieve correct responses of other contexts as wrong ones: at random, by BM25, or as semi-hard negatives.
+"""Retrieve correct responses of other contexts as wrong ones: random, BM25 or semi-hard negatives.
 
-A response that answers one context usually does not answer another. The generators read a bank of correct
-responses from the store (`read_bank`) and rank it for each context::
+A response that is correct for one context is usually wrong for another. The generators read the correct
+responses of the store (`read_bank`) and rank them for each context::
 
     context     A: Where is the boat now?
     random      B: I would rather stay and finish the soup.
     bm25        B: The boat leaves at noon from the other side.
 
-No candidate says nearly the same as a correct response of the context, and none repeats one of its turns.
+A response is not used if it is nearly equal to a correct response of the context or repeats one of its turns.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 MOST = 100_000
-"""Maximum number of responses in a bank; they take about 20 MB."""
+"""Maximum number of responses in a bank. They take about 20 MB of memory."""
 MOST_SEMI_HARD = 50_000
-"""Maximum number of responses to embed; their vectors of 384 numbers take about 80 MB."""
+"""Maximum number of responses to embed. Their vectors of 384 numbers take about 80 MB of memory."""
 BY = ("context", "response")
-"""Queries to rank by: the context, or its correct response."""
+"""Kinds of queries to rank the responses by: the context, or its correct response."""
 _FIRST_RANKED = 64
-"""Number of top results to find by partitioning, before the rest is sorted."""
+"""Number of best results that are found by partitioning. The rest is only sorted if they are used up."""
 _DIGITS = 4
-"""Decimals of a score. The last bits of an embedding depend on the batch, so unrounded scores are not
-reproducible."""
+"""Number of decimals of a score. Without rounding, scores would not be reproducible, as the last bits of an
+embedding depend on the batch."""
 
 
 class BankEntry(NamedTuple):
-    """A correct response in a bank.
+    """A correct response in a bank, which may be used as a wrong response to another context.
 
     Attributes:
-        id: Address of the response.
+        id: Id of the context that the response answers.
         text: The response.
-        dialogue: Id of its dialogue.
+        dialogue: Id of the dialogue that contains the response.
     """
 
     id: str
@@ -63,15 +63,15 @@ class BankEntry(NamedTuple):
 
 
 Candidates = Callable[[Context, int, int], Iterator[Candidate]]
-"""Yields the candidates of a context, best first, given the context, the number of candidates wanted and the
-seed."""
+"""Type of a function that takes a context, the number of candidates needed and the seed. It yields the
+candidates, best first."""
 
 
 def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> list[BankEntry]:
-    """Read the correct responses of a store, each text once, in a random order.
+    """Read the correct responses of a store, each distinct text once, in random order.
 
-    If there are more than ``most``, the texts with the lowest hashes are kept. This sample is the same on
-    every server and needs constant memory.
+    If there are more than ``most``, only the texts with the lowest hashes are kept. This random sample is the
+    same on every server, and sampling needs constant memory.
 
     Args:
         store: Store to read.
@@ -79,17 +79,17 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
         corpora: Names of the corpora to read; empty for all.
 
     Returns:
-        The responses, in the order of their hashes.
+        The responses, sorted by the hashes of their texts.
 
     Raises:
-        GeneratorError: The store has no correct response, or ``most`` is more than the store's snapshot
-            holds.
+        GeneratorError: The store has no correct responses, or it has a snapshot with fewer than ``most`` of
+            them.
     """
     sample = HashSample[BankEntry](most)
     if (snapshot := stored_snapshot(store)) is not None:
         if most > MOST:
             raise GeneratorError(f"most {most:,}: the snapshot in this store has {MOST:,} of each corpus")
-        # A store of a shard holds a part of the dialogues; its snapshot has the bank of the whole corpus.
+        # The store of a shard has only a part of the dialogues, but the bank of the whole corpus.
         for corpus, draw, *entry in snapshot.rows(store, BANK):
             if not corpora or corpus in corpora:
                 sample.offer(draw, BankEntry(*entry))
@@ -105,14 +105,14 @@ def read_bank(store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> li
 
 
 def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a corpus for a snapshot.
+    """Return the bank of a corpus as rows for a snapshot.
 
     Args:
         store: Store to read.
         corpus: Name of the corpus.
 
     Returns:
-        Rows from which `read_bank` makes the same bank for any ``most`` up to `MOST`.
+        Rows from which `read_bank` reads the same bank as from the store, for any ``most`` up to `MOST`.
     """
     sample = HashSample[tuple[int, BankEntry]](MOST)
     for draw, entry in _replies(store, (corpus,)):
@@ -121,22 +121,22 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
 
 
 def _replies(store: Store, corpora: Sequence[str]) -> Iterator[tuple[int, BankEntry]]:
-    """Yield each correct response with a hash of its text."""
+    """Yield each correct response, with a hash of its text."""
     for context in read_contexts(store, ContextSelection(Selection(corpora), "every")):
         for text in context.positives:
             if text.strip():
-                # Spellings that differ by more than case and white space stay distinct: "do n't" and "don't"
-                # both stay.
+                # Only texts that differ in nothing but case and white space count as equal.
+                # For example, "do n't" and "don't" are distinct texts, and both stay in the bank.
                 draw = number(0, "bank", one_line(text.casefold()))
                 yield draw, BankEntry(context.id, text, context.dialogue)
 
 
 class NewTexts:
-    """The texts that may still be given as wrong responses to a context.
+    """Checks which texts may still be used as wrong responses to a context.
 
-    A text is refused if it equals a correct response, a turn of the context or an earlier candidate, in
-    whatever spelling. A text from a bank is also refused if it nearly equals a correct response or comes from
-    the same dialogue.
+    A text is rejected if it equals a correct response, a turn of the context or an earlier candidate, in
+    whatever spelling. An entry of a bank is also rejected if it nearly equals a correct response or comes
+    from the same dialogue.
 
     Example:
         >>> from graphneg.generators.base import Turn
@@ -146,7 +146,7 @@ class NewTexts:
     """
 
     def __init__(self, context: Context) -> None:
-        """Initialize the known texts.
+        """Initialize the set of texts that are already known in the context.
 
         Args:
             context: The context.
@@ -157,25 +157,25 @@ class NewTexts:
         self._known.update(match_key(turn.text) for turn in context.turns)
 
     def take_entry(self, entry: BankEntry) -> bool:
-        """Return whether a bank entry may be given, and remember it.
+        """Return whether a bank entry may be used, and remember it as used.
 
         Args:
-            entry: A response of a bank.
+            entry: A response from a bank.
 
         Returns:
-            Whether it may be given.
+            True if the entry may be used.
         """
         is_elsewhere = entry.dialogue != self._dialogue
         return is_elsewhere and entry.text not in self._right and self.take(entry.text)
 
     def take(self, text: str) -> bool:
-        """Return whether a text is new, and remember it.
+        """Return whether a text may be used, and remember it as used.
 
         Args:
             text: Any text.
 
         Returns:
-            Whether it is new in this context.
+            True if the text is new in this context.
         """
         key = match_key(text)
         new = key not in self._known
@@ -198,7 +198,7 @@ def check_amount(name: str, value: object) -> None:
 
 
 class BankGenerator(Generator):
-    """Base class of generators that take candidates from a bank, which is read when a run begins."""
+    """Base class of generators that choose candidates from a bank. The bank is read when a run begins."""
 
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         """Initialize the generator.
@@ -216,18 +216,18 @@ class BankGenerator(Generator):
 
     @abstractmethod
     def prepare(self) -> Candidates:
-        """Read the bank and return the function that yields the candidates of a context."""
+        """Read the bank, and return a function that yields the candidates for a context."""
 
     def bank(self) -> list[BankEntry]:
-        """Return the bank; see `read_bank`."""
+        """Return the bank, as `read_bank` reads it with the options of the generator."""
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that the output depends on."""
+        """Return the options that determine the output."""
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
-        """Start a run by reading the bank again.
+        """Prepare a run: read the bank again.
 
         Args:
             given: Not used.
@@ -254,9 +254,9 @@ class BankGenerator(Generator):
 
 
 class RandomGenerator(BankGenerator):
-    """Draw correct responses of other contexts uniformly.
+    """Draw correct responses of other contexts at random, all with equal probability.
 
-    Random negatives are the usual training data of rankers and a baseline of Gupta et al. (2021,
+    Random negatives are the usual training data of rankers, and a baseline of Gupta et al. (2021,
     "Synthesizing Adversarial Negative Responses for Robust Response Ranking and Evaluation"). The options are
     those of `BankGenerator`: ``most`` is the maximum number of responses in the bank, and ``corpora`` are the
     names of the corpora to read.
@@ -265,14 +265,14 @@ class RandomGenerator(BankGenerator):
     name = "random"
 
     def prepare(self) -> Candidates:
-        """Return the function that draws an index of the bank and takes the next usable response."""
+        """Read the bank, and return a function that draws random responses from it."""
         entries = self.bank()
 
         def drawn(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context):
                 start = number(seed, self.name, context.id, str(slot))
-                # If the entry at the random index is refused, the next one is tried, once around the bank.
+                # Start at a random entry. If it is rejected, try the following entries, once around.
                 around = (entries[(start + step) % len(entries)] for step in range(len(entries)))
                 yield from map(_candidate, islice(filter(new.take_entry, around), 1))
 
@@ -282,14 +282,14 @@ class RandomGenerator(BankGenerator):
 class Bm25Generator(BankGenerator):
     """Retrieve the responses of other contexts that BM25 ranks first.
 
-    BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond") is computed
-    by the package ``bm25s``. Karpukhin et al. (2020, "Dense Passage Retrieval", section 3.2) train with BM25
-    negatives. For dialogues they are a baseline of Gupta et al. (2021, "Synthesizing Adversarial Negative
-    Responses for Robust Response Ranking and Evaluation"). The seed has no effect.
+    The package ``bm25s`` computes BM25 (Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework:
+    BM25 and Beyond"). Karpukhin et al. (2020, "Dense Passage Retrieval", section 3.2) use BM25 negatives for
+    training. For dialogues, they are a baseline of Gupta et al. (2021, "Synthesizing Adversarial Negative
+    Responses for Robust Response Ranking and Evaluation"). Nothing is random, so the seed is not used.
 
-    The query ``by`` is the ``context`` or its correct ``response``. ``most`` is the maximum number of
-    responses to search, and ``corpora`` are the names of the corpora to read. ``k1`` and ``b`` are the
-    parameters of BM25.
+    The option ``by`` selects the query: the ``context``, or its correct ``response``. ``most`` is the maximum
+    number of responses to search, and ``corpora`` are the names of the corpora to read. ``k1`` and ``b`` are
+    the parameters of BM25.
     """
 
     name = "bm25"
@@ -307,26 +307,26 @@ class Bm25Generator(BankGenerator):
 
         Args:
             store: Store to read the bank from.
-            by: The query, ``context`` or ``response``.
+            by: Kind of query, ``context`` or ``response``.
             most: Maximum number of responses to search.
             corpora: Names of the corpora to read; empty for all.
-            k1: Term frequency saturation of BM25.
-            b: Length normalization of BM25, from 0 to 1.
+            k1: Parameter k1 of BM25, which limits the effect of repeated words.
+            b: Parameter b of BM25, the strength of the length normalization, from 0 to 1.
         """
         super().__init__(store, most, corpora)
         self._by = _checked_by(by)
         self._weights = (k1, b)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that the output depends on."""
+        """Return the options that determine the output."""
         return {**super().settings(), "by": self._by, "weights": list(self._weights)}
 
     def prepare(self) -> Candidates:
-        """Build the index.
+        """Read the bank and build the search index.
 
         Returns:
-            The function that yields the responses that share a word with the query, highest score first. It
-            yields nothing if the query is the correct response and there is none.
+            A function that yields the responses that share a word with the query, highest score first. It
+            yields nothing if the query should be the correct response but the context has none.
 
         Raises:
             GeneratorError: The package ``bm25s`` is not installed.
@@ -344,10 +344,10 @@ class Bm25Generator(BankGenerator):
 
         def ranked(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             query, new = _query(context, self._by), NewTexts(context)
-            # Only indexed words can score.
+            # Words that are not in the index cannot contribute to a score.
             known = sorted(set(_words(query or "")) & index.vocab_dict.keys())
             for at, score in _best_first(index.get_scores(known)) if known else ():
-                # The remaining responses share no word with the query.
+                # Results are sorted by score, so all remaining responses share no word with the query either.
                 if score <= 0:
                     return
                 if new.take_entry(entries[at]):
@@ -357,18 +357,19 @@ class Bm25Generator(BankGenerator):
 
 
 class SemiHardGenerator(BankGenerator):
-    """Retrieve responses of other contexts that are slightly less similar than the correct response.
+    """Retrieve responses of other contexts that are slightly less similar to the query than the correct one.
 
-    Similarity is the cosine of sentence embeddings. A candidate's cosine is below that of the correct
-    response by less than ``margin``; the most similar candidates come first. Schroff et al. (2015, "FaceNet",
-    section 3.2) define semi-hard negatives: farther than the positive, but inside the margin. Li et al.
-    (2019, "Sampling Matters! An Empirical Study of Negative Sampling Strategies for Learning of Matching
-    Models in Retrieval-based Dialogue Systems") use them for dialogues, and Gupta et al. (2021) as a baseline
-    with a sentence encoder. The seed has no effect.
+    Similarity is the cosine of sentence embeddings. A response is a candidate if its cosine with the query is
+    lower than that of the correct response, by less than ``margin``. The most similar candidates come first.
+    Schroff et al. (2015, "FaceNet", section 3.2) define semi-hard negatives in this way: farther away than
+    the positive, but inside the margin. Li et al. (2019, "Sampling Matters! An Empirical Study of Negative
+    Sampling Strategies for Learning of Matching Models in Retrieval-based Dialogue Systems") use them for
+    dialogues, and Gupta et al. (2021) use them as a baseline with a sentence encoder. Nothing is random, so
+    the seed is not used.
 
-    The query ``by`` is the ``context`` or its correct ``response``, whose cosine with itself is 1.
-    ``embedder`` is a path, an id or an object (`graphneg.nn.embedders.get_embedder`). ``most`` is the maximum
-    number of responses to search, and ``corpora`` are the names of the corpora to read.
+    The option ``by`` selects the query: the ``context``, or its correct ``response``, whose cosine with
+    itself is 1. ``embedder`` is a path, an id or an object (`graphneg.nn.embedders.get_embedder`). ``most``
+    is the maximum number of responses to search, and ``corpora`` are the names of the corpora to read.
     """
 
     name = "semi-hard"
@@ -386,9 +387,9 @@ class SemiHardGenerator(BankGenerator):
 
         Args:
             store: Store to read the bank from.
-            embedder: Path or id of an embedder, or an embedder.
-            by: The query, ``context`` or ``response``.
-            margin: Maximum difference of the cosines, above 0 and at most 2.
+            embedder: An embedder, or its path or id.
+            by: Kind of query, ``context`` or ``response``.
+            margin: Upper limit of the difference between the two cosines, above 0 and at most 2.
             most: Maximum number of responses to search.
             corpora: Names of the corpora to read; empty for all.
 
@@ -403,12 +404,12 @@ class SemiHardGenerator(BankGenerator):
         self._margin = margin
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that the output depends on."""
+        """Return the options that determine the output."""
         own = {"embedder": self._embedder.name, "by": self._by, "margin": self._margin}
         return {**super().settings(), **own}
 
     def prepare(self) -> Candidates:
-        """Embed the bank and return the function that yields responses inside the margin, closest first."""
+        """Embed the bank, and return a function that yields the responses inside the margin, best first."""
         import numpy as np
 
         entries = self.bank()
@@ -420,13 +421,13 @@ class SemiHardGenerator(BankGenerator):
                 return
             [vector] = self._embedder.embed([query])
             [answer] = self._embedder.embed(context.positives[:1])
-            # Vectors have length 1, so the dot product is the cosine.
+            # All vectors have length 1, so the dot product is the cosine.
             right = round(float(vector @ answer), _DIGITS)
             cosines = np.round((vectors @ vector).astype(float), _DIGITS)
             new = NewTexts(context)
-            # Responses at least as similar as the correct one may be correct, too.
+            # Responses that are at least as similar as the correct one may be correct and are left out.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
-                # The remaining responses are even less similar.
+                # Results are sorted by cosine, so all remaining responses are outside the margin, too.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):
@@ -436,13 +437,13 @@ class SemiHardGenerator(BankGenerator):
 
 
 def embedder_of(embedder: str | Path | Embedder) -> Embedder:
-    """Return an embedder.
+    """Return an embedder that is given as an object, or load it.
 
     Args:
-        embedder: Path or id of an embedder, or an embedder.
+        embedder: An embedder, or its path or id.
 
     Returns:
-        The embedder itself, or the loaded one.
+        The embedder.
     """
     if not isinstance(embedder, str | Path):
         return embedder
@@ -452,30 +453,30 @@ def embedder_of(embedder: str | Path | Embedder) -> Embedder:
 
 
 def _candidate(entry: BankEntry, **scores: float) -> Candidate:
-    """Return a bank entry as a candidate."""
+    """Convert a bank entry to a candidate."""
     return Candidate(entry.text, (UNRELATED,), scores, {"source": entry.id})
 
 
 def _query(context: Context, by: str) -> str | None:
-    """Return the text of the query: the turns, or the first correct response, if any."""
+    """Return the text of the query. It is None if the query is the correct response but there is none."""
     if by == "context":
         return context.text
     return context.positives[0] if context.positives else None
 
 
 def _checked_by(by: str) -> str:
-    """Return a valid query name; raise an error for another."""
+    """Return the kind of query, or raise an error if it is unknown."""
     if by not in BY:
         raise GeneratorError(f"by {by!r}: choose one of {', '.join(BY)}")
     return by
 
 
 def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
-    """Yield indexes with their scores, highest first; ties after rounding keep their order."""
+    """Yield indexes and scores, highest score first. Entries with equal rounded scores keep their order."""
     import numpy as np
 
     rounded, near = np.round(scores, _DIGITS), np.arange(len(scores))
-    # Few results are needed, so sorting the whole bank is put off until they are used up.
+    # Usually a few results are enough, so the best are found first and the rest is sorted only if needed.
     if len(scores) > _FIRST_RANKED:
         near = np.flatnonzero(rounded >= np.partition(rounded, -_FIRST_RANKED)[-_FIRST_RANKED])
     first = near[np.argsort(-rounded[near], kind="stable")].tolist()

@@ -1,15 +1,15 @@
 """Select generated responses by perplexity in both directions (CAPT, Ou et al. 2022, section 3.3).
 
-A response fits its context if a language model finds it likely after the context (forward), and the last turn
-of the context likely given the response (backward). `Selected` reads a file of records, scores each one, and
-keeps those that fit, or those that do not::
+A response fits its context if a language model finds two things likely: the response after the context
+(forward), and the last turn of the context given the response (backward). `Selected` reads a file of records,
+scores each record, and keeps either those that fit or those that do not::
 
     context     A: How was the match?
     kept        B: We lost, and the rain never stopped.   forward 21, backward 18
     dropped     B: The soup needs salt.                   forward 160, backward 210
 
-`learn_thresholds` learns the two thresholds from correct and random pairs. `train_scorer` trains a model for
-either direction.
+`learn_thresholds` learns the two thresholds from correct pairs and random pairs of contexts and responses.
+`train_scorer` trains a model for one of the two directions.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection
 
 FORWARD = "forward_perplexity"
-"""Name of the forward perplexity in records."""
+"""Name under which records store the forward perplexity."""
 BACKWARD = "backward_perplexity"
-"""Name of the backward perplexity in records."""
+"""Name under which records store the backward perplexity."""
 
 _LARGEST_LOSS = 50.0
-"""Upper limit of a loss, so that its exponential does not overflow."""
+"""Upper limit of a loss. Without it, the exponential that gives the perplexity could overflow."""
 PAIRS = 1_000
-"""Maximum number of correct pairs to learn thresholds from."""
+"""Maximum number of correct pairs from which thresholds are learned."""
 
 _LEAST_PAIRS = 10
-"""Minimum number of correct pairs to learn thresholds from."""
+"""Minimum number of correct pairs from which thresholds are learned."""
 BATCH = 32
-"""Number of contexts to score at a time."""
+"""Number of contexts that are scored together."""
 
 NO_CONTEXT = "no-context: no turn stands before the response"
 NO_RESPONSE = "no-response: the response is empty"
@@ -66,16 +66,16 @@ RANKED_OUT = "ranked-out: others of the same context have a lower backward perpl
 """Reasons to drop a record, as ``code: sentence``."""
 
 Keep = Literal["fitting", "unfitting"]
-"""Which responses to keep: those that fit their context, or those that do not."""
+"""Type of the choice of responses to keep: those that fit their context, or those that do not."""
 Predicted = Literal["reply", "post"]
-"""What a scorer learns to predict: the reply (forward), or the post (backward)."""
+"""Type of the prediction that a model learns: the reply (forward), or the turn before it (backward)."""
 
 
 class ContextResponse(NamedTuple):
-    """A context with a response.
+    """A context and a response, which need not be a correct one.
 
     Attributes:
-        context: Texts of the turns, oldest first.
+        context: Texts of the turns of the context, oldest first.
         response: The response.
     """
 
@@ -84,7 +84,7 @@ class ContextResponse(NamedTuple):
 
 
 class Perplexities(NamedTuple):
-    """The perplexities of a pair.
+    """The perplexities of a context and a response.
 
     Attributes:
         forward: Perplexity of the response after its context.
@@ -97,22 +97,23 @@ class Perplexities(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bidirectional:
-    """Scores pairs with two language models.
+    """Scores contexts and responses with two language models.
 
     Attributes:
-        forward: Model that predicts the response.
-        backward: Model that predicts the last turn: trained on responses and the turns before them, or a
-            model that reads right to left (``direction`` is ``backward``). A general model can serve as both.
+        forward: Model that predicts the response from the context.
+        backward: Model that predicts the last turn of the context from the response. It is either trained on
+            responses and the turns before them, or reads right to left (its ``direction`` is ``backward``). A
+            general model can be used for both directions.
     """
 
     forward: LanguageModel
     backward: LanguageModel
 
     def score(self, pairs: Sequence[ContextResponse]) -> list[Perplexities]:
-        """Return the perplexities of pairs.
+        """Return the perplexities of contexts and responses.
 
         Args:
-            pairs: Contexts with responses.
+            pairs: Contexts, each with a response.
 
         Returns:
             Perplexities in the order of ``pairs``.
@@ -124,20 +125,19 @@ class Bidirectional:
         backward = self.backward.score(
             [answer(pair.context[-1]) for pair in pairs],
             [
-                # A model that reads right to left sees the response first, so the prompt needs no
-                # instruction.
+                # A model that reads right to left sees the response first, so it needs no instruction.
                 f"\nB: {one_line(pair.response)}" if from_end else response_prompt(pair.response)
                 for pair in pairs
             ],
         )
-        # A perplexity is the exponential of the mean loss.
+        # A perplexity is the exponential of the mean loss per token.
         limited = ((exp(min(loss, _LARGEST_LOSS)) for loss in losses) for losses in (forward, backward))
         return list(map(Perplexities, *limited))
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The highest perplexities of a response that fits.
+    """The highest perplexities with which a response still fits its context.
 
     Attributes:
         forward: Highest forward perplexity, above 0.
@@ -151,19 +151,19 @@ class Thresholds:
     backward: float
 
     def __post_init__(self) -> None:
-        """Check the thresholds."""
+        """Check that the thresholds are above 0."""
         if not (self.forward > 0 and self.backward > 0):
             raise InputError(f"thresholds {self.forward} and {self.backward}: a perplexity is above 0")
 
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """A threshold and how well it separates correct from random pairs.
+    """A perplexity threshold, and how well it separates correct from random pairs.
 
     Attributes:
         threshold: Highest perplexity of a pair that is kept.
-        right_kept: Share of correct pairs kept, from 0 to 1.
-        random_kept: Share of random pairs kept, from 0 to 1.
+        right_kept: Fraction of the correct pairs that are kept, from 0 to 1.
+        random_kept: Fraction of the random pairs that are kept, from 0 to 1.
     """
 
     threshold: float
@@ -172,7 +172,7 @@ class Separation:
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean of the shares of correct pairs kept and random pairs dropped, from 0 to 1."""
+        """The mean of two fractions: correct pairs that are kept and random pairs that are dropped."""
         return (self.right_kept + 1 - self.random_kept) / 2
 
 
@@ -181,12 +181,13 @@ def learn_thresholds(
 ) -> tuple[Separation, Separation]:
     """Learn the forward and the backward threshold from correct responses.
 
-    Random pairs are made by combining contexts with responses of other dialogues.
+    Each context is also combined with a response from another dialogue, which gives the random pairs.
 
     Args:
-        records: Records; those with label 1 and a context are used.
-        scorer: Model that scores the pairs.
-        quantile: See `threshold`.
+        records: Records of correct responses. Only records with label 1 and a context are used.
+        scorer: Models that score the pairs.
+        quantile: Fraction of the correct pairs to keep; None for the best balanced accuracy (see
+            `threshold`).
         seed: Seed of the random pairs.
 
     Returns:
@@ -200,17 +201,17 @@ def learn_thresholds(
 def pairs_to_learn(
     records: Iterable[Negative], seed: int = 0
 ) -> tuple[list[ContextResponse], list[ContextResponse]]:
-    """Return correct pairs and, for each context, a random pair.
+    """Return correct pairs, and a random pair for each of their contexts.
 
     Args:
-        records: Records; the first `PAIRS` with label 1 and a context are used.
+        records: Records, of which the first `PAIRS` with label 1 and a context are used.
         seed: Seed of the random pairs.
 
     Returns:
         The correct pairs, and the random pairs in the same order.
 
     Raises:
-        InputError: There are fewer than ten correct pairs, or all are of one dialogue.
+        InputError: There are fewer than ten correct pairs, or all of them are from one dialogue.
     """
     right = list(islice((record for record in records if record.label == 1 and record.context), PAIRS))
     if len(right) < _LEAST_PAIRS:
@@ -220,31 +221,31 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation are of one dialogue: none can be put to another")
-    # In a doubled list a rotation is a slice.
+    # With the list doubled, a rotation of the list is a slice.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
         start = number(seed, "random pair", own.id) % len(right)
         others = [record for record in turned[start : start + len(right)] if record.dialogue != own.dialogue]
-        # Short replies such as "Yes." recur: a random response must not say the same as the correct one.
+        # Short replies such as "Yes." occur often. The random response must differ from the correct one.
         fits = NearTexts([own.response])
-        # If all others say nearly the same, one of them has to do.
+        # If all other responses are nearly equal to the correct one, the first of them is used anyway.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
 
 
 def threshold(right: Sequence[float], random: Sequence[float], quantile: float | None = None) -> Separation:
-    """Return the perplexity up to which a pair counts as correct.
+    """Return the highest perplexity with which a pair counts as correct.
 
     Args:
         right: Perplexities of correct pairs.
         random: Perplexities of random pairs.
-        quantile: Share of the correct pairs to keep, above 0 and at most 1. None: choose the lowest threshold
-            with the highest balanced accuracy.
+        quantile: Fraction of the correct pairs to keep, above 0 and at most 1. None to choose the threshold
+            with the highest balanced accuracy, and of several such thresholds the lowest.
 
     Returns:
-        The threshold, with the shares of pairs that it keeps.
+        The threshold, with the fractions of the pairs that it keeps.
 
     Raises:
         InputError: ``quantile`` is out of range, or one of the sequences is empty.
@@ -258,7 +259,7 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile {quantile}: must be above 0 and at most 1")
     fitting, others = sorted(right), sorted(random)
-    # The balanced accuracy has its maximum at the perplexity of a correct pair.
+    # The balanced accuracy has its maximum at the perplexity of a correct pair, so only these are tried.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
@@ -266,7 +267,7 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
 
 
 def pair_of(record: Negative) -> ContextResponse:
-    """Return the context and response of a record.
+    """Return the context and the response of a record as a pair.
 
     Args:
         record: A record.
@@ -279,14 +280,14 @@ def pair_of(record: Negative) -> ContextResponse:
 
 @dataclass(frozen=True, slots=True)
 class SelectionCriteria:
-    """Which records to keep.
+    """Criteria that determine which records are kept.
 
     Attributes:
-        thresholds: Highest perplexities of a response that fits.
-        keep: ``fitting`` for responses with both perplexities at or below their thresholds, ``unfitting`` for
-            the others.
-        per_context: Maximum number of records per context, those with the lowest backward perplexity; None
-            for all.
+        thresholds: Highest perplexities with which a response still fits its context.
+        keep: ``fitting`` to keep responses if neither perplexity is above its threshold, ``unfitting`` to
+            keep all others.
+        per_context: Maximum number of records per context. Those with the lowest backward perplexity are
+            kept. None for no limit.
 
     Raises:
         InputError: A value is out of range.
@@ -297,17 +298,17 @@ class SelectionCriteria:
     per_context: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Check that the values are valid."""
         if self.keep not in get_args(Keep):
             raise InputError(f"keep {self.keep!r}: choose one of {', '.join(get_args(Keep))}")
         if self.per_context is not None and self.per_context < 1:
             raise InputError(f"per_context {self.per_context}: at least one of each context, please")
 
     def refusal(self, record: Negative) -> str | None:
-        """Return why a scored record is dropped.
+        """Return the reason why a scored record is dropped.
 
         Args:
-            record: A record with both perplexities among its scores.
+            record: Record whose scores include both perplexities.
 
         Returns:
             The reason, or None if the record is kept.
@@ -322,10 +323,10 @@ class SelectionCriteria:
 
 
 class Selected(NegativeStream):
-    """The records of a file that selection keeps, as a stream.
+    """The records of a file that meet the criteria, as a stream.
 
-    Consecutive records of one context are ranked together. Only one batch of contexts is in memory.
-    ``summary`` counts the records that are kept, and those that are dropped by reason.
+    Consecutive records of the same context are ranked together. Only one batch of contexts is in memory at a
+    time. ``summary`` counts the records that are kept, and for each reason those that are dropped.
     """
 
     def __init__(
@@ -338,15 +339,15 @@ class Selected(NegativeStream):
         shard: Shard | str | None = None,
         progress: Progress | None = None,
     ) -> None:
-        """Initialize the stream; nothing is read yet.
+        """Initialize the stream. Nothing is read before the first iteration.
 
         Args:
             records: File of records.
-            scorer: Model that scores the records.
-            selection: Which records to keep.
-            batch: Number of contexts to score at a time.
-            shard: Shard of the dialogues to select from; None for all.
-            progress: Receives the progress of a run.
+            scorer: Models that score the records.
+            selection: Criteria that determine which records are kept.
+            batch: Number of contexts that are scored together.
+            shard: Shard of the dialogues whose records are read; None for all.
+            progress: Progress display; advanced by the number of finished contexts.
 
         Raises:
             InputError: ``batch`` is below 1.
@@ -362,14 +363,14 @@ class Selected(NegativeStream):
         self._progress = progress or NoProgress()
 
     def run(self, skip: int, written: Written) -> Iterator[Finished]:
-        """Select batch by batch.
+        """Select records from one batch of contexts after another.
 
         Args:
-            skip: Number of contexts that are done already.
+            skip: Number of contexts that an interrupted run has already finished.
             written: Not used.
 
         Yields:
-            The records kept of each batch, with the number of contexts done so far.
+            The records that are kept from each batch, and the number of contexts finished so far.
         """
         self._progress.start("selection", None, "contexts")
         contexts = islice(numbered(contexts_of(read_negatives(self._path)), self._shard), skip, None)
@@ -377,7 +378,7 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
-            # Reversed, so that the first of several groups of a context decides.
+            # The order is reversed so that the first group counts if a context has several groups of records.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -385,9 +386,9 @@ class Selected(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return what the output depends on. The batch size is not part of it."""
+        """Return the settings that determine the output. The batch size has no influence on it."""
         with open(self._path, "rb") as file:
-            # A resumed run must read the same records, not just the same path.
+            # The content of the file is hashed, because a file at the same path may have changed.
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         thresholds = self._selection.thresholds
         return {
@@ -401,19 +402,19 @@ class Selected(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The shard of the dialogues to select from, or None."""
+        """The shard of the dialogues whose records are read, or None."""
         return self._shard
 
     @property
     def asked(self) -> str:
-        """A description of the run in words."""
+        """A description of the run, for messages."""
         return f"{self._selection.keep} of {self._path}"
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
-        """Yield the records to keep; those of a context in order of backward perplexity."""
+        """Yield the records to keep, those of the same context sorted by backward perplexity."""
         usable: list[Negative] = []
         for records in contexts:
-            # A generated response that equals a correct response of its context is not a negative.
+            # A generated response that equals a correct response to the same context is not a negative.
             right = {
                 (_said_before(one), match_key(text)) for one in records for text in _right_responses(one)
             }
@@ -430,7 +431,7 @@ class Selected(NegativeStream):
         ]
         for records in contexts_of(scored):
             fine = [record for record in records if self._is_kept(record, self._selection.refusal(record))]
-            # CAPT ranks the responses of a context by backward perplexity.
+            # As in CAPT, the responses of a context are ranked by backward perplexity.
             fine.sort(key=lambda record: (record.scores[BACKWARD], record.id))
             most = self._selection.per_context or len(fine)
             for rank, record in enumerate(fine):
@@ -439,19 +440,19 @@ class Selected(NegativeStream):
                     yield record
 
     def _is_kept(self, record: Negative, reason: str | None) -> bool:
-        """Return whether there is no reason to drop a record, and count the reason if there is one."""
+        """Return True if there is no reason to drop a record. Otherwise count the reason and return False."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
 
 
 def _said_before(record: Negative) -> tuple[str, ...]:
-    """Return a record's context in the normal form of `match_key`."""
+    """Return the context of a record as normalised texts, to compare contexts."""
     return tuple(match_key(turn["text"]) for turn in record.context)
 
 
 def _right_responses(record: Negative) -> list[str]:
-    """Return the responses that a record says are correct for its own context."""
+    """Return the responses that are known from a record to be correct for its context."""
     if record.label:
         return [record.response]
     # The original response is correct for this context only if the context was not edited.
@@ -463,10 +464,10 @@ def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:
     """Group consecutive records of the same context.
 
     Args:
-        records: Records.
+        records: Records, sorted by dialogue and turn.
 
     Returns:
-        An iterator over the groups.
+        An iterator over lists of records with the same dialogue and turn.
     """
     return (list(group) for _, group in groupby(records, key=lambda record: (record.dialogue, record.turn)))
 
@@ -481,31 +482,33 @@ def train_scorer(
     seed: int = 0,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train a model to predict replies from posts, or posts from replies.
+    """Train a model to predict replies from the turns before them, or the last of these turns from replies.
 
-    Every turn after the first is a reply to the turns before it, and so is every loaded correct response.
+    Each turn after the first counts as a reply to the turns before it. Loaded correct responses count as
+    replies, too.
 
     Args:
         model: Model to train.
-        store: Store with dialogues.
-        out: Folder to save the model to.
-        tells: What to predict: ``reply`` for a forward model, ``post`` for a backward one.
-        selection: Dialogues to learn from; all if None.
+        store: Store that contains the dialogues.
+        out: Folder to save the trained model in.
+        tells: What the model learns to predict: ``reply`` for a forward model, ``post`` (the turn before the
+            reply) for a backward model.
+        selection: Dialogues to learn from; None for all.
         seed: Seed of the training.
-        arguments: Arguments of transformers' ``TrainingArguments`` and of
+        arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
         A report of the training.
 
     Raises:
-        InputError: ``tells`` has another value, or the store has no reply.
+        InputError: ``tells`` has another value, or the store has no replies.
     """
     if tells not in get_args(Predicted):
         raise InputError(f"tells {tells!r}: choose one of {', '.join(get_args(Predicted))}")
     examples = [
         Example(context_prompt(turns), answer(response))
-        # Forward: the reply after the turns. Backward: the last turn after the reply.
+        # A forward model reads the turns and predicts the reply. A backward model predicts the last turn.
         if tells == "reply"
         else Example(response_prompt(response), answer(turns[-1]))
         for context in read_contexts(store, ContextSelection(selection or Selection(), "every"))

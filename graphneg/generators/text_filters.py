@@ -1,15 +1,15 @@
-"""Refuse texts that cannot serve as a response, by rules and by the loss of a language model.
+"""Reject texts that cannot be used as a response, by rules and by the loss of a language model.
 
-Small language models make a few kinds of mistakes that rules can detect. `broken` and `refusal` return the
+Small language models make a few typical mistakes that rules can detect. `broken` and `refusal` return the
 code of the first rule that a text violates::
 
     "You can use the calendar for."                     unfinished
     "The summer was hot and the hot summer came."       repeats
 
-`PerplexityFilter` scores texts with a causal language model and passes those within `Bounds`. A text is
-scored alone and after its history, never after the prompt that requested it: a small model finds any sentence
-likely that contains a word from its prompt. A text that is unlikely in both ways is mostly ungrammatical or
-makes no sense.
+`PerplexityFilter` scores texts with a causal language model and accepts those with losses within `Bounds`. A
+text is scored alone and after its history, but never after the prompt that requested it: a small model finds
+any sentence likely that contains a word from its prompt. A text that is unlikely both alone and after its
+history is usually ungrammatical or makes no sense.
 """
 
 from __future__ import annotations
@@ -44,37 +44,38 @@ REASONS = {
     "surprising": "the model itself finds the text unlikely",
     "said-before": "the text is nearly one of another context",
 }
-"""Reasons to refuse a text, by code."""
+"""Reasons to reject a text, by code."""
 LENGTHS = range(5, 25)
-"""Default range of the number of words of a text."""
+"""Default limits for the number of words in a text."""
 NEAR = 0.7
-"""Jaccard index of two texts' words from which on the texts count as the same."""
+"""Jaccard index of the word sets of two texts at or above which the texts count as nearly the same."""
 
 _ENDINGS = (".", "!", "?", '."', '!"', '?"')
 _STRANGE = re.compile(r"""https?:|www\.|_|[^\w\s'"‘’“”–—…,.!?&%$£€/+-]|\d{5,}|\.\.|…""")
-"""Characters and patterns that do not occur in speech: URLs, underscores, symbols, long numbers, ellipses."""
+"""Matches what does not occur in speech: URLs, underscores, symbols, long numbers, ellipses."""
 _SENTENCE_END = re.compile(r"""[.!?]+["'”’]*(?=\s|$)""")
-"""End of a sentence, with closing quotation marks."""
+"""Matches the end of a sentence, including closing quotation marks."""
 _STATEMENT = re.compile(r"[^.!?]+(?=[.!](?:\s|$))")
-"""A sentence that ends in a period or an exclamation mark."""
+"""Matches a sentence that ends with a period or an exclamation mark."""
 _POSSESSIVE = re.compile(r"['’]s?$")
 _LONG_WORD = 3
-"""Minimum length of a word that `goes_round` counts as a content word."""
+"""Minimum length of a word, in letters, that `goes_round` treats as a content word."""
 _COPIED_RUN = 5
-"""Number of consecutive words in common from which on a text counts as copied."""
+"""Number of consecutive words in common at which a text counts as copied."""
 _MANY_COMMAS = 4
-"""Number of commas from which on a text counts as a repetitive list."""
+"""Number of commas at which a text counts as a repetitive list."""
 _STRANGEST = 3
-"""Number of least likely tokens whose mean loss is computed."""
+"""Number of the least likely tokens whose mean loss is computed."""
 _SENTENCES = 2
-"""Maximum number of sentences. A small model that needs more to get to its keyword has digressed."""
+"""Maximum number of sentences. A small model that needs more before its keyword has lost the topic."""
 
 FUNCTION_WORDS = word_class("function-words")
-"""Words that may occur twice in a sentence."""
+"""Function words, which may occur twice in a sentence."""
 NO_ENDINGS, LEADING = word_class("no-endings"), word_class("leading")
-"""Words after which a statement may end in any word: "It is what I came for"."""
+"""Words that cannot end a statement, such as "for", and words that make such an ending possible, such as
+"what" in "It is what I came for"."""
 WORDS_OF_TALK = word_class("words-of-talk")
-"""Words of greetings, thanks and the like, which are no topic to write about."""
+"""Words of greetings, thanks and other small talk, which are not a topic for a response."""
 
 
 def refusal(
@@ -84,14 +85,14 @@ def refusal(
     lengths: range,
     examples: Iterable[str] = (),
 ) -> str | None:
-    """Return why a text cannot be a negative of a context.
+    """Return why a text cannot be used as a negative for a context.
 
     Args:
         text: A generated text.
-        keywords: Keywords that the text must contain in any inflected form, each as a sequence of words.
+        keywords: Keywords that the text must contain, each as a sequence of words. Any inflected form counts.
         context: The context.
         lengths: Allowed numbers of words.
-        examples: Texts that the model was shown.
+        examples: Texts of the examples that were in the prompt.
 
     Returns:
         The code of the reason, or None if the text is usable.
@@ -100,10 +101,10 @@ def refusal(
     reason = broken(text, keywords, lengths)
     if reason is not None:
         return reason
-    # A model often copies from its prompt.
+    # Models often copy texts from their prompt.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
-    # A paraphrase with nearly the same words would be correct, too.
+    # A text with nearly the same words as a correct response is a paraphrase of it and also correct.
     if any(alike(words, words_of(positive)) for positive in context.right):
         return "like-a-positive"
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
@@ -112,11 +113,11 @@ def refusal(
 
 
 def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str | None:
-    """Return why a text is not a well-formed utterance, whatever its context.
+    """Return why a text is not a well-formed utterance in any context.
 
     Args:
         text: A generated text.
-        keywords: Keywords that the text must contain in any inflected form, each as a sequence of words.
+        keywords: Keywords that the text must contain, each as a sequence of words. Any inflected form counts.
         lengths: Allowed numbers of words.
 
     Returns:
@@ -125,32 +126,32 @@ def broken(text: str, keywords: Sequence[Sequence[str]], lengths: range) -> str 
     words = words_of(text)
     if not text.endswith(_ENDINGS) or breaks_off(text):
         return "unfinished"
-    # An odd number of quotation marks or a lower-case start shows that a part of the text is missing.
+    # An odd number of quotation marks or a lower-case first letter shows that a part of the text is missing.
     if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
         return "not-plain-text"
     if len(words) not in lengths:
         return "too-short" if len(words) < lengths.start else "too-long"
     if len(_SENTENCE_END.findall(text)) > _SENTENCES:
         return "rambles"
-    # A keyword counts in any form: "borrowed" mentions "borrow".
+    # A keyword may be inflected: "borrowed" contains the keyword "borrow".
     if not all(mentions(words, keyword) for keyword in keywords):
         return "no-keyword"
     if is_foreign(text):
         return "not-english"
-    # "I like tea, coffee, milk, water, juice." Small models often end in such lists.
+    # Small models often end with lists such as "I like tea, coffee, milk, water, juice."
     if goes_round(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
     return None
 
 
 def breaks_off(text: str) -> bool:
-    """Return whether a statement ends in a word that cannot end one.
+    """Return whether a statement in a text ends with a word that cannot end a statement.
 
     Args:
-        text: Any text. Questions are not checked: "Where are you from?"
+        text: Any text. Questions are not checked, because "Where are you from?" is complete.
 
     Returns:
-        Whether a statement of the text breaks off.
+        True if a statement in the text is incomplete.
 
     Example:
         >>> breaks_off("You can use the calendar for."), breaks_off("It is what I came for.")
@@ -158,7 +159,7 @@ def breaks_off(text: str) -> bool:
     """
     for said in _STATEMENT.findall(text):
         *before, last = words_of(said) or [""]
-        # "It is what I came for." ends well, because "what" is the object of "for".
+        # "It is what I came for." is complete, because "what" is the object of "for".
         if last in NO_ENDINGS and LEADING.isdisjoint(before):
             return True
     return False
@@ -171,7 +172,7 @@ def goes_round(words: Sequence[str]) -> bool:
         words: Lower-case words of the text.
 
     Returns:
-        Whether it repeats itself.
+        True if the text repeats itself.
 
     Example:
         >>> goes_round("the summer was hot and the hot summer came".split())
@@ -179,57 +180,57 @@ def goes_round(words: Sequence[str]) -> bool:
     """
     # "Ann" and "Ann's" are the same word here.
     plain = [_POSSESSIVE.sub("", word) for word in words]
-    # A form may have several lemmas ("saw": "see", "saw"); the first in the alphabet stands for all.
+    # A form may have several lemmas ("saw": "see", "saw"). The alphabetically first one is used for all.
     content = [min(lemmas(word)) for word in plain if len(word) >= _LONG_WORD and word not in FUNCTION_WORDS]
     runs = Counter(zip(words, words[1:], words[2:], strict=False))
     return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
 
 
 def alike(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Return whether two texts have nearly the same words.
+    """Return whether two texts consist of nearly the same words.
 
     Args:
-        words: Words of one text.
-        others: Words of the other.
+        words: Words of the first text.
+        others: Words of the second text.
 
     Returns:
-        Whether their Jaccard index is at least `NEAR`.
+        True if the Jaccard index of the two sets of words is at least `NEAR`.
     """
     one, other = set(words), set(others)
     return bool(one) and len(one & other) >= NEAR * len(one | other)
 
 
 def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_RUN) -> bool:
-    """Return whether two texts share a run of words.
+    """Return whether two texts have several consecutive words in common.
 
     Args:
-        words: Words of one text.
-        others: Words of the other.
-        size: Number of consecutive words; if ``words`` has fewer, all of it.
+        words: Words of the first text.
+        others: Words of the second text.
+        size: Number of consecutive words; if ``words`` has fewer, all of its words.
 
     Returns:
-        Whether a run of ``words`` occurs in ``others``.
+        True if consecutive words of ``words`` also occur in ``others``.
 
     Example:
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
         True
     """
-    # A text shorter than the run counts as copied if all of it occurs.
+    # A text with fewer words than `size` counts as copied if the other text contains all of it.
     size = min(size, len(words))
     return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
 
 
 @lru_cache(maxsize=4096)
 def _runs(words: tuple[str, ...], size: int) -> frozenset[tuple[str, ...]]:
-    """Return all runs of ``size`` consecutive words."""
+    """Return all sequences of ``size`` consecutive words."""
     return frozenset(words[at : at + size] for at in range(len(words) - size + 1))
 
 
 class TextLosses(NamedTuple):
-    """Losses of a text, in nats per token.
+    """The losses of a text, in nats per token.
 
     Attributes:
-        alone: Mean loss without a history.
+        alone: Mean loss without a history before the text.
         after: Mean loss after the history; equal to ``alone`` if there is none.
         worst: Loss of the least likely token after the history.
     """
@@ -240,7 +241,7 @@ class TextLosses(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean of both losses, by which texts are ranked."""
+        """The mean of `alone` and `after`, by which texts are ranked."""
         return (self.alone + self.after) / 2
 
     @property
@@ -250,11 +251,11 @@ class TextLosses(NamedTuple):
 
 
 class LaterLosses(NamedTuple):
-    """Losses of a text after turns that it was not written for, in nats per token.
+    """The losses of a text after turns that it was not written for, in nats per token.
 
     Attributes:
         mean: Mean loss.
-        strangest: Mean loss of the three least likely tokens.
+        strangest: Mean loss of the three least likely tokens of the text.
     """
 
     mean: float
@@ -263,7 +264,7 @@ class LaterLosses(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The highest losses of a text that passes.
+    """The highest losses with which a text is still accepted.
 
     Attributes:
         surprise: Highest perplexity after the history, above 1.
@@ -279,7 +280,7 @@ class Bounds:
     worst: float = 11.0
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Check that the values are in range."""
         if self.surprise <= 1 or self.alone <= 1 or self.worst <= 0:
             raise InputError(
                 f"surprise {self.surprise}, alone {self.alone}, worst {self.worst}: "
@@ -287,13 +288,13 @@ class Bounds:
             )
 
     def hold(self, losses: TextLosses) -> bool:
-        """Return whether losses are within the bounds.
+        """Return whether the losses of a text are within the bounds.
 
         Args:
             losses: Losses of a text.
 
         Returns:
-            Whether all of them are within the bounds.
+            True if all losses are within the bounds.
         """
         return (
             losses.after <= log(self.surprise)
@@ -304,11 +305,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class PerplexityFilter:
-    """Scores texts with a causal language model and passes those within bounds.
+    """Scores texts with a causal language model, and accepts those with losses within bounds.
 
     Attributes:
-        model: The language model.
-        bounds: The highest losses of a text that passes.
+        model: The language model that computes the losses.
+        bounds: The highest losses with which a text is still accepted.
     """
 
     model: CausalLM
@@ -321,15 +322,15 @@ class PerplexityFilter:
 
         Args:
             texts: Generated texts.
-            histories: The history of each text; None to score the text only alone.
+            histories: The turns before each text; None to score a text only alone.
 
         Returns:
-            For each text its losses, or None if it is out of bounds.
+            The losses of each text, or None for a text that is not within the bounds.
         """
         said = [f" {closed_up(text)}" for text in texts]
-        # A line break takes the place of the history.
+        # If there is no history, the text is scored after a line break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
-        # Texts that fail alone are not scored again after their histories.
+        # A text that is rejected without its history need not be scored again after the history.
         passing = [at for at, losses in enumerate(alone) if _mean(losses) <= log(self.bounds.alone)]
         shown = [(at, history) for at in passing if (history := histories[at]) is not None]
         after = self.model.score_tokens(
@@ -338,7 +339,7 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
-            # A text without a history is judged by its losses alone.
+            # A text without a history is judged only by its losses alone.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.hold(losses) else None
@@ -347,37 +348,37 @@ class PerplexityFilter:
     def beside(
         self, texts: Sequence[str], originals: Sequence[str], margin: float
     ) -> list[TextLosses | None]:
-        """Compare each text with the text that it was made from.
+        """Compare the loss of each text with that of the text that it was made from.
 
-        A text passes if its perplexity is within ``alone``, and its mean loss exceeds that of its original by
-        at most ``margin``. A token may exceed ``worst`` if a token of the original has at least the same
-        loss.
+        A text is accepted if its perplexity is not above ``alone`` of the bounds, and its mean loss is at
+        most ``margin`` higher than the mean loss of its original. A single token may be less likely than
+        ``worst`` allows if the original contains a token that is at least as unlikely.
 
         Args:
             texts: Generated texts.
-            originals: The original of each text.
+            originals: For each text, the text that it was made from.
             margin: Maximum increase of the mean loss, in nats per token.
 
         Returns:
-            For each text its losses without a history, or None if it does not pass.
+            The losses of each text without a history, or None for a text that is rejected.
         """
         said = [f" {closed_up(text)}" for text in (*texts, *originals)]
         losses = self.model.score_tokens(said, ["\n"] * len(said))
         found: list[TextLosses | None] = []
         for now, before in zip(losses[: len(texts)], losses[len(texts) :], strict=True):
             one = TextLosses(_mean(now), _mean(now), round(max(now, default=inf), 3))
-            # A rare name in the original is just as unlikely in the edited text.
+            # A rare name from the original is just as unlikely in the edited text, so it is allowed.
             worst = max([self.bounds.worst, *before])
             most = min(log(self.bounds.alone), _mean(before) + margin)
             found.append(one if one.alone <= most and one.worst <= worst else None)
         return found
 
     def after(self, texts: Sequence[str], histories: Sequence[Sequence[Turn]]) -> list[LaterLosses]:
-        """Score texts after histories, without bounds.
+        """Score texts after given turns, without applying the bounds.
 
         Args:
-            texts: Texts.
-            histories: The history of each text.
+            texts: Texts to score.
+            histories: The turns before each text.
 
         Returns:
             Losses in the order of ``texts``.
@@ -388,6 +389,6 @@ class PerplexityFilter:
 
 
 def _mean(losses: Sequence[float]) -> float:
-    """Return the mean loss, rounded; infinite for a text without tokens."""
-    # The last digits depend on the other texts of the batch.
+    """Return the mean loss, rounded to three decimals. A text without tokens has an infinite loss."""
+    # The loss is rounded because its last digits depend on the other texts in the batch.
     return round(sum(losses) / len(losses), 3) if losses else inf

@@ -1,12 +1,12 @@
 """Replace a few content words of a correct response (``token-substitution``).
 
-The result is usually grammatical and wrong, a simple baseline::
+The result is usually grammatical but wrong, which makes it a simple baseline::
 
     correct     I like my new boat.
     negative    I like my new truck.
 
-A substitute comes from a masked language model, or from the words of the store that can have the same parts
-of speech and inflection.
+A substitute is either proposed by a masked language model, or it is a word from the store that can have the
+same part of speech and inflection as the word that it replaces.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from graphneg.nn.models import check_packages, choose_device, locate, reading
 from graphneg.store.connection import Store
 
 CATEGORY = "C-ent"
-"""Error category of the candidates: a wrong entity."""
+"""Error category of the candidates: they contain a wrong entity."""
 _PARTS = re.compile(f"({WORD.pattern})")
-"""Splits a text into words (odd indexes) and the text between them (even indexes)."""
+"""Splits a text into words (at odd indexes) and the text between them (at even indexes)."""
 _SHORTEST = 3
-"""Minimum length of a content word."""
+"""Minimum length of a content word, in letters."""
 _READINGS_KEPT = 1 << 16
-"""Number of words whose parts of speech are cached."""
+"""Number of words whose possible tags are cached."""
 
 Tags = frozenset[str]
-"""All Penn Treebank tags that a word form can have: {NNS, VBZ} for *walks*."""
+"""Type of the set of all Penn Treebank tags that a word can have, such as {NNS, VBZ} for *walks*."""
 
 
 WordSource = Callable[[Sequence[str], int], Sequence[str]]
-"""Returns possible substitutes of ``words[at]`` in a fixed order. ``words`` are the parts of the text, which
-join to the whole text."""
+"""Type of a function that returns possible substitutes of ``words[at]``, in a fixed order. ``words`` are the
+words of a text and the parts between them; joined, they are the whole text."""
 
 
 class TokenSubstitutionGenerator(BankGenerator):
@@ -49,10 +49,10 @@ class TokenSubstitutionGenerator(BankGenerator):
 
     Token substitution is a rule-based baseline of Gupta et al. (2021). Park et al. (2021, "Generating
     Negative Samples by Manipulating Golden Responses for Unsupervised Learning of a Response Evaluation
-    Model") use a masked language model. With a ``model`` (path or id of a masked language model), a word is
-    replaced by one of the ``candidates`` most likely other words at its position. Without one, it is replaced
-    by a word from the store's responses with the same possible parts of speech and inflection, according to
-    lemminflect's dictionary. ``device`` and ``offline`` apply to the model.
+    Model") use a masked language model. If ``model`` names a masked language model by its path or id, a word
+    is replaced by one of the ``candidates`` other words that are most likely at its position. If not, it is
+    replaced by a word from the responses in the store that, according to lemminflect's dictionary, can have
+    the same parts of speech and inflections. ``device`` and ``offline`` are options of the model.
 
     Raises:
         GeneratorError: An option has an invalid value.
@@ -71,15 +71,15 @@ class TokenSubstitutionGenerator(BankGenerator):
         device: str | None = None,
         offline: bool = False,
     ) -> None:
-        """Initialize the generator and load the model, if any.
+        """Initialize the generator and load the model, if there is one.
 
         Args:
-            store: Store with the responses to take words from.
-            model: Path or id of a masked language model; None to take words from the store.
+            store: Store that contains the responses from which words are taken.
+            model: Path or id of a masked language model; None to take substitutes from the store.
             least: Minimum number of words to replace.
             most: Maximum number of words to replace.
-            candidates: Number of most likely words to draw a substitute from.
-            device: Device of the model, for example ``cuda``; None to choose one.
+            candidates: Number of most likely words from which a substitute is drawn.
+            device: Device of the model, for example ``cuda``; None to choose one automatically.
             offline: Whether to load the model without network access.
 
         Raises:
@@ -96,17 +96,17 @@ class TokenSubstitutionGenerator(BankGenerator):
         self._amounts = range(least, most + 1)
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that the output depends on."""
+        """Return the options that determine the output."""
         return self._options
 
     def prepare(self) -> Candidates:
-        """Return the function that edits the correct responses in turn, one candidate per response."""
+        """Return a function that edits the correct responses of a context in turn, one for each candidate."""
         source = self._model or known_words(entry.text for entry in self.bank())
 
         def substituted(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             new = NewTexts(context)
             for slot in range(per_context if context.positives else 0):
-                # If there are fewer correct responses than candidates, each is used several times.
+                # If there are fewer correct responses than candidates, each is edited several times.
                 right = context.positives[slot % len(context.positives)]
                 text, replaced = self._replaced(source, right, seed, f"{context.id}/{slot}")
                 if replaced and new.take(text):
@@ -119,7 +119,7 @@ class TokenSubstitutionGenerator(BankGenerator):
     def _replaced(
         self, source: WordSource, text: str, seed: int, id: str
     ) -> tuple[str, list[tuple[str, str]]]:
-        """Return the edited text and the pairs of replaced and new words."""
+        """Return the edited text, and for each replaced word a pair of the old and the new word."""
         parts = _PARTS.split(text)
         amount = self._amounts[number(seed, "substitutions", id) % len(self._amounts)]
         content = [n for n, word in enumerate(parts[1::2]) if _is_content(word)]
@@ -129,52 +129,51 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Start at a random word and take the first that differs.
+            # Start at a random substitute and take the first one that is a different word.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
-            # Another form of the same word would change the grammar instead of the meaning: "boat" by
-            # "boats".
+            # Another form of the word ("boats" for "boat") would change the grammar, not the meaning.
             other = next((option for option in around if lemma_of(option) != lemma_of(word)), None)
             if other is None:
                 continue
             replaced.append((word, other))
-            # The substitute takes over the capital of the start of a sentence.
+            # A capital of the replaced word, for example at the start of a sentence, is kept.
             parts[at] = other.capitalize() if parts[at][0].isupper() else other
-            # "a boat" becomes "an apple".
+            # The article before the word is adapted: "a boat" becomes "an apple".
             if at > 1:
                 parts[at - 2] = right_article(parts[at - 2], other)
         return "".join(parts), replaced
 
 
 def known_words(texts: Iterable[str]) -> WordSource:
-    """Return a word source that takes words from texts.
+    """Return a function that finds substitutes among the words of some texts.
 
     Args:
         texts: Texts to take words from.
 
     Returns:
-        A source of words with the same possible tags, in alphabetical order.
+        A function that returns all words with the same possible tags, in alphabetical order.
     """
     words = {word.lower() for text in texts for word in WORD.findall(text) if _is_content(word)}
     by_tags: dict[Tags, list[str]] = {}
     for word in sorted(words):
-        # A word that the dictionary does not know cannot be compared by inflection.
+        # Words that are not in the dictionary have no known inflections, so they are not used as substitutes.
         if tags := tags_of(word):
             by_tags.setdefault(tags, []).append(word)
     return lambda words, at: by_tags.get(tags_of(words[at].lower()), ())
 
 
 def masked_words(model: str | Path, candidates: int, device: str | None, offline: bool) -> WordSource:
-    """Return a word source that asks a masked language model.
+    """Return a function that gets substitutes from a masked language model.
 
     Args:
-        model: Path or id of the model.
-        candidates: Maximum number of words per position.
-        device: Device of the model; None to choose one.
+        model: Path or id of the masked language model.
+        candidates: Maximum number of substitutes for a word.
+        device: Device of the model; None to choose one automatically.
         offline: Whether to load the model without network access.
 
     Returns:
-        A source of the most likely words, best first.
+        A function that returns the most likely content words at the position, most likely first.
 
     Raises:
         ModelError: The model is not a masked language model.
@@ -192,24 +191,24 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
     network = loaded.eval().to(choose_device(device))
 
     def word_of(token: int) -> str:
-        """Return a token as a word; empty for a part of a word, a symbol or a function word."""
+        """Return the word of a token; empty for a part of a word, a symbol or a function word."""
         piece = str(tokenizer.convert_ids_to_tokens(token))
         word = str(tokenizer.decode([token])).strip().lower()
-        # "##" marks the continuation of a word in WordPiece.
+        # In WordPiece, "##" marks a token that continues a word.
         return word if not piece.startswith("##") and WORD.fullmatch(word) and _is_content(word) else ""
 
     def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
         """Return the most likely words at a position."""
         text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
-        # Texts are read one by one: a batch would change the last bits of the logits.
+        # Each text is read alone, because in a batch the last bits of the logits would differ.
         rows = tokenizer(text, truncation=True, return_tensors="pt").to(network.device)
         masked = (rows["input_ids"][0] == tokenizer.mask_token_id).nonzero()
-        # The tokenizer cut off the end of a long text, and the mask with it.
+        # If the text is too long, the tokenizer truncates it and may remove the mask.
         if not len(masked):
             return ()
         with torch.inference_mode():
             logits = network(**rows).logits[0, masked[0, 0]]
-        # Many tokens are no content words, so four times as many are looked at.
+        # Many tokens are not content words, so four times as many tokens as needed are checked.
         tokens = logits.topk(min(4 * candidates, len(logits))).indices.tolist()
         return list(dict.fromkeys(filter(None, map(word_of, tokens))))[:candidates]
 
@@ -218,13 +217,13 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
 
 @lru_cache(maxsize=_READINGS_KEPT)
 def tags_of(word: str) -> Tags:
-    """Return the Penn Treebank tags that a word can have.
+    """Return all Penn Treebank tags that a word can have.
 
     Args:
         word: A word in lower case.
 
     Returns:
-        The tags; empty if the dictionary does not know the word.
+        The tags; empty if the word is not in the dictionary.
 
     Example:
         >>> sorted(tags_of("walks")), sorted(tags_of("quickly"))

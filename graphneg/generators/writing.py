@@ -1,15 +1,16 @@
-"""Share the machinery of generators that prompt a language model.
+"""Provide the common parts of generators that prompt a language model.
 
-`WritingOptions` holds the options of all such generators and loads their models: a writer, which may be local
-or served, and a judge, which scores what was written. A `WritingGenerator` counts refused texts by reason,
-never returns nearly the same text twice, and predicts the requests that a run would send to a server. A
-subclass implements `WritingGenerator.written`, which fills gaps with candidates::
+`WritingOptions` contains the options of all such generators and loads their models: the writer, a local or
+served model that writes the texts, and the judge, a local model that scores them. `WritingGenerator` is their
+base class. It counts rejected texts by reason, never returns two nearly equal texts in a run, and estimates
+the requests that a run would send to a server. A subclass implements `WritingGenerator.written`. For each
+context, this method gets a gap, that is, a number of candidates to write, and returns it filled with texts::
 
     gap      context "d#3", two candidates wanted
     written  "The ladder is in the shed.", "The ladder is in our shed.", "I fell off it."
     given    "The ladder is in the shed.", "I fell off it."
 
-The second text is not given, because it is nearly the same as the first.
+The second text is not returned, because it is nearly equal to the first.
 """
 
 from __future__ import annotations
@@ -39,29 +40,29 @@ from graphneg.progress import Progress
 
 Model = TypeVar("Model", bound=LanguageModel)
 ANSWERS = "answers"
-"""Name of the ranker's score, and code of its refusals."""
+"""Name of the ranker's score, and code of the reason if a text is rejected for this score."""
 
 _OF_MODELS = ("model", "gguf_file", "judge", "ranker", "device", "offline", "batch_size", "served", "route")
-"""Options that name or configure models; `WritingGenerator.models` reports them instead."""
+"""Options that name or configure models. `WritingGenerator.models` describes the models instead."""
 PULL = 3.0
-"""Default logit bias toward requested words, for models that were not trained to use them."""
+"""Default logit bias toward requested words, for models that were not trained to use given words."""
 END = "\n"
-"""Stop string of prompts that ask for one line."""
+"""Stop sequence for prompts that ask for a single line."""
 LEAST_WORDS = 5
-"""Minimum number of words of a text. A sentence end before that does not stop the writer."""
+"""Minimum number of words in a text. A sentence that ends earlier does not stop the writer."""
 _ANSWERS_REASON = {ANSWERS: "the ranker scores the text too high: it may be an answer"}
 UNJUDGED = "no judge: nothing is refused as surprising, or because it fits; --option judge=MODEL names one"
-"""Message for runs without a judge."""
+"""Message to the user for runs without a judge."""
 
 
 class AnswerScorer(Protocol):
-    """The interface of a model that scores how well responses answer contexts; any ranker has it."""
+    """The interface of a model that scores how well responses answer contexts. Every ranker has it."""
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         """Score responses.
 
         Args:
-            contexts: Texts of the turns of each context.
+            contexts: Texts of the turns, for each context.
             responses: One response per context.
 
         Returns:
@@ -72,7 +73,7 @@ class AnswerScorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NamedScorer:
-    """A ranker with a name that settings can show.
+    """A ranker with a name by which the settings of a run describe it.
 
     Attributes:
         name: Name of the ranker.
@@ -86,7 +87,7 @@ class NamedScorer:
         """Score responses with the ranker.
 
         Args:
-            contexts: Texts of the turns of each context.
+            contexts: Texts of the turns, for each context.
             responses: One response per context.
 
         Returns:
@@ -97,36 +98,38 @@ class NamedScorer:
 
 @dataclass(frozen=True, slots=True)
 class WritingOptions:
-    """The options of all generators that prompt a language model.
+    """Options of all generators that prompt a language model.
 
     Attributes:
-        model: Path or id of the language model, or with ``served`` its name on the server.
+        model: Path or id of the language model; if ``served`` is given, its name on the server.
         gguf_file: Name of the GGUF file in the model's folder, as in `graphneg.nn.models.load_causal`.
         device: Device of local models; ``auto`` uses a GPU if there is one.
         offline: Whether to load models without network access.
-        served: Server of the model: a `graphneg.nn.serving.Serving`, or a mapping of its options. None for a
-            local model.
-        route: Use the ``chat`` API or the ``completion`` API. None: chat for a served model, completion for a
-            local one.
+        served: Server that runs the model: a `graphneg.nn.serving.Serving`, or a mapping of its options. None
+            for a local model.
+        route: ``chat`` to use the chat API, ``completion`` to use the completion API. None for the default:
+            chat for a served model, completion for a local one.
         temperature: Sampling temperature, above 0.
-        pull: Logit bias toward requested words, 0 or more. None: 3 for a local model that was not trained for
-            the task, 0 for one that was. A served model cannot be biased.
-        words: Maximum number of words of a text.
-        judge: Path or id of a causal language model that scores the texts. None: the writer itself, if it is
-            a local causal model.
-        surprise: Highest perplexity after the history (see `graphneg.generators.text_filters.Bounds`).
-        alone: Highest perplexity without a history.
-        worst: Highest loss of a single token, in nats.
-        ranker: Ranker (`graphneg.rankers.base.Ranker`) that refuses texts as possible answers.
-            `DialogueGraph.generate` also accepts its path or id.
-        max_score: Highest ranker score of a text that passes, from 0 to 1.
+        pull: Logit bias toward requested words, 0 or more. None for the default: 0 for a local model that was
+            trained for the task, 3 for any other local model. It has no effect on a served model.
+        words: Maximum number of words in a text.
+        judge: Path or id of a causal language model that scores the texts. None for the default: the writer
+            itself, if it is a local causal model.
+        surprise: Highest perplexity of an accepted text after its history (see
+            `graphneg.generators.text_filters.Bounds`).
+        alone: Highest perplexity of an accepted text without a history.
+        worst: Highest loss of a single token in an accepted text, in nats.
+        ranker: Ranker (`graphneg.rankers.base.Ranker`) that scores how well a text answers its context. Texts
+            with high scores are rejected, because they may be correct answers. `DialogueGraph.generate` also
+            accepts the path or id of a ranker.
+        max_score: Highest ranker score of an accepted text, from 0 to 1.
 
     Raises:
         InputError: A number is out of range.
     """
 
     least_words: ClassVar[int] = LEAST_WORDS
-    """Minimum number of words of a text."""
+    """Minimum number of words in a text."""
 
     model: str | Path | None = None
     gguf_file: str | None = None
@@ -145,42 +148,42 @@ class WritingOptions:
     max_score: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check the options before a model is loaded, which may take a minute."""
+        """Check the options now, because loading a model may take a minute before they are used."""
         if self.temperature <= 0 or (self.pull or 0.0) < 0:
             raise InputError("temperature must be above 0, pull not below 0")
         if self.words < self.least_words:
             raise InputError(f"words {self.words}: a text has {self.least_words} words at least")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"route {self.route!r}: choose one of chat, completion")
-        # Building the object checks its values.
+        # Creating the bounds checks their values.
         _ = self.bounds
         if self.served is not None:
             serving_of(self.served)
 
     def settings(self) -> dict[str, Any]:
-        """Return the options that the output depends on, without the models."""
+        """Return the options that determine the output, without those that name or configure models."""
         added = {} if self.served is None else dict(serving_of(self.served).parameters)
         own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _OF_MODELS}
         return {**own, "parameters": added}
 
     @property
     def bounds(self) -> Bounds:
-        """The highest losses of a text that passes."""
+        """The highest losses of an accepted text."""
         return Bounds(self.surprise, self.alone, self.worst)
 
     @property
     def lengths(self) -> range:
-        """The allowed numbers of words of a text."""
+        """The allowed numbers of words in a text."""
         return range(self.least_words, self.words + 1)
 
     def pull_of(self, trained: bool) -> float:
         """Return the logit bias toward requested words.
 
         Args:
-            trained: Whether the model was trained for its task.
+            trained: Whether the model was trained for the task of the generator.
 
         Returns:
-            ``pull`` if it is set, else the default.
+            ``pull`` if it is set, otherwise the default.
         """
         untrained = 0.0 if trained else PULL
         return untrained if self.pull is None else self.pull
@@ -188,18 +191,19 @@ class WritingOptions:
     def load(self, name: str, load: Callable[..., LanguageModel]) -> tuple[Writer, PerplexityFilter | None]:
         """Load the writer and the judge.
 
-        The judge is loaded first, because the writer may be large and loading it would be wasted if the judge
-        cannot be found. On a CUDA device that supports it, the writer runs in bfloat16.
+        The judge is loaded first: the writer may be large, and loading it would be in vain if the judge
+        cannot be found. The writer uses bfloat16 on a CUDA device that supports it.
 
         Args:
             name: Name of the generator, for error messages.
             load: Function that loads a local model.
 
         Returns:
-            The writer, and the judge or None. Without a ``judge``, a local causal model judges its own texts.
+            The writer and the judge. If no ``judge`` is named, a local causal model also judges its own
+            texts; a writer of another kind gets no judge (None).
 
         Raises:
-            GeneratorError: No model is named.
+            GeneratorError: No model is given.
         """
         if not self.model:
             raise GeneratorError(f"{name} needs a model: option model=PATH_OR_ID, a language model")
@@ -212,13 +216,13 @@ class WritingOptions:
             model = load(self.model, gguf_file=self.gguf_file, device=self.device, offline=self.offline)
             _calculate_in_bfloat16(model)
             writer = LocalWriter(model, self.route or "completion")
-            # A local causal model can judge its own texts.
+            # If no judge is named, a local causal model judges its own texts.
             reader = reader or model
         return writer, PerplexityFilter(reader, self.bounds) if isinstance(reader, CausalLM) else None
 
 
 def _calculate_in_bfloat16(model: LanguageModel) -> None:
-    """Convert a model to bfloat16 if its device supports that natively."""
+    """Convert a model to bfloat16 if its device supports that in hardware."""
     import torch
 
     if model.device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
@@ -227,13 +231,13 @@ def _calculate_in_bfloat16(model: LanguageModel) -> None:
 
 @dataclass(slots=True)
 class Gap:
-    """Candidates of a context that are to be written.
+    """A context that needs candidates, and the candidates that were written for it.
 
     Attributes:
         context: The context.
-        reason: Code of the reason why the last refused text was refused.
-        amount: Number of candidates wanted.
-        candidates: Candidates found so far, best first.
+        reason: Code of the reason for which the last rejected text was rejected.
+        amount: Number of candidates that are needed.
+        candidates: Candidates written so far, best first.
     """
 
     context: Context
@@ -245,11 +249,11 @@ class Gap:
 class WritingGenerator(Generator):
     """Base class of generators that prompt a language model.
 
-    A text that was given before is not given again, so candidates depend on earlier ones.
+    A text is returned only once in a run, so the candidates depend on the earlier ones.
 
     Attributes:
-        refused: Number of refused texts by reason.
-        writer: Language model that writes.
+        refused: Number of rejected texts by reason.
+        writer: Language model that writes the texts.
         judge: Filter that scores the texts, or None.
         batch: Number of dialogues per batch.
     """
@@ -267,18 +271,18 @@ class WritingGenerator(Generator):
         """Initialize the generator.
 
         Args:
-            reasons: A sentence for each reason code of the subclass.
+            reasons: Explanation of each reason code of the subclass, as a sentence.
             options: Options of the generator.
-            writer: Language model that writes.
-            judge: Filter that scores the texts. If None, no text is refused because of its loss.
+            writer: Language model that writes the texts.
+            judge: Filter that scores the texts. If None, no text is rejected because of its loss.
         """
         self.reasons = {**REASONS, **PROBLEMS, **_ANSWERS_REASON, **reasons}
         self._ranker, self._max_score = options.ranker, options.max_score
         self.refused: Counter[str] = Counter()
         self.writer = writer
         self.judge = judge
-        # A server answers many prompts at a time. A local model is slow, so its output is saved after few
-        # dialogues.
+        # A server answers many prompts at the same time, so batches are large.
+        # A local model is slow, so batches are small and the output is saved more often.
         self.batch = BATCH if isinstance(writer, ServedWriter) else SLOW_BATCH
         self._said = NearDuplicates()
 
@@ -288,15 +292,15 @@ class WritingGenerator(Generator):
 
         Args:
             contexts: Contexts to generate for.
-            per_context: Number of candidates wanted per context.
+            per_context: Number of candidates that are needed per context.
             seed: Seed of all random choices.
 
         Returns:
-            The gaps in the order of the contexts, each with its candidates, best first.
+            The gaps in the order of the contexts, filled with candidates, best first.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
-        """Return candidates for each context. No two of a run are nearly the same.
+        """Return candidates for each context, without near duplicates of earlier texts of the run.
 
         Args:
             contexts: Contexts to generate for.
@@ -310,7 +314,7 @@ class WritingGenerator(Generator):
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
-                # Candidates beyond the amount wanted stay available to other contexts.
+                # Candidates that are not needed are not marked as used, so other contexts can use them.
                 if len(own) < gap.amount and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own
@@ -318,22 +322,22 @@ class WritingGenerator(Generator):
         return [given[context.id] for context in contexts]
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """Return how a merge of shards chooses among drafts.
+        """Return the settings by which candidates are chosen from drafts when shards are merged.
 
         Args:
             per_context: Maximum number of candidates per context.
 
         Returns:
-            Name and options of the chooser; see `graphneg.generators.drafts.choosing`.
+            Name and options of a chooser; see `graphneg.generators.drafts.choosing`.
         """
         return {"by": BY_NEW_TEXTS, "most": per_context}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return all candidates of each context, including those that other contexts have.
+        """Return all candidates of each context, including texts that other contexts may use, too.
 
         Args:
             contexts: Contexts to generate for.
-            per_context: Number of candidates wanted per context.
+            per_context: Number of candidates that are needed per context.
             seed: Seed of all random choices.
 
         Returns:
@@ -346,7 +350,7 @@ class WritingGenerator(Generator):
         return [Draft(given[context.id]) for context in contexts]
 
     def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
-        """Return the gaps without candidates that the ranker scores as answers."""
+        """Return the gaps without those candidates that the ranker rates as correct answers."""
         gaps = self.written(contexts, per_context, seed)
         if self._ranker is None:
             return gaps
@@ -356,44 +360,44 @@ class WritingGenerator(Generator):
         for gap in gaps:
             gap.candidates = []
         for (gap, one), score in zip(pairs, scores, strict=True):
-            # Candidates with label 1 are meant to be answers.
+            # Candidates with label 1 should be correct answers, so a high score is no reason to reject them.
             is_answer = one.label == 0 and score > self._max_score
             if self.passes(gap, ANSWERS if is_answer else None):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
         return gaps
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """Start or resume a run.
+        """Prepare a run, or prepare to resume an interrupted run.
 
         Args:
-            given: Negatives of the interrupted run; their texts are not given again.
+            given: Negatives that the interrupted run has written. Their texts are not returned again.
             progress: Not used.
         """
         self._said = NearDuplicates()
-        # A resumed run must not repeat what it gave before.
+        # A resumed run must not repeat the texts that the interrupted run has written.
         for negative in given:
             self._said.add(negative.response)
 
     @property
     def models(self) -> dict[str, object]:
-        """The models that write and judge, for `settings`."""
+        """The models that write, judge and rank, as part of `settings`."""
         judge, ranker = self.judge and str(self.judge.model.path), self._ranker
         named = None if ranker is None else str(getattr(ranker, "name", type(ranker).__name__))
         return {**settings_of_writer(self.writer), "judge": judge, "ranker": named}
 
     def notes(self) -> list[str]:
-        """Return messages for the user."""
+        """Return messages to the user from the writer, and one if there is no judge."""
         return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
     def passes(self, gap: Gap, reason: str | None) -> bool:
-        """Return whether there is no reason to refuse a text, and count the reason if there is one.
+        """Return True if there is no reason to reject a text. Otherwise count the reason and return False.
 
         Args:
             gap: Gap that the text was written for.
-            reason: Code of the reason, or None.
+            reason: Code of the reason to reject the text, or None.
 
         Returns:
-            Whether the text passes.
+            True if the text is accepted.
         """
         if reason is not None:
             self.refused[reason] += 1
@@ -401,16 +405,16 @@ class WritingGenerator(Generator):
         return reason is None
 
     def is_new(self, gap: Gap, text: str) -> bool:
-        """Return whether no text given so far is nearly the same, and remember the text.
+        """Return whether a text differs from all texts so far, and remember it. A near duplicate is rejected.
 
-        Call it in the order of the contexts, so that the result does not depend on the batch size.
+        Call this method in the order of the contexts, so that the result does not depend on the batch size.
 
         Args:
             gap: Gap that the text was written for.
             text: The text.
 
         Returns:
-            Whether the text is new.
+            True if no earlier text of the run is nearly equal.
         """
         return self.passes(gap, None if self._said.add(text) else "said-before")
 
@@ -420,12 +424,12 @@ class WritingGenerator(Generator):
         """Count the requests that a run would send to a server.
 
         Args:
-            batches: The contexts of the run.
+            batches: Contexts of the run, in batches.
             per_context: Maximum number of candidates per context.
             seed: Seed of the run.
 
         Returns:
-            The counts; None if the model is local.
+            The counts; None if the model is a local one.
         """
         if not isinstance(self.writer, ServedWriter):
             return None
@@ -436,36 +440,36 @@ class WritingGenerator(Generator):
         return counting
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Request the drafts of later contexts, so that `generate` finds the answers in the cache.
+        """Send the first requests for later contexts, so that `generate` finds the answers in the cache.
 
         Args:
-            contexts: Contexts that come later.
+            contexts: Contexts of a later call of `generate`.
             per_context: Maximum number of candidates per context.
             seed: Seed of the run.
         """
         if isinstance(self.writer, ServedWriter):
-            # `generate` is left as soon as its first requests are answered, because later ones depend on the
-            # answers.
+            # Only the first requests can be sent in advance, because the later ones depend on their answers.
+            # Therefore `generate` is left with an exception as soon as the first requests are answered.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 
     def _with(self, writer: Any) -> WritingGenerator:
-        """Return a copy with another writer and its own counts."""
+        """Return a copy of this generator with another writer, without a ranker and with empty counts."""
         other = copy.copy(self)
-        # The ranker is not asked while requests are counted or sent ahead.
+        # The ranker is not needed if requests are only counted or sent in advance.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # The copy must not share the list of missing candidates.
+        # This call gives the copy an empty list of missing candidates.
         other.left_out()
         return other
 
 
 class _Fetched(Exception):
-    """Raised when the first requests are answered, to leave `generate` early."""
+    """Raised when the first requests are answered, to leave `generate`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Drafts:
-    """A writer that sends the first requests, discards the answers and stops."""
+    """A writer that sends the first requests to a server, discards the answers and raises `_Fetched`."""
 
     writer: ServedWriter
 
@@ -480,7 +484,7 @@ class _Drafts:
         Args:
             prompts: The prompts.
             n: Number of texts per prompt.
-            asked: Further arguments of the writer.
+            asked: Further arguments of `Writer.complete`.
 
         Raises:
             _Fetched: Always.

@@ -1,6 +1,7 @@
-"""Build and use the shift graph: edges from what replies attend to, to what they move to.
+"""Build and use the shift graph, which counts the topic shifts from turns to their replies.
 
-The terms are those of CAPT (Ou et al. 2022, section 3.1). A *focus* is the keyword of a post that a reply
-attends to. A *perspective* is the keyword of the reply that it moves to. For "I had a coffee." and the reply
-"Was the cake good?" the edge leads from ``coffee`` to ``cake``.
+The terms are those of CAPT (Ou et al. 2022, section 3.1). A *post* is a turn that is replied to. The *focus*
+is the keyword of the post that the reply takes up. The *perspective* is the keyword of the reply that it
+moves on to. For example, the post "I had a coffee." and the reply "Was the cake good?" give an edge from the
+focus ``coffee`` to the perspective ``cake``.
 """

@@ -1,15 +1,17 @@
 """Build the shift graph of a store.
 
-One pass over the dialogues finds the keywords of all texts (MENTIONS), the focus and the perspective of each
-reply (FOCUS, PERSPECTIVE), and counts the shifts between keywords (SHIFTS_TO):
+One pass over the dialogues finds the keywords of all texts (relationship ``MENTIONS``), and the focus and the
+perspective of each reply (``FOCUS``, ``PERSPECTIVE``). It counts the shifts from focus to perspective
+(``SHIFTS_TO``):
 
     post    "I had a coffee."      keywords: coffee
     reply   "Was the cake good?"   keywords: cake, good
     edges   (reply)-[:FOCUS]->(coffee), (reply)-[:PERSPECTIVE]->(cake), (coffee)-[:SHIFTS_TO {count:
     1}]->(cake)
 
-A dialogue is marked in the transaction that writes its replies and adds them to the counts. Dialogues with a
-mark are skipped. So the counts stay exact if a run is stopped, and if several runs work at a time.
+The transaction that writes the replies of a dialogue and adds them to the counts also marks the dialogue as
+done. Marked dialogues are skipped. The counts are therefore exact even if a run is interrupted or several
+runs work at the same time.
 """
 
 from __future__ import annotations
@@ -42,13 +44,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 64
-"""Number of dialogues whose keywords are found and embedded together."""
+"""Number of dialogues whose texts are processed and embedded together."""
 PAGE = 20_000
-"""Number of dialogues to list with one query."""
+"""Number of dialogue ids that are read with one query."""
 NO_POST_KEYWORDS = "post without keywords"
-"""Reason for skipping a pair."""
+"""Reason for skipping a pair of post and reply."""
 NO_REPLY_KEYWORDS = "reply without keywords"
-"""Reason for skipping a pair."""
+"""Reason for skipping a pair of post and reply."""
 
 _DIGITS = 4
 _MENTIONS = ("mentions_of_utterances", "mentions_of_responses")
@@ -61,16 +63,16 @@ Existing = Literal["keep", "replace"]
 
 @dataclass(slots=True)
 class ShiftReport:
-    """The counts of one run.
+    """The counts of one run of `build_shifts`.
 
     Attributes:
         keywords: Name of the keyword extractor.
         embedder: Name of the embedder.
         dialogues: Number of dialogues that were added.
-        pairs: Number of their pairs of a post and a reply.
-        shifts: Number of pairs that were added to the shift graph.
-        mentions: Number of keywords that were linked to texts.
-        skipped: Number of other pairs, by reason.
+        pairs: Number of pairs of a post and a reply in these dialogues.
+        shifts: Number of these pairs that were added to the shift graph.
+        mentions: Number of links from a text to one of its keywords that were written.
+        skipped: Number of pairs that were not added, by reason.
         seconds: Duration of the run.
         notes: Messages for the user.
     """
@@ -86,7 +88,7 @@ class ShiftReport:
     notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        """Return the counts as one line.
+        """Format the counts as one line.
 
         Example:
             >>> ShiftReport("yake", "glove", dialogues=2, pairs=4, shifts=3, seconds=0.5).summary()
@@ -103,10 +105,10 @@ class ShiftReport:
         return line + (f"; skipped {', '.join(parts)}" if parts else "")
 
     def add(self, dialogue: DialogueShifts) -> None:
-        """Add the counts of a dialogue.
+        """Add the counts of a dialogue that was written.
 
         Args:
-            dialogue: Dialogue that was written.
+            dialogue: The dialogue.
         """
         self.dialogues += 1
         self.pairs += len(dialogue.pairs)
@@ -116,12 +118,12 @@ class ShiftReport:
 
 
 class DialogueText(NamedTuple):
-    """A text of a dialogue.
+    """A text that belongs to a dialogue: an utterance, or a correct response that was loaded with it.
 
     Attributes:
         id: Id of the utterance or response.
         text: The text.
-        kind: ``utterances``, or ``responses`` for right responses to its turns.
+        kind: ``utterances`` for an utterance, ``responses`` for a correct response.
     """
 
     id: str
@@ -131,14 +133,14 @@ class DialogueText(NamedTuple):
 
 @dataclass(slots=True)
 class DialogueShifts:
-    """The texts and pairs of a dialogue, and the rows to write for them.
+    """The texts and pairs of a dialogue, and the rows that are written for them.
 
     Attributes:
         id: Id of the dialogue.
-        texts: Utterances in their order, then right responses.
+        texts: Utterances in order, then correct responses.
         pairs: Pairs of a post and a reply.
-        rows: Rows to write, by the name of the statement in ``cypher/shift/``.
-        skipped: Number of pairs without a shift, by reason.
+        rows: Rows to write, by the name of the statement in ``cypher/shift/`` that writes them.
+        skipped: Number of pairs that give no shift, by reason.
     """
 
     id: str
@@ -149,7 +151,7 @@ class DialogueShifts:
 
 
 class KeywordPair(NamedTuple):
-    """A pair whose post and reply both have keywords.
+    """A post and a reply that both have keywords.
 
     Attributes:
         post: Keywords of the post.
@@ -163,11 +165,11 @@ class KeywordPair(NamedTuple):
 
 
 class Shift(NamedTuple):
-    """The focus and the perspective of a reply.
+    """The focus and the perspective of one reply.
 
     Attributes:
-        focus: Text of the term that the reply attends to.
-        perspective: Text of the term that the reply moves to.
+        focus: Text of the keyword that the reply takes up from the post.
+        perspective: Text of the keyword that the reply moves on to.
     """
 
     focus: str
@@ -182,30 +184,31 @@ def build_shifts(
     existing: Existing,
     progress: Progress,
 ) -> ShiftReport:
-    """Add the dialogues that are not in the shift graph yet.
+    """Add those dialogues to the shift graph that are not in it yet.
 
-    A batch is written while the next one is read and its shifts are computed. What is written stays if the
-    run is stopped.
+    While a batch is written, the next one is read and its shifts are computed. If the run is interrupted, the
+    written batches are kept.
 
     Args:
-        store: Store with the dialogues.
-        extractor: Finds keywords.
-        embedder: Compares keywords and texts.
+        store: Store that contains the dialogues.
+        extractor: Keyword extractor.
+        embedder: Embedder that gives the vectors by which keywords and texts are compared.
         selection: Dialogues to add.
-        existing: ``keep``, or ``replace`` to delete the whole shift graph first, also that of other corpora.
-        progress: Receives the number of finished dialogues.
+        existing: ``keep``, or ``replace`` to delete the whole shift graph first, including that of other
+            corpora.
+        progress: Progress display; advanced by the number of finished dialogues.
 
     Returns:
         The counts of the run.
     """
     began = time.monotonic()
-    # Fail early: without replies there is nothing to extract and embed.
+    # Fail before loading anything if there are no replies, from which shifts could be computed.
     [amount] = store.read(cypher_text("shift/count_pending"), **selection.conditions())
     _check_replies(store, selection, amount["dialogues"])
     method = {"keywords": extractor.name, "embedder": embedder.name}
     report = ShiftReport(extractor.name, embedder.name, notes=extractor.notes)
     known = store.read(cypher_text("shift/method"))
-    # A deletion that was interrupted must be finished before anything is added.
+    # If a run was interrupted while deleting an older shift graph, the deletion must be finished first.
     anew = existing == "replace" or any(_is_being_removed(state, method) for state in known)
     if anew:
         _forget(store, method, progress)
@@ -226,21 +229,22 @@ def build_shifts(
 
 
 def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
-    """Return the focus and the perspective of each pair (CAPT, section 3.1).
+    """Find the focus and the perspective of each pair of post and reply (CAPT, section 3.1).
 
-    The focus is the keyword of the post that is closest to the reply. The perspective is the keyword of the
-    reply that is closest to the focus. Closeness is the cosine of embeddings. If the reply repeats the focus,
-    the perspective is the focus. Cosines are rounded to four digits, because a model's last digits depend on
-    the other texts in its batch. Among equals, the keyword with the higher score is taken.
+    The focus is the keyword of the post that is closest to the text of the reply. The perspective is the
+    keyword of the reply that is closest to the focus. Closeness is the cosine of the embeddings. If the reply
+    repeats the focus, the perspective is equal to the focus. Cosines are rounded to four decimals, because
+    the last digits of a model's output depend on the other texts in the batch. If two keywords are equally
+    close, the one with the higher keyword score is chosen.
 
     Args:
-        pairs: Pairs whose post and reply have keywords.
-        embedder: Gives vectors of length 1.
+        pairs: Pairs in which both the post and the reply have keywords.
+        embedder: Embedder that returns vectors of length 1.
 
     Returns:
         The shifts in the order of the pairs.
     """
-    # A dict instead of a set keeps the order, so that batches of the embedder are reproducible.
+    # A dict keeps the order of the texts, unlike a set, so that the batches of the embedder are reproducible.
     texts = {pair.text: None for pair in pairs}
     texts |= {word.text: None for pair in pairs for word in (*pair.post, *pair.reply)}
     vectors = dict(zip(texts, embedder.embed(list(texts)), strict=True)) if texts else {}
@@ -251,11 +255,11 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
 
 
 def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
-    """Return the texts and pairs of dialogues. A reply is the next turn, or a right response."""
+    """Return the texts and pairs of dialogues. A turn is answered by the next turn and correct responses."""
     responses = read_responses(store, ids)
     dialogues: list[DialogueShifts] = []
     for dialogue in read_dialogues(store, ids):
-        # Every turn is a post, and from the second one on a reply as well.
+        # Every turn can be a post. Every turn but the first is also a reply.
         posts = {
             turn.turn: DialogueText(utterance_id(dialogue.id, turn.turn), turn.text, "utterances")
             for turn in dialogue.turns
@@ -271,7 +275,7 @@ def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
 
 
 def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
-    """Raise an error if the selection has no dialogues or no replies."""
+    """Raise an error if the selected dialogues do not exist or have no replies."""
     names = [*selection.corpora, *selection.splits]
     of = f" of {', '.join(names)}" if names else ""
     if not dialogues:
@@ -286,7 +290,7 @@ def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
 def _batch(
     store: Store, ids: Sequence[str], extractor: KeywordExtractor, embedder: Embedder
 ) -> list[DialogueShifts]:
-    """Return dialogues with their keywords and shifts as rows to write."""
+    """Compute the keywords and shifts of dialogues, as rows to write."""
     dialogues = _pairs_of(store, ids)
     texts = list(dict.fromkeys(text.text for dialogue in dialogues for text in dialogue.texts))
     keywords = dict(zip(texts, extractor.extract(texts), strict=True))
@@ -298,7 +302,7 @@ def _batch(
                 {"id": text.id, "text": word.text, "score": word.score} for word in keywords[text.text]
             ]
         for post, reply in dialogue.pairs:
-            # "Yes." has no keyword to move to.
+            # A reply such as "Yes." has no keyword that could be its perspective, so the pair is skipped.
             if keywords[post.text] and keywords[reply.text]:
                 pairs.append(KeywordPair(keywords[post.text], reply.text, keywords[reply.text]))
                 replies.append((dialogue, reply))
@@ -311,7 +315,7 @@ def _batch(
 
 
 def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]], to: str) -> str:
-    """Return the text of the keyword whose vector is closest to that of another text."""
+    """Return the keyword whose vector is closest to the vector of the text ``to``."""
     import numpy
 
     cosines: list[float] = (numpy.stack([vectors[word.text] for word in keywords]) @ vectors[to]).tolist()
@@ -322,24 +326,24 @@ def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]
 def _write(
     tx: ManagedTransaction, method: Mapping[str, str], dialogues: Sequence[DialogueShifts]
 ) -> list[DialogueShifts]:
-    """Write dialogues that no run has written yet, and return them."""
+    """Write those dialogues that no other run has written yet, and return them."""
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
         raise InputError(_TAKEN)
-    # Another run may have written some of these dialogues since they were listed.
+    # Another run may have written some of these dialogues by now, so each must be claimed first.
     claimed = {row["id"] for row in run(tx, "shift/claim", ids=sorted(dialogue.id for dialogue in dialogues))}
     mine = [dialogue for dialogue in dialogues if dialogue.id in claimed]
     rows = {
         name: sorted((row for dialogue in mine for row in dialogue.rows[name]), key=itemgetter("id"))
         for name in (*_MENTIONS, *_SHIFTS)
     }
-    # One row for each edge: counting here spares the server a write for each reply.
+    # Replies with the same edge are counted here, so the server has to write each edge only once.
     counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
     rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
-    # The terms exist now, so that the statements only match them.
+    # The statements only match terms, so all terms are created before.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)
@@ -347,7 +351,7 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Return whether an older shift graph is still being deleted. Other methods are an error."""
+    """Return whether an older shift graph is still being deleted. Raise an error if the methods differ."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
@@ -360,12 +364,12 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Delete the shift graph in parts. A run that finds another one deleting it gives up."""
+    """Delete the shift graph in parts. If another run starts to delete it, raise an error."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
-        """Delete one part, in the transaction that checks which run deletes the graph."""
-        # In two transactions, this run could delete what the next run has written in between.
+        """Delete a part of the graph, if this run is still the one that deletes it."""
+        # The check is in the same transaction, so that nothing is deleted that the next run writes.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

@@ -1,4 +1,4 @@
-"""The methods of `graphneg.DialogueGraph` for the shift graph: build it, read it, predict perspectives."""
+"""Provide the methods of `graphneg.DialogueGraph` that build, read and use the shift graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ShiftCalls:
-    """The methods of `graphneg.DialogueGraph` for the shift graph of its store."""
+    """Methods of `graphneg.DialogueGraph` that work with the shift graph of its store."""
 
     store: Store
 
@@ -39,18 +39,22 @@ class ShiftCalls:
         splits: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> ShiftReport:
-        """Build the shift graph: find the keywords of texts, and what replies attend to and move to.
+        """Build the shift graph: find the keywords of all texts, and the focus and perspective of each reply.
+
+        The focus is the keyword of a turn that the reply takes up; the perspective is the keyword that the
+        reply moves on to.
 
         Args:
-            embedder: Path or id for `graphneg.nn.embedders.get_embedder`, or an object with ``embed(texts)``.
-            embedder_options: Options of a named embedder.
-            keywords: ``yake`` or ``rake``, or an object with ``extract(texts)``.
-            language: Language of the texts, for a named extractor.
-            existing: ``keep`` to leave dialogues in the graph as they are, ``replace`` to delete the whole
-                graph first.
+            embedder: Path or id for `graphneg.nn.embedders.get_embedder`, or an object with the method
+                ``embed(texts)``.
+            embedder_options: Options of the embedder, if it is given by path or id.
+            keywords: Keyword extractor: ``yake``, ``rake``, or an object with the method ``extract(texts)``.
+            language: Language of the texts, if the extractor is given by name.
+            existing: ``keep`` to add only dialogues that are not in the graph yet, ``replace`` to delete the
+                whole graph first.
             corpora: Names of the corpora to add; empty for all.
             splits: Names of the splits to add; empty for all.
-            progress: Receives the number of finished dialogues.
+            progress: Progress display; advanced by the number of finished dialogues.
 
         Returns:
             The counts of the run.
@@ -68,10 +72,10 @@ class ShiftCalls:
         """Return the shift graph as a networkx graph.
 
         Args:
-            corpora: Names of corpora; empty for the whole graph.
+            corpora: Names of the corpora whose shifts to include; empty for the whole graph.
 
         Returns:
-            A graph with keywords as nodes and ``count`` on its edges.
+            A graph whose nodes are keywords and whose edges have the attribute ``count``.
         """
         return shift_graph(self.store, listed("corpora", corpora))
 
@@ -80,11 +84,11 @@ class ShiftCalls:
 
         Args:
             out: File with the suffix .graphml, .parquet or .jsonl.
-            corpora: Names of corpora; empty for the whole graph.
+            corpora: Names of the corpora whose shifts to include; empty for the whole graph.
             overwrite: Replace an existing file.
 
         Returns:
-            The number of edges.
+            The number of edges in the file.
         """
         return export_shifts(self.store, Path(out), listed("corpora", corpora), overwrite=overwrite)
 
@@ -105,29 +109,30 @@ class ShiftCalls:
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> SubstituteFinder:
-        """Return a finder of other perspectives that replies could have moved to.
+        """Return an object that finds substitutes: other perspectives that replies could have moved on to.
 
         With ``turns=1, hops=1`` the candidates are those of CAPT's Algorithm 1.
 
         Args:
-            predictor: Name of a predictor, or an object with ``choose(post, focus, subsets)``.
-            predictor_options: Options of a named predictor.
-            turns: Number of turns before the reply whose keywords are foci.
-            hops: Maximum number of hops from a focus to a candidate, 1 or 2.
-            most: Maximum number of candidates of a focus; the likeliest are kept.
-            size: Number of candidates in a subset, of which the predictor chooses one.
-            seed: Seed of the split into subsets.
-            top: Number of substitutes to return for each reply; None for all.
-            keywords: Finds the keywords of the user's own posts; by default the extractor of the shift graph.
-            corpora: Names of corpora to iterate over; empty for all.
-            splits: Names of splits to iterate over; empty for all.
+            predictor: Name of a predictor, or an object with the method ``choose(post, focus, subsets)``.
+            predictor_options: Options of the predictor, if it is given by name.
+            turns: Number of turns before the reply whose keywords are used as foci.
+            hops: Maximum number of edges from a focus to a candidate, 1 or 2.
+            most: Maximum number of candidates for each focus; the most likely ones are kept.
+            size: Number of candidates in a subset. The predictor chooses one candidate from each subset.
+            seed: Seed of the random split into subsets.
+            top: Maximum number of substitutes for each reply; None for all.
+            keywords: Extractor for the keywords of texts that are not in the store; by default the extractor
+                that the shift graph was built with.
+            corpora: Names of the corpora to iterate over; empty for all.
+            splits: Names of the splits to iterate over; empty for all.
             limit: Maximum number of dialogues to iterate over.
-            progress: Receives the number of finished dialogues.
+            progress: Progress display; advanced by the number of finished dialogues.
 
         Returns:
-            The finder. It reads the store only when a post or reply is asked for.
+            The finder. It reads the store only when substitutes are requested.
         """
-        # The options are recorded: a file that was begun with others is begun anew.
+        # The options are stored with an output file, which is only continued by a call with equal options.
         options = dict(predictor_options or {})
         made = get_predictor(predictor, **options) if isinstance(predictor, str) else predictor
         how = Prediction(made, Reach(turns, hops, most, size, seed), top, options)

@@ -1,13 +1,14 @@
 """Find candidates for other perspectives of a reply (CAPT, Algorithm 1).
 
-Every keyword of the post is a focus. What replies moved to from a focus, without the perspective of this
-reply, is split into subsets. A predictor (`graphneg.shift.prediction`) chooses one substitute of each subset:
+Every keyword of the post (the turn that is replied to) is a focus. The candidates of a focus are all
+perspectives that replies in the store moved on to from it, except for the perspective of this reply. They are
+split into subsets, and a predictor (`graphneg.shift.prediction`) chooses one substitute from each subset:
 
     post "I had a coffee.", reply about "cake"
     focus "coffee", shifts to cake, sugar, price, morning   ->   candidates sugar, price, morning
 
-There are two departures from the paper, which `Reach.paper` turns off: keywords of earlier turns are foci as
-well, with a lower weight, and perspectives that are two hops away are candidates.
+This module departs from the paper in two ways, which `Reach.paper` turns off. Keywords of earlier turns are
+foci as well, with a lower weight. Perspectives that are two edges away from the focus are also candidates.
 """
 
 from __future__ import annotations
@@ -25,22 +26,23 @@ from graphneg.store.dialogues import Selection, dialogue_ids
 from graphneg.store.statements import cypher_text
 
 DECAY = 0.5
-"""Weight of the keywords of a turn, relative to those of the turn after it."""
+"""Factor by which the weight of keywords decreases with each turn further back."""
 DIALOGUES = 50
-"""Number of dialogues to read at a time."""
+"""Number of dialogues that are read together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where candidates are looked for, and how those of a focus are split.
+    """Settings that determine where candidates are searched, and how they are split into subsets.
 
     Attributes:
-        turns: Number of turns before the reply whose keywords are foci; 1 for the post alone.
-        hops: 1, or 2 to include the perspectives of perspectives.
-        most: Maximum number of candidates of a focus; the likeliest are kept.
-        size: Minimum size of a subset, unless there are fewer candidates in all. Subsets have less than twice
-            as many. CAPT's subsets have 5 to 100.
-        seed: Seed of the split into subsets.
+        turns: Number of turns before the reply whose keywords are used as foci; 1 for the post only.
+        hops: Maximum number of edges from a focus to a candidate: 1, or 2 to include the perspectives of
+            perspectives.
+        most: Maximum number of candidates for each focus; the most likely ones are kept.
+        size: Minimum size of a subset, unless there are fewer candidates. A subset has less than twice as
+            many candidates. CAPT uses subsets of 5 to 100.
+        seed: Seed of the random split into subsets.
     """
 
     turns: int = 3
@@ -50,7 +52,7 @@ class Reach:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the ranges of the numbers."""
+        """Check that the numbers are in range."""
         if self.turns < 1 or self.most < 1:
             raise InputError("at least one turn and one candidate: 'turns' and 'most' must be 1 or more")
         if self.hops not in (1, 2):
@@ -60,26 +62,27 @@ class Reach:
 
     @classmethod
     def paper(cls) -> Reach:
-        """Return the reach of CAPT: the keywords of the post, and one hop."""
+        """Return the settings of CAPT: foci come from the post only, and candidates are one edge away."""
         return cls(turns=1, hops=1, most=1_000_000)
 
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
-        """Split the candidates of a focus into subsets, each candidate into exactly one.
+        """Split the candidates of a focus into subsets. Each candidate is in exactly one subset.
 
         Args:
-            focus: Text of the focus, which the split depends on.
+            focus: Text of the focus, which determines the random order together with the seed.
             candidates: Texts of the candidates.
 
         Returns:
-            The subsets.
+            The subsets of candidates.
 
         Example:
             >>> [len(one) for one in Reach(size=2).split("tea", ["cup", "milk", "hot", "sugar", "leaf"])]
             [2, 3]
         """
-        # Rounding down makes no subset smaller than `size`.
+        # The number of subsets is rounded down, so that no subset is smaller than `size`.
         amount = max(1, len(candidates) // self.size)
-        # Likely candidates are spread over the subsets, of which each gives one substitute.
+        # The candidates are sorted by likelihood, and only one is chosen from each subset.
+        # Shuffling spreads the likely candidates over the subsets.
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
         ends = [len(mixed) * part // amount for part in range(amount + 1)]
         parts = [mixed[start:end] for start, end in pairwise(ends)]
@@ -88,15 +91,15 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply with its context.
+    """A reply and the turns before it.
 
     Attributes:
         id: Id of the utterance or response.
         text: Text of the reply.
-        focus: Keyword that it attends to, or None.
-        perspective: Keyword that it moves to, or None.
-        turns: Texts before the reply, the post last.
-        keywords: Keywords of the same turns, each with its score.
+        focus: Keyword that the reply takes up, or None if unknown.
+        perspective: Keyword that the reply moves on to, or None if unknown.
+        turns: Texts of the turns before the reply, oldest first; the last one is the post.
+        keywords: For each of these turns, its keywords with their scores.
     """
 
     id: str
@@ -109,13 +112,13 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """A keyword that a reply can attend to.
+    """A keyword of the context that a reply can take up.
 
     Attributes:
         text: Text of the keyword.
-        salience: Score of the keyword, lowered for earlier turns.
-        candidates: Perspectives that it reaches, likeliest first.
-        likelihoods: Likelihoods of all perspectives given this focus.
+        salience: Score of the keyword, reduced if it is from an earlier turn.
+        candidates: Perspectives that can be reached from this focus, most likely first.
+        likelihoods: Likelihoods of all perspectives, given this focus.
     """
 
     text: str
@@ -126,12 +129,12 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """What a predictor knows about the context of a reply.
+    """The context of a reply, as a predictor sees it.
 
     Attributes:
-        turns: Texts before the reply, the post last.
+        turns: Texts of the turns before the reply, oldest first; the last one is the post itself.
         foci: Foci that have candidates, most salient first.
-        keywords: Salience of all keywords, also of those that are not in the shift graph.
+        keywords: Salience of all keywords of the context, including those that are not in the shift graph.
     """
 
     turns: tuple[str, ...]
@@ -140,20 +143,20 @@ class Post:
 
     @property
     def text(self) -> str:
-        """The turn that is replied to."""
+        """The text of the turn that is replied to."""
         return self.turns[-1]
 
 
 def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
-    """Return the context of each reply, with foci and their candidates.
+    """Return the context of each reply, with its foci and their candidates.
 
     Args:
         shifts: Shift graph of the store.
-        replies: Replies with their context.
-        reach: Where candidates are looked for.
+        replies: Replies with the turns before them.
+        reach: Settings that determine where candidates are searched.
 
     Returns:
-        A post for each reply. The reply's own perspective is not among the candidates.
+        A `Post` for each reply. The perspective of the reply itself is not among the candidates.
     """
     salient = [_salience(reply, reach.turns) for reply in replies]
     known = shifts.likelihoods({text for keywords in salient for text in keywords}, reach.hops)
@@ -161,7 +164,7 @@ def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
-            # One more, because the reply's own perspective may be among them.
+            # One additional candidate is needed, because the reply's own perspective may be removed.
             ranked = known[text].ranked[: reach.most + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[: reach.most]
             if candidates:
@@ -171,18 +174,18 @@ def posts(shifts: Shifts, replies: Sequence[Reply], reach: Reach) -> list[Post]:
 
 
 def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
-    """Return the replies of dialogues: utterances that follow another one, and right responses.
+    """Return the replies in dialogues: all utterances but the first of each dialogue, and correct responses.
 
     Args:
-        store: Store with the dialogues.
+        store: Store that contains the dialogues.
         dialogues: Ids of dialogues.
 
     Returns:
-        The replies, in the order of the dialogues and turns.
+        The replies, sorted by dialogue and turn.
     """
     turns: dict[str, dict[int, tuple[str, Mapping[str, float]]]] = {}
     for row in store.read(cypher_text("shift/candidates_turns"), ids=list(dialogues)):
-        # A turn without keywords has one row of nulls.
+        # For a turn without keywords, the query returns a row of nulls.
         keywords = {text: float(score) for text, score in row["keywords"] if text is not None}
         turns.setdefault(row["dialogue"], {})[row["turn"]] = (row["text"], keywords)
     rows = store.read(cypher_text("shift/candidates_replies"), ids=list(dialogues))
@@ -199,13 +202,13 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
 def all_replies(
     store: Store, selection: Selection, skip: int = 0, after: str = ""
 ) -> Iterator[tuple[list[str], list[Reply]]]:
-    """Yield the replies of the selected dialogues, some dialogues at a time.
+    """Yield the replies in the selected dialogues, for several dialogues at a time.
 
     Args:
-        store: Store with the dialogues.
+        store: Store that contains the dialogues.
         selection: Dialogues to read.
-        skip: Number of dialogues to leave out at the beginning.
-        after: Order of the last of these dialogues.
+        skip: Number of dialogues to skip at the beginning.
+        after: Sort key of the last dialogue to skip.
 
     Yields:
         The ids of some dialogues, and their replies.
@@ -216,14 +219,14 @@ def all_replies(
 
 
 def stored_reply(store: Store, id: str) -> Reply:
-    """Return a reply of the store.
+    """Return one reply from the store.
 
     Args:
-        store: Store with the dialogues.
-        id: Id of an utterance that follows another one, or of a right response.
+        store: Store that contains the dialogues.
+        id: Id of an utterance that is not the first of its dialogue, or of a correct response.
 
     Returns:
-        The reply with its context.
+        The reply with the turns before it.
 
     Raises:
         InputError: There is no such reply.
@@ -237,9 +240,9 @@ def stored_reply(store: Store, id: str) -> Reply:
 
 
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
-    """Return the keywords of the last turns, most salient first. A repeated one keeps its highest value."""
+    """Return the keywords of the last turns with their salience, most salient first."""
     found: dict[str, float] = {}
-    # The post comes first, with its full score.
+    # The post is at index 0 and keeps its full score. A repeated keyword keeps the highest of its values.
     for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)

@@ -1,11 +1,12 @@
-"""Read the shift graph: as a networkx graph, as a file, or as likelihoods of perspectives.
+"""Read the shift graph as a networkx graph, as a file, or as likelihoods of perspectives.
 
-The counts of a focus that was seen a few times say little. They are smoothed by the perspectives of its
-perspectives (two hops), and these by what replies move to from any focus (Dirichlet smoothing)::
+If a focus was seen only a few times, its counts are unreliable. They are therefore smoothed in two steps
+(Dirichlet smoothing): with the perspectives of its perspectives (two hops, ``P2``), and with the frequencies
+of perspectives after any focus (``P(p)``)::
 
     P(p | f) = (n(f, p) + STRENGTH * (BACK_OFF * P2(p | f) + (1 - BACK_OFF) * P(p))) / (n(f) + STRENGTH)
 
-With one hop, ``BACK_OFF`` is 0.
+Here ``n`` are counts, ``f`` is a focus and ``p`` a perspective. With only one hop, ``BACK_OFF`` is 0.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
     import networkx
 
 SUFFIXES = (".graphml", ".parquet", ".jsonl")
-"""Suffixes of the files that `export_shifts` writes."""
+"""Suffixes of the file formats that `export_shifts` can write."""
 STRENGTH = 50.0
-"""Weight of the smoothing, as a number of pairs."""
+"""Weight of the smoothing. It has the same effect as this number of observed pairs."""
 BACK_OFF = 0.3
-"""Share of the two-hop distribution in the smoothing."""
+"""Fraction of the smoothing that the two-hop distribution gets."""
 WAYS = 400
-"""Maximum number of perspectives of a focus that a second hop starts from; the most frequent are taken."""
+"""Maximum number of perspectives of a focus from which a second hop starts; the most frequent are used."""
 KEPT = 20_000
-"""Number of terms whose shifts are kept in memory. A quarter as many likelihoods are kept."""
+"""Number of terms whose shifts are cached in memory. A quarter of this number of likelihoods is cached."""
 
 Edge = tuple[str, str, int]
 Key = TypeVar("Key")
@@ -48,17 +49,17 @@ def read_edges(store: Store, corpora: Sequence[str] = ()) -> list[Edge]:
 
     Args:
         store: Store with a shift graph.
-        corpora: Names of corpora; empty for the whole graph.
+        corpora: Names of the corpora whose shifts to include; empty for the whole graph.
 
     Returns:
-        Triples of focus, perspective and count, sorted.
+        Sorted triples of focus, perspective and count.
 
     Raises:
-        InputError: There are no edges.
+        InputError: There is no shift graph, or it has no edges of these corpora.
     """
     counts = Counter[tuple[str, str]]()
     if corpora:
-        # Utterances and responses are counted in rows of their own.
+        # The query returns separate rows for utterances and responses, so the counts are added.
         for row in store.stream(cypher_text("shift/edges_of_corpora"), corpora=list(corpora)):
             counts[row["focus"], row["perspective"]] += row["count"]
     else:
@@ -76,28 +77,29 @@ def shift_graph(store: Store, corpora: Sequence[str] = ()) -> networkx.DiGraph[s
 
     Args:
         store: Store with a shift graph.
-        corpora: Names of corpora; empty for the whole graph.
+        corpora: Names of the corpora whose shifts to include; empty for the whole graph.
 
     Returns:
-        A graph with keywords as nodes and ``count`` on its edges.
+        A graph whose nodes are keywords and whose edges have the attribute ``count``.
     """
     return _graph(read_edges(store, corpora))
 
 
 def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overwrite: bool = False) -> int:
-    """Write the shift graph to a file, in the form that the suffix names.
+    """Write the shift graph to a file. The suffix of the file determines the format.
 
-    ``.graphml`` has keywords as nodes and ``count`` on edges. ``.parquet`` and ``.jsonl`` have a row for each
-    edge: ``focus``, ``perspective``, ``count``. The file appears when it is complete.
+    In a ``.graphml`` file, nodes are keywords and edges have the attribute ``count``. ``.parquet`` and
+    ``.jsonl`` files have a row for each edge with the fields ``focus``, ``perspective`` and ``count``. The
+    file appears only when it is complete.
 
     Args:
         store: Store with a shift graph.
         out: File to write.
-        corpora: Names of corpora; empty for the whole graph.
+        corpora: Names of the corpora whose shifts to include; empty for the whole graph.
         overwrite: Replace an existing file.
 
     Returns:
-        The number of edges.
+        The number of edges in the file.
     """
     check_output(out, SUFFIXES)
     check_new(out, overwrite)
@@ -119,27 +121,27 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overw
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """P(p | f): the likelihood of each perspective, given one focus.
+    """P(p | f): the likelihood of each perspective p, given one focus f.
 
     Attributes:
-        counts: Shifts from the focus with their counts.
-        known: Likelihoods of all perspectives that the focus reaches.
-        ranked: The same perspectives, likeliest first.
+        counts: Counts of the shifts from the focus, by perspective.
+        known: Likelihoods of all perspectives that can be reached from the focus.
+        ranked: The same perspectives, most likely first.
     """
 
     counts: Mapping[str, int]
     known: Mapping[str, float]
     ranked: tuple[str, ...]
     rest: float
-    """Weight of ``prior`` in the likelihood of a perspective that the focus does not reach."""
+    """Weight of ``prior`` in the likelihood of a perspective that cannot be reached from the focus."""
     prior: Mapping[str, float]
-    """P(p): the share of all shifts that lead to each perspective."""
+    """P(p): the fraction of all shifts that lead to each perspective."""
 
     def of(self, perspective: str) -> float:
         """Return P(p | f).
 
         Args:
-            perspective: Any text; the focus need not reach it.
+            perspective: Any text. It need not be reachable from the focus.
 
         Returns:
             The likelihood, from 0 to 1.
@@ -149,7 +151,7 @@ class Likelihoods:
 
 
 class Shifts:
-    """The shift graph of a store, read on demand and cached."""
+    """The shift graph of a store. Parts of it are read when they are needed, and cached."""
 
     def __init__(self, store: Store) -> None:
         """Initialize an empty cache.
@@ -163,20 +165,20 @@ class Shifts:
 
     @cached_property
     def prior(self) -> Mapping[str, float]:
-        """P(p): the share of all shifts that lead to each perspective, most frequent first."""
+        """P(p): the fraction of all shifts that lead to each perspective, most frequent perspective first."""
         rows = self._store.read(cypher_text("shift/candidates_prior"))
         counts = {row["perspective"]: int(row["count"]) for row in rows}
         total = sum(counts.values())
         return {text: counts[text] / total for text in sorted(counts, key=lambda text: (-counts[text], text))}
 
     def from_each(self, terms: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
-        """Return the perspectives of foci.
+        """Return the shifts from several foci.
 
         Args:
             terms: Texts of foci.
 
         Returns:
-            For each focus its perspectives with counts, most frequent first; empty for terms without shifts.
+            For each focus, the counts by perspective, most frequent first; empty for a term without shifts.
         """
         found = {term: self._shifts.get(term, {}) for term in sorted(set(terms))}
         missing = [term for term in found if term not in self._shifts]
@@ -184,16 +186,16 @@ class Shifts:
         for row in rows:
             ordered = sorted(row["shifts"], key=lambda shift: (-shift[1], shift[0]))
             found[row["focus"]] = {text: int(count) for text, count in ordered}
-        # Terms without shifts are cached, too: they would be asked for again.
+        # Terms without shifts are cached, too, so that they are not queried again.
         _keep(self._shifts, found, KEPT)
         return found
 
     def likelihoods(self, foci: Iterable[str], hops: int) -> Mapping[str, Likelihoods]:
-        """Return P(p | f) for foci.
+        """Return P(p | f) for several foci.
 
         Args:
             foci: Texts of foci.
-            hops: 1, or 2 to smooth by the perspectives of perspectives.
+            hops: 1, or 2 to smooth the counts with the perspectives of perspectives.
 
         Returns:
             The likelihoods of each focus that has shifts.
@@ -205,7 +207,7 @@ class Shifts:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # A perspective without shifts of its own gives no second hop.
+            # A perspective from which no shift starts cannot contribute to the second hop.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -214,16 +216,16 @@ class Shifts:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
-        """Return the smoothed likelihoods of one focus, by the formula of the module."""
+        """Return the smoothed likelihoods for one focus, by the formula in the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # What remains of the smoothing goes to the prior of the corpus.
+        # The part of the smoothing that the second hop does not get goes to the prior P(p).
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)
         for way in ways:
             leads = onward[way]
-            # P2: the perspectives of each perspective, weighted by how often the focus leads there.
+            # P2: the shifts from each perspective, weighted by how often the focus leads to that perspective.
             weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
             for text, count in leads.items():
                 mass[text] = mass.get(text, 0.0) + weight * count
@@ -233,7 +235,7 @@ class Shifts:
 
 
 def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
-    """Return edges as a networkx graph."""
+    """Convert edges to a networkx graph."""
     import networkx
 
     graph: networkx.DiGraph[str] = networkx.DiGraph()
@@ -243,7 +245,7 @@ def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
 
 
 def _keep(kept: OrderedDict[Key, Kept], used: Mapping[Key, Kept], room: int) -> None:
-    """Cache what was used last, and drop what was used least recently."""
+    """Add the values that were just used to a cache, and remove those that were used least recently."""
     for key, value in used.items():
         kept[key] = value
         kept.move_to_end(key)

@@ -1,8 +1,9 @@
 """Find the keywords of texts with YAKE or RAKE.
 
-Texts go in, and a list of `Keyword` for each comes out, most salient first. Tokens, lemmas and parts of
-speech are spaCy's. A keyword is identified by its lemmas, so that it meets the words of AMR graphs and
-ConceptNet: "Small T-shirts" has the key ``small t shirt``.
+For each text, an extractor returns a list of `Keyword`, most salient first. Tokens, lemmas and parts of
+speech come from spaCy. A keyword is identified by a key that consists of its lemmas. The same keys are used
+for words in AMR graphs and in ConceptNet, so that a keyword can be matched with them: "Small T-shirts" has
+the key ``small t shirt``.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from graphneg.english.words import lemma_of
 from graphneg.errors import InputError
 
 EXTRACTORS = ("yake", "rake")
-"""Names of the extractors."""
+"""Names of the keyword extractors."""
 MAX_WORDS = 3
-"""Maximum number of words of a keyword."""
+"""Maximum number of words in a keyword."""
 _UNUSED = ["ner", "parser", "senter"]
 _UNUSED_IN_ENGLISH = [*_UNUSED, "attribute_ruler", "lemmatizer"]
 _LONGEST_WORD, _LONGEST_KEY, _LONGEST_TEXT = 40, 500, 20_000_000
@@ -36,7 +37,7 @@ _KINDS: Mapping[str, WordClass] = {
     "NN": "noun", "JJ": "adjective", "VB": "verb",
     "NOUN": "noun", "PROPN": "noun", "ADJ": "adjective", "VERB": "verb",
 }  # fmt: skip
-"""Word classes by the first letters of Penn Treebank tags, and by universal parts of speech."""
+"""Word classes, by the first two letters of a Penn Treebank tag and by universal part of speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,9 @@ class Keyword:
     """A keyword of a text.
 
     Attributes:
-        text: Key: the lemmas of its words in lower case, as in AMR graphs and ConceptNet.
-        score: Salience in (0, 1]; higher is more salient.
-        words: The words as they are in the text.
+        text: Key of the keyword: the lemmas of its words in lower case, as in AMR graphs and ConceptNet.
+        score: Salience, above 0 and at most 1; higher is more salient.
+        words: The words as they occur in the text.
     """
 
     text: str
@@ -55,10 +56,10 @@ class Keyword:
 
 
 class KeywordExtractor(Protocol):
-    """Finds the keywords of texts.
+    """Interface of keyword extractors.
 
     Attributes:
-        name: Method, language and model, to tell whether two shift graphs were built alike.
+        name: Method, language and model. Shift graphs with equal names were built in the same way.
         notes: Messages for the user.
     """
 
@@ -78,22 +79,22 @@ class KeywordExtractor(Protocol):
 
 
 def get_extractor(name: str = "yake", language: str = "en", model: str | None = None) -> KeywordExtractor:
-    """Return the extractor of a name.
+    """Return the keyword extractor of a name.
 
-    Without a spaCy model for the language, every word that is not a stop word is a keyword in its own form.
-    The extractor's ``notes`` say so.
+    If there is no spaCy model for the language, every word that is not a stop word can be a keyword, and
+    words are not lemmatised. The extractor's ``notes`` tell the user about it.
 
     Args:
         name: ``yake`` or ``rake``.
         language: Code of the language, such as ``en``.
         model: Package or path of a spaCy pipeline with parts of speech and lemmas; by default an installed
-            one of the language.
+            pipeline for the language.
 
     Returns:
         The extractor.
 
     Raises:
-        InputError: There is no such extractor.
+        InputError: The name is unknown.
     """
     if name not in EXTRACTORS:
         raise InputError(f"keyword extractor {name!r}: choose one of {', '.join(EXTRACTORS)}")
@@ -101,16 +102,16 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
 
 
 def extractor_named(name: str | None) -> KeywordExtractor:
-    """Return the extractor that a shift graph was built with.
+    """Return the keyword extractor that a shift graph was built with.
 
     Args:
-        name: Name that the shift graph records; None for the default extractor.
+        name: Name of the extractor, as stored in the shift graph; None for the default extractor.
 
     Returns:
         The extractor.
 
     Raises:
-        InputError: The name is not one of graphneg's own extractors.
+        InputError: The name is not that of one of graphneg's own extractors.
     """
     if name is None:
         return get_extractor()
@@ -124,14 +125,14 @@ def extractor_named(name: str | None) -> KeywordExtractor:
 
 
 class KeywordToken(NamedTuple):
-    """A token.
+    """A token of a text, as keyword extractors see it.
 
     Attributes:
-        text: The token as it is in the text.
-        lemma: Its lemma in lower case.
-        kind: Its word class, or None if it cannot be in a keyword. Without a spaCy model, every word that is
-            not a stop word counts as a noun.
-        named: True for a part of a name.
+        text: The token as it occurs in the text.
+        lemma: Lemma of the token in lower case.
+        kind: Word class of the token, or None if it cannot be part of a keyword. Without a spaCy model, every
+            word that is not a stop word counts as a noun.
+        named: Whether the token is part of a name.
     """
 
     text: str
@@ -141,10 +142,10 @@ class KeywordToken(NamedTuple):
 
 
 class SpacyExtractor(ABC):
-    """Finds keywords among the tokens of a spaCy pipeline.
+    """Base class of extractors that find keywords among the tokens of a spaCy pipeline.
 
-    English lemmas are those of the dependency parser, so that keywords and the parser's graphs share a
-    ``Term``.
+    English words are lemmatised as in the dependency parser, so that a keyword and the same word in the
+    parser's graphs have the same ``Term`` node in the store.
     """
 
     method: str
@@ -155,7 +156,7 @@ class SpacyExtractor(ABC):
 
         Args:
             language: Code of the language.
-            model: Package or path of a spaCy pipeline; by default an installed one of the language.
+            model: Package or path of a spaCy pipeline; by default an installed pipeline for the language.
         """
         self._language = language
         found = find_pipeline(model, language)
@@ -180,7 +181,7 @@ class SpacyExtractor(ABC):
         Returns:
             The keywords in the order of the texts.
         """
-        # Without a memory zone, spaCy's vocabulary would grow with the corpus.
+        # Without a memory zone, spaCy's vocabulary would grow with every text.
         with _READING, self._nlp.memory_zone():
             read = [
                 [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
@@ -192,13 +193,13 @@ class SpacyExtractor(ABC):
 
     @abstractmethod
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
-        """Return the keywords of one text in any order. Punctuation marks are words without a kind."""
+        """Return the keywords of one text, in any order. ``words`` also contains the punctuation marks."""
 
     def _word(self, token: Any) -> KeywordToken:
-        """Return a spaCy token with its lemma and word class."""
+        """Convert a spaCy token."""
         text: str = token.text
         kind: WordClass | None
-        # There is no model: neither lemmas nor parts of speech are known.
+        # The notes are only set if there is no model. In that case, lemmas and parts of speech are unknown.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
         elif self._language == "en":
@@ -206,28 +207,28 @@ class SpacyExtractor(ABC):
         else:
             lemma, kind = (token.lemma_ or text).lower(), _KINDS.get(token.pos_)
         letters = text.replace("-", "").replace("'", "")
-        # "T-shirt" and "o'clock" are words; "42", "a" and URLs are not.
+        # "T-shirt" and "o'clock" are words. Numbers, single letters and URLs are not.
         is_word = 1 < len(text) <= _LONGEST_WORD and letters.isalpha() and not token.like_url
         named = is_word and (token.tag_.startswith("NNP") or token.pos_ == "PROPN")
         return KeywordToken(text, lemma, kind if is_word else None, named)
 
     def _is_phrase(self, words: Sequence[KeywordToken]) -> bool:
-        """Return whether adjacent words make a keyword: a single word, or nouns with adjectives."""
+        """Return whether adjacent words can be a keyword: a single word, or nouns with adjectives."""
         kinds = {word.kind for word in words}
         if None in kinds or len(words) == 1:
             return None not in kinds
-        # A verb beside its noun ("cab spend", "country produce") is not a phrase that others would repeat.
+        # Other texts seldom repeat a verb with a noun beside it, such as "cab spend".
         if "verb" in kinds or "noun" not in kinds:
             return False
-        # In English a noun comes last (not "battery dead"), and a day begins its phrase (not "work
-        # tomorrow").
+        # In English, the last word must be a noun, which excludes "battery dead".
+        # A word such as "tomorrow" may only be the first word, which excludes "work tomorrow".
         return self._language != "en" or (
             words[-1].kind == "noun" and _DAYS.isdisjoint(word.lemma for word in words[1:])
         )
 
 
 def key_of(words: Sequence[KeywordToken]) -> str:
-    """Return the key of a keyword: its lemmas, with hyphens as spaces.
+    """Return the key of a keyword: its lemmas, with spaces in place of hyphens.
 
     Args:
         words: Words of the keyword.
@@ -239,14 +240,14 @@ def key_of(words: Sequence[KeywordToken]) -> str:
         >>> key_of([KeywordToken("Small", "small", "adjective"), KeywordToken("T-shirts", "t-shirt", "noun")])
         'small t shirt'
     """
-    # ConceptNet writes "t_shirt", AMR "t-shirt": both become "t shirt".
+    # ConceptNet writes "t_shirt", and AMR writes "t-shirt". Both get the key "t shirt".
     key = " ".join(" ".join(word.lemma for word in words).replace("-", " ").replace("_", " ").split())
     return key if len(key.encode()) <= _LONGEST_KEY else ""
 
 
 @lru_cache(maxsize=4)
 def _pipeline(model: str | None, language: str) -> Any:
-    """Load a spaCy pipeline by package or path, or an empty one of the language."""
+    """Load a spaCy pipeline by its package or path, or create an empty pipeline for the language."""
     import spacy
 
     unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
@@ -260,7 +261,7 @@ def _pipeline(model: str | None, language: str) -> Any:
         raise InputError(f"the spaCy model {model} is for the language {of!r}, not {language!r}")
     if model is not None and not {"tagger", "morphologizer"} & set(nlp.pipe_names):
         raise InputError(f"the spaCy model {model} tells no parts of speech: it has no tagger")
-    # Without the parser and the entity recogniser, long texts need little memory.
+    # spaCy limits the length of texts because of its parser and entity recogniser, which are not loaded here.
     nlp.max_length = _LONGEST_TEXT
     return nlp
 
@@ -268,13 +269,13 @@ def _pipeline(model: str | None, language: str) -> Any:
 class RakeExtractor(SpacyExtractor):
     """RAKE, rapid automatic keyword extraction (Rose et al. 2010), as in Key-context (Gupta et al. 2021).
 
-    Keywords are runs of content words. The score of a word is its degree (the number of words in its runs,
-    itself included), divided by its frequency. The score of a run is the sum ``s`` over its words, given as
-    ``s / (1 + s)`` to stay below 1.
+    Keywords are sequences of content words (runs). The score of a word is its degree divided by its
+    frequency; the degree is the sum of the lengths of all runs that contain the word. The score ``s`` of a
+    run is the sum of the scores of its words. It is converted to ``s / (1 + s)``, which is below 1.
 
-    Departures from the paper: words other than nouns and adjectives end a run, as stop words do. A verb is a
-    run of its own. Words are counted by their lemmas. The keyword of a run of more than three words is its
-    last three.
+    The implementation departs from the paper in four ways. A run ends not only at stop words, but at all
+    words that are not nouns or adjectives. Each verb is a run by itself. Words are counted by lemma. If a run
+    has more than three words, only its last three are the keyword.
     """
 
     method = "rake"
@@ -295,7 +296,7 @@ class RakeExtractor(SpacyExtractor):
         return found.values()
 
     def _runs(self, words: Sequence[KeywordToken]) -> Iterator[list[KeywordToken]]:
-        """Yield the runs of content words."""
+        """Yield the sequences of content words that can be keywords."""
 
         def kind_of_run(word: KeywordToken) -> str | None:
             stands = word.kind is not None and word.text.lower() not in self._stop_words
@@ -303,7 +304,7 @@ class RakeExtractor(SpacyExtractor):
 
         for kind, run in groupby(words, kind_of_run):
             some = list(run)
-            # The head of an English noun phrase comes last.
+            # The last words are kept, because the head of an English noun phrase comes last.
             if kind == "phrase" and self._is_phrase(some[-MAX_WORDS:]):
                 yield some[-MAX_WORDS:]
             elif kind is not None:
@@ -311,12 +312,12 @@ class RakeExtractor(SpacyExtractor):
 
 
 class YakeExtractor(SpacyExtractor):
-    """YAKE (Campos et al. 2020) for nouns, adjectives and verbs, as CAPT uses it (section 3.1).
+    """YAKE (Campos et al. 2020) for nouns, adjectives and verbs, as used in CAPT (section 3.1).
 
-    The keywords are those of YAKE that are phrases without a stop word. A name of several words is one
-    keyword, and its words are no keywords of their own: "San Francisco" is ``san francisco``, never ``san``.
+    Only those keywords from YAKE are used that are phrases without stop words. A name of several words is a
+    single keyword, and its parts are not keywords: "San Francisco" gives ``san francisco``, but not ``san``.
 
-    YAKE's score ``h`` is 0 or more, and lower is better. The score of a keyword is ``1 / (1 + h)``.
+    YAKE's own score ``h`` is 0 or more, and lower is better. It is converted to ``1 / (1 + h)``.
     """
 
     method = "yake"
@@ -327,7 +328,7 @@ class YakeExtractor(SpacyExtractor):
 
         Args:
             language: Code of the language.
-            model: Package or path of a spaCy pipeline; by default an installed one of the language.
+            model: Package or path of a spaCy pipeline; by default an installed pipeline for the language.
 
         Raises:
             InputError: YAKE is not installed.
@@ -345,7 +346,7 @@ class YakeExtractor(SpacyExtractor):
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
             return ()
-        # Hyphens are compared as spaces, in YAKE's phrases as well.
+        # YAKE and spaCy tokenise hyphens in different ways, so hyphens count as spaces in both.
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set
@@ -355,12 +356,12 @@ class YakeExtractor(SpacyExtractor):
             form = phrase.lower().replace("-", " ").split()
             size = len(form)
             score = 1 / (1 + max(0.0, float(h)))
-            # The list is empty if YAKE splits the words in another way than spaCy.
+            # The list is empty if YAKE tokenises the phrase differently from spaCy.
             places = [
                 range(at, at + size) for at in range(len(forms) - size + 1) if forms[at : at + size] == form
             ]
             for place in places:
-                # "Francisco" becomes the whole name "San Francisco".
+                # A phrase that is only a part of a name, such as "Francisco", is replaced by the whole name.
                 name = next((name for name in names if _cuts(place, name)), None)
                 run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
                 key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""
@@ -370,7 +371,7 @@ class YakeExtractor(SpacyExtractor):
 
 
 def _names(words: Sequence[KeywordToken]) -> list[range]:
-    """Return the positions of names of several words; of a long name, its last words."""
+    """Return the positions of names that have several words. Of a long name, only the last words are used."""
     found: list[range] = []
     for named, run in groupby(range(len(words)), lambda at: words[at].named):
         places = list(run)[-MAX_WORDS:]
@@ -380,6 +381,6 @@ def _names(words: Sequence[KeywordToken]) -> list[range]:
 
 
 def _cuts(place: range, name: range) -> bool:
-    """Return whether a range of words shares some words of a name and leaves others out."""
+    """Return whether a range of words contains some words of a name, but not all of them."""
     shared = range(max(place.start, name.start), min(place.stop, name.stop))
     return 0 < len(shared) < len(name)

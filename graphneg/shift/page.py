@@ -1,9 +1,9 @@
-"""Read the neighbourhood of a topic from the store, and draw it as one HTML page.
+"""Read the neighbourhood of a topic in the shift graph, and draw it as an HTML page.
 
-A topic of the shift graph goes in. The result is the most frequent shifts from and to it, each with some
-utterances, and a page with a drawing whose curves lead to them. The topic is in the middle, the foci that
-replies come from on its left, the perspectives that replies move to on its right. Each side is ordered by
-count. A shift from the topic to itself is a loop above it. Coordinates are in columns (-1, 0, 1) and rows.
+The page shows the most frequent shifts from and to the topic, each with example utterances. In the drawing,
+the topic is in the middle. The foci that replies come from are on its left, and the perspectives that replies
+move on to are on its right, both sorted by count. Curves connect them with the topic. A shift from the topic
+to itself is a loop above it. Coordinates are given in columns (-1, 0, 1) and rows.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 POINTS = 24
-"""Number of line segments of a curve."""
+"""Number of line segments in a curve."""
 WIDEST, NARROWEST = 18.0, 3.0
-"""Width of the widest and the narrowest curve, in pixels."""
+"""Line width of the widest and of the narrowest curve, in pixels."""
 FREQUENT = 5
-"""Minimum number of pairs that the widest curve stands for, so that rare shifts are never drawn wide."""
+"""Number of pairs from which a curve may have the full width, so that rare shifts are never drawn wide."""
 LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
-"""Size of a loop, in columns and rows."""
+"""Width of a loop in columns, and its height in rows."""
 ROW_PIXELS, LEAST_PIXELS = 38, 300
-"""Height of a row, and of the smallest drawing."""
+"""Height of a row, and minimum height of the drawing, in pixels."""
 TOPIC_PIXELS = 30
-"""Size of the topic's dot."""
+"""Size of the dot that marks the topic, in pixels."""
 COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
-"""Colours by side: left, loop, right."""
+"""Colours of the curves by side: -1 for the left, 0 for a loop, 1 for the right."""
 GAP_PIXELS = 14
-"""Distance between a curve's end and its label."""
+"""Distance between the end of a curve and its label, in pixels."""
 LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
-"""Alignment and horizontal offset of labels, by side."""
+"""Alignment of the labels and their horizontal offset in pixels, by side."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExamplePair:
-    """A post with its reply.
+    """A turn (the post) and the reply to it, as an example of a shift.
 
     Attributes:
         id: Id of the reply.
@@ -61,13 +61,13 @@ class ExamplePair:
 
 @dataclass(frozen=True, slots=True)
 class CountedShift:
-    """A shift with its count and examples.
+    """A shift from one topic to another, with its count and examples.
 
     Attributes:
-        focus: Topic that the replies attend to.
-        perspective: Topic that the replies move to.
-        count: Number of pairs.
-        pairs: Some of the pairs.
+        focus: Topic that the replies take up.
+        perspective: Topic that the replies move on to.
+        count: Number of pairs of post and reply with this shift.
+        pairs: Examples of these pairs.
     """
 
     focus: str
@@ -78,20 +78,20 @@ class CountedShift:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A topic and the shifts around it, most frequent first.
+    """A topic and the shifts from and to it, most frequent first.
 
-    A shift from the topic to itself counts in both directions, and is listed in ``moves_to`` alone.
+    A shift from the topic to itself counts in both directions, but is listed only in ``moves_to``.
 
     Attributes:
-        topic: The topic.
-        outgoing: Number of pairs that shift from the topic.
+        topic: Text of the topic.
+        outgoing: Number of pairs of post and reply that shift from the topic.
         incoming: Number of pairs that shift to the topic.
-        perspectives: Number of topics that the topic shifts to.
-        foci: Number of topics that shift to the topic.
+        perspectives: Number of topics that pairs shift to from this topic.
+        foci: Number of topics that pairs shift from to this topic.
         stays: Number of pairs that shift from the topic to itself.
-        opposites: Opposites of the topic in the shift graph.
-        moves_to: Shifts from the topic, at most as many as were asked for.
-        comes_from: Shifts to the topic from others, at most as many as were asked for.
+        opposites: Opposites of the topic that are in the shift graph.
+        moves_to: The most frequent shifts from the topic.
+        comes_from: The most frequent shifts from other topics to this topic.
     """
 
     topic: str
@@ -106,7 +106,7 @@ class Neighbourhood:
 
     @property
     def arriving(self) -> int:
-        """The number of pairs that shift to the topic from other topics, listed or not."""
+        """The number of pairs that shift to the topic from all other topics, listed or not."""
         return self.incoming - self.stays
 
     @property
@@ -116,17 +116,17 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """The number of topics that the topic shifts to and that ``moves_to`` does not list."""
+        """The number of topics that replies move on to from the topic but that ``moves_to`` does not list."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """The number of other topics that shift to the topic and that ``comes_from`` does not list."""
+        """The number of other topics that replies come from but that ``comes_from`` does not list."""
         return self.other_foci - len(self.comes_from)
 
 
 def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20) -> Neighbourhood:
-    """Return the shifts around a topic.
+    """Read the shifts from and to a topic.
 
     Args:
         store: Store with a shift graph.
@@ -135,7 +135,7 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
         examples: Maximum number of example pairs for each shift.
 
     Returns:
-        The neighbourhood.
+        The topic with its most frequent shifts.
     """
     numbers = explore(store, "topic", {"focus": topic})[0]
     rows = explore(store, "neighbourhood", {"focus": topic, "limit": limit, "examples": examples})
@@ -154,15 +154,15 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A drawn shift.
+    """A shift as it is drawn.
 
     Attributes:
         shift: The shift.
-        other: Topic at its other end.
-        side: -1 for the left, 0 for a loop, 1 for the right.
+        other: Text of the topic at the other end of the curve.
+        side: -1 for a curve to the left, 0 for a loop, 1 for a curve to the right.
         points: Points of the curve, in columns and rows.
-        end: Position of the other topic.
-        width: Width in pixels.
+        end: Position of the other topic, in columns and rows.
+        width: Line width in pixels.
     """
 
     shift: CountedShift
@@ -174,27 +174,27 @@ class Curve:
 
 
 def layout(around: Neighbourhood) -> list[Curve]:
-    """Return the curves of a neighbourhood.
+    """Compute the curves for the shifts from and to a topic.
 
     Args:
-        around: The neighbourhood.
+        around: The topic and its shifts.
 
     Returns:
-        The curves: the loop, those that leave the topic, then those that lead to it.
+        The curves: the loop, then the curves to the perspectives, then those from the foci.
     """
-    # Widths are relative to the most frequent shift of the page.
+    # Line widths are relative to the most frequent shift on the page.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
     for shift in around.moves_to:
-        # A shift from the topic to itself is the loop, side 0.
+        # A shift from the topic to itself is drawn as a loop, which has side 0.
         sides[int(shift.perspective != shift.focus)].append(shift)
     curves: list[Curve] = []
     for side, shifts in sides.items():
         for row, shift in enumerate(shifts):
             x, y = end = (float(side), (len(shifts) - 1) / 2 - row) if side else (0.0, LOOP_HEIGHT)
             if side:
-                # A cubic that is horizontal at both ends.
+                # The curve is a cubic polynomial that is horizontal at both ends.
                 points = [(x * part, y * (3 * part**2 - 2 * part**3)) for part in parts]
             else:
                 turns = [2 * math.pi * i / POINTS for i in range(POINTS + 1)]
@@ -206,11 +206,11 @@ def layout(around: Neighbourhood) -> list[Curve]:
 
 
 def _empty_figure(curves: Sequence[Curve]) -> figure:
-    """Return a figure as high as the curves need, with a transparent background."""
+    """Return an empty figure that is high enough for the curves. Its background is transparent."""
     from bokeh.models import Range1d
     from bokeh.plotting import figure
 
-    # Room for the labels above and below the last rows.
+    # The first and the last row need additional room for their labels.
     top = max([abs(curve.end[1]) + 0.8 for curve in curves] + [LOOP_HEIGHT + 0.7])
     drawing = figure(
         height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),
@@ -230,7 +230,7 @@ def _empty_figure(curves: Sequence[Curve]) -> figure:
 
 
 def _figure(around: Neighbourhood) -> figure:
-    """Draw the curves around the topic, with a dot and a label at the end of each."""
+    """Draw the topic and the curves around it, with a dot and a label at the end of each curve."""
     from bokeh.core.properties import value
     from bokeh.models import ColumnDataSource, HoverTool, TapTool
 
@@ -247,7 +247,7 @@ def _figure(around: Neighbourhood) -> figure:
     )
     label: dict[str, Any] = {"text_baseline": "middle", "text_font": value(FONT), "name": "labels"}
     drawing.text(
-        # Labels have a data source of their own: those of curves that are not selected must not fade.
+        # Labels have a separate data source. Otherwise the labels of curves that are not selected would fade.
         "x", "y", text="label", x_offset="offset", y_offset="rise", text_align="align",
         text_font_size="14px", source=ColumnDataSource(data=_columns(curves)), **label,
     )  # fmt: skip
@@ -263,7 +263,7 @@ def _figure(around: Neighbourhood) -> figure:
 
 
 def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
-    """Return the columns of the data source, one row for each curve."""
+    """Return the columns of the data source for the curves, with one row for each curve."""
     return {
         "xs": [[x for x, _ in curve.points] for curve in curves],
         "ys": [[y for _, y in curve.points] for curve in curves],
@@ -282,13 +282,13 @@ def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
 
 
 def page(around: Neighbourhood) -> str:
-    """Return the HTML of the page.
+    """Return the HTML of the page for a topic.
 
     Args:
-        around: The neighbourhood.
+        around: The topic and its shifts.
 
     Returns:
-        The HTML text. The data source ``shifts`` of its drawing has a row for each curve.
+        The HTML text. The drawing's data source ``shifts`` has one row for each curve.
     """
     require_bokeh()
     colours = {"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]}
@@ -298,10 +298,10 @@ def page(around: Neighbourhood) -> str:
 
 
 def write_page(around: Neighbourhood, out: str | Path) -> None:
-    """Write the page to a file.
+    """Write the page for a topic to a file.
 
     Args:
-        around: The neighbourhood.
+        around: The topic and its shifts.
         out: File to write.
     """
     write(page(around), out)

@@ -1,9 +1,10 @@
-"""Predict substitute perspectives: choose one of each subset of candidates.
+"""Predict substitute perspectives: choose the best candidate from each subset of candidates.
 
-This is CAPT's step from candidates to what a reply could move to. The input is a post with a focus, and
-subsets of the focus's candidates. The output is one `Choice` for each subset. Four predictors ship:
-``frequency`` uses counts, ``embedding`` compares meanings, ``seq2seq`` (CAPT, section 3.2) and ``causal``
-combine a language model with the counts of the shift graph. `examples_of` gives training data for the models.
+This is the step of CAPT from candidates to perspectives that a reply could have. A predictor gets a post (the
+turn that is replied to), one of its keywords as focus, and the candidates for this focus in subsets. It
+returns one `Choice` for each subset. graphneg has four predictors: ``frequency`` uses the counts of the shift
+graph, ``embedding`` also compares embeddings, and ``seq2seq`` (CAPT, section 3.2) and ``causal`` combine a
+language model with the counts. `examples_of` returns training data for these models.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ PLUGINS = Plugins("predictor", "graphneg.predictors", ModelError)
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The candidate of a subset that a predictor chooses.
+    """The candidate that a predictor chooses from a subset.
 
     Attributes:
         text: Text of the candidate.
-        score: Score, comparable within a post; higher is better.
+        score: Score of the candidate; higher is better. Scores for the same post can be compared.
     """
 
     text: str
@@ -48,38 +49,38 @@ class Choice:
 
 
 class Predictor(Protocol):
-    """Chooses one substitute of each subset of a focus's candidates."""
+    """Interface of predictors, which choose one substitute from each subset of a focus's candidates."""
 
     @property
     def name(self) -> str:
-        """The name of the predictor."""
+        """The name of the predictor, which output files record."""
         ...
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """Choose one candidate of each subset.
+        """Choose one candidate from each subset.
 
         Args:
             post: Context of the reply.
-            focus: Keyword that the reply attends to.
-            subsets: Candidates of the focus in subsets.
+            focus: Keyword that the reply takes up.
+            subsets: Candidates for the focus, split into subsets.
 
         Returns:
-            A choice for each subset, in their order.
+            One choice for each subset, in the order of the subsets.
         """
         ...
 
 
 def get_predictor(name: str, **options: Any) -> Predictor:
-    """Return the predictor of a name.
+    """Create the predictor of a name.
 
-    Packages can add predictors by an entry point in the group ``graphneg.predictors``.
+    Packages can add predictors by entry points in the group ``graphneg.predictors``.
 
     Args:
         name: Name of the predictor.
         **options: Options of the predictor.
 
     Returns:
-        The predictor.
+        The new predictor.
     """
     return PLUGINS.make(name, options)
 
@@ -87,19 +88,19 @@ def get_predictor(name: str, **options: Any) -> Predictor:
 def choices_of(
     predictor: Predictor, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]
 ) -> list[Choice]:
-    """Return the choices of a predictor after checking them.
+    """Return the choices of a predictor, after checking that they are valid.
 
     Args:
-        predictor: Predictor to ask.
+        predictor: Predictor that chooses.
         post: Context of the reply.
-        focus: Keyword that the reply attends to.
-        subsets: Candidates of the focus in subsets.
+        focus: Keyword that the reply takes up.
+        subsets: Candidates for the focus, split into subsets.
 
     Returns:
-        A choice for each subset, in their order.
+        One choice for each subset, in the order of the subsets.
 
     Raises:
-        ModelError: The answer is not one candidate of each subset, in order.
+        ModelError: The choices are not one candidate from each subset, in the order of the subsets.
     """
     choices = predictor.choose(post, focus, subsets)
     if len(choices) != len(subsets) or any(
@@ -114,44 +115,44 @@ def choices_of(
 
 
 REPEAT = 0.02
-"""Probability to add for a perspective that is a keyword of the post, times its salience."""
+"""Probability that is added for a perspective that repeats a keyword of the context, times its salience."""
 
 
 class FrequencyPredictor:
-    """Chooses by P(p | f), averaged over the foci of the post with their salience as weights."""
+    """Predictor that uses P(p | f), averaged over the foci f of the post and weighted by their salience."""
 
     name = "frequency"
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """Choose the likeliest candidate of each subset.
+        """Choose the most likely candidate from each subset.
 
         Args:
             post: Context of the reply.
-            focus: Keyword that the reply attends to.
-            subsets: Candidates of the focus in subsets.
+            focus: Keyword that the reply takes up.
+            subsets: Candidates for the focus, split into subsets.
 
         Returns:
-            A choice for each subset; the score is the likelihood.
+            One choice for each subset, in the order of the subsets. Scores are likelihoods.
         """
         best = [min((-likelihood(post, text), text) for text in subset) for subset in subsets]
         return [Choice(text, -score) for score, text in best]
 
 
 def likelihood(post: Post, perspective: str) -> float:
-    """Return P(perspective | post): the mean over the foci by salience, and a bonus for repeated keywords.
+    """Return P(perspective | post): the mean over the foci of the post, plus a bonus for repeated keywords.
 
     Args:
-        post: Context of the reply, with at least one focus.
+        post: Context of the reply, which must have at least one focus.
         perspective: Text of a perspective.
 
     Returns:
-        The likelihood.
+        The likelihood. Because of the bonus, likelihoods need not add up to 1.
     """
     salience = total = 0.0
     for focus in post.foci:
         salience += focus.salience
         total += focus.salience * focus.likelihoods.of(perspective)
-    # Replies often repeat a keyword of the post, more often than its shifts tell.
+    # Replies repeat a keyword of the post more often than the shift graph predicts, so it gets a bonus.
     return total / salience + REPEAT * post.keywords.get(perspective, 0.0)
 
 
@@ -161,22 +162,23 @@ _LEAST = 1e-12
 def best_of_each(
     post: Post, subsets: Sequence[Sequence[str]], scores: Iterable[float], prior: float
 ) -> list[Choice]:
-    """Return the best candidate of each subset by ``score + prior * log P(p | post)``.
+    """Choose the candidate with the highest ``score + prior * log P(p | post)`` from each subset.
 
     Args:
         post: Context of the reply.
-        subsets: Candidates in subsets.
-        scores: Scores of all candidates, in the order of the subsets.
-        prior: Weight of the log-likelihood from counts. Unseen perspectives get a small constant instead of
+        subsets: Candidates, split into subsets.
+        scores: Scores of all candidates, in the order of the subsets and of the candidates in them.
+        prior: Weight of the log-likelihood from the counts of the shift graph. The likelihood of a
+            perspective that was never seen is replaced by a small constant, because its logarithm would be
             minus infinity.
 
     Returns:
-        A choice for each subset. Among equals, the first in alphabetical order is chosen.
+        One choice for each subset. If two candidates are equally good, the alphabetically first is chosen.
     """
     left = iter(scores)
     choices: list[Choice] = []
     for subset in subsets:
-        # The maximum keeps the logarithm finite for perspectives that were never seen.
+        # The small constant keeps the logarithm finite for perspectives that were never seen.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))
@@ -185,13 +187,13 @@ def best_of_each(
 
 
 WEIGHT = 4.0
-"""Default weight of the cosine."""
+"""Default weight of the cosine similarity."""
 
 
 class EmbeddingPredictor:
-    """Chooses by ``log P(p | post) + weight * cosine(p, post)``.
+    """Predictor that uses ``log P(p | post) + weight * cosine(p, post)``.
 
-    The vector of the post is the mean of its keywords' vectors, weighted by salience.
+    The vector of the post is the mean of the vectors of its keywords, weighted by salience.
     """
 
     name = "embedding"
@@ -200,9 +202,9 @@ class EmbeddingPredictor:
         """Initialize the predictor.
 
         Args:
-            model: An embedder, or a folder, an id or a file of word vectors for
+            model: An embedder, or its folder, its id or a file of word vectors, as for
                 `graphneg.nn.embedders.get_embedder`.
-            weight: Weight of the cosine.
+            weight: Weight of the cosine similarity.
 
         Raises:
             ModelError: No model is given.
@@ -215,19 +217,19 @@ class EmbeddingPredictor:
         self._weight = weight
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """Choose the best candidate of each subset.
+        """Choose the best candidate from each subset.
 
         Args:
             post: Context of the reply.
-            focus: Keyword that the reply attends to.
-            subsets: Candidates of the focus in subsets.
+            focus: Keyword that the reply takes up.
+            subsets: Candidates for the focus, split into subsets.
 
         Returns:
-            A choice for each subset, in their order.
+            One choice for each subset, in the order of the subsets.
         """
         import numpy as np
 
-        # The mean of the keywords' vectors, normalised; zero if no keyword has a vector.
+        # Vector of the post: the weighted mean of its keywords. It is zero if no keyword has a vector.
         saliences = np.array(list(post.keywords.values()), dtype=np.float32)
         mean = saliences @ self._embedder.embed(list(post.keywords))
         length = float(np.linalg.norm(mean)) or 1.0
@@ -236,7 +238,7 @@ class EmbeddingPredictor:
 
 
 def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> str:
-    """Return the input of a sequence-to-sequence model (CAPT: post, focus and candidates).
+    """Return the input for a sequence-to-sequence model (CAPT: post, focus and candidates).
 
     Args:
         post: Text of the post.
@@ -244,7 +246,7 @@ def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> 
         candidates: Texts of the candidates.
 
     Returns:
-        The input on one line.
+        The input as a single line.
 
     Example:
         >>> source_with_candidates("Some tea?", "tea", ["milk", "cup"])
@@ -254,14 +256,14 @@ def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> 
 
 
 def source_without_candidates(post: str, focus: str) -> str:
-    """Return the prompt of a causal model, which continues it with a space and the perspective.
+    """Return the prompt for a causal model. The model continues it with a space and the perspective.
 
     Args:
         post: Text of the post.
         focus: Text of the focus.
 
     Returns:
-        The prompt, of three lines.
+        The prompt, which has three lines.
 
     Example:
         >>> print(source_without_candidates("Some tea?", "tea"))
@@ -280,15 +282,15 @@ def examples_of(
     limit: int | None = None,
     seed: int = 0,
 ) -> list[Example]:
-    """Return training examples: posts with foci, and the perspectives that their replies took.
+    """Return training examples for a predictor: posts with foci, and the perspectives of the actual replies.
 
     Args:
-        store: Store with a shift graph.
+        store: Store that contains a shift graph.
         selection: Dialogues to use; None for all.
-        reach: For ``seq2seq``, how subsets are made; each example lists the subset that holds the
-            perspective. None for ``causal``.
-        limit: Maximum number of examples, sampled at random.
-        seed: Seed of the sample.
+        reach: For ``seq2seq``: settings by which candidates are split into subsets. Each example lists the
+            subset that contains the actual perspective. None for ``causal``.
+        limit: Maximum number of examples; if there are more, a random sample is used.
+        seed: Seed of the random sample.
 
     Returns:
         The examples.
@@ -300,12 +302,12 @@ def examples_of(
         reached = shifts.from_each(focus for _, focus, _ in moves) if reach else {}
         for reply, focus, perspective in moves:
             post = reply.turns[-1]
-            # A causal model ranks any text, so that its examples need no candidates.
+            # A causal model can score any text, so its examples do not list candidates.
             if reach is None:
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
-            # Only the subset with the right answer is an example.
+            # Of the subsets, only the one with the actual perspective makes an example.
             for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)
@@ -316,11 +318,11 @@ def examples_of(
 
 
 PRIOR = 1.0
-"""Default weight of the log-likelihood from counts."""
+"""Default weight of the log-likelihood from the counts of the shift graph."""
 
 
 def _given(model: str | Path | None, kind: str) -> str | Path:
-    """Return the model, or raise an error that says how to train one."""
+    """Return the given model. If there is none, raise an error that says how to train one."""
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
@@ -330,9 +332,10 @@ def _given(model: str | Path | None, kind: str) -> str | Path:
 
 
 class CausalPredictor:
-    """Chooses by the model's ``log P(p | post, focus)`` plus ``prior * log P(p | post)`` from counts.
+    """Predictor that uses ``log P(p | post, focus) + prior * log P(p | post)``.
 
-    The post is encoded once for each focus, whatever the number of candidates.
+    The first term is from a causal language model, and the second from the counts of the shift graph. The
+    model reads the post only once for each focus, however many candidates there are.
     """
 
     name = "causal"
@@ -350,15 +353,15 @@ class CausalPredictor:
         """Load the model.
 
         Args:
-            model: A folder, a GGUF file, a hub id, or a loaded model.
-            prior: Weight of the log-likelihood from counts.
+            model: Folder, GGUF file or hub id of the model, or a loaded model.
+            prior: Weight of the log-likelihood from the counts of the shift graph.
             gguf_file: Name of the GGUF file in the folder or repository.
-            device: Device of the model, or ``auto``.
-            offline: Use only local files.
-            batch: Number of candidates to score together.
+            device: Device of the model; ``auto`` uses a GPU if there is one.
+            offline: Whether to load the model without network access.
+            batch: Number of candidates that are scored together.
 
         Raises:
-            ModelError: The model reads backward.
+            ModelError: The model reads texts from right to left.
         """
         self._prior = prior
         self._batch = batch
@@ -373,35 +376,35 @@ class CausalPredictor:
             )
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """Choose the best candidate of each subset.
+        """Choose the best candidate from each subset.
 
         Args:
             post: Context of the reply.
-            focus: Keyword that the reply attends to.
-            subsets: Candidates of the focus in subsets.
+            focus: Keyword that the reply takes up.
+            subsets: Candidates for the focus, split into subsets.
 
         Returns:
-            A choice for each subset, in their order.
+            One choice for each subset, in the order of the subsets.
         """
         texts = list(chain.from_iterable(subsets))
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
-        # No end token: "coffee" may be the beginning of "coffee shop", and its score must not depend on that.
+        # There is no end token, so that the score of "coffee" does not depend on that of "coffee shop".
         targets = {text: self._model.target_tokens(f" {text}")[:-1] for text in texts}
         longest = max(map(len, targets.values()))
-        # Keep the end of the prompt, which contains the focus and the cue.
+        # A prompt that is too long loses its beginning, because its end contains the focus and the question.
         if self._model.longest is not None:
             source = source[-max(1, self._model.longest - longest) :]
         scores = self._scores(source, targets)
         return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
 
     def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """Return the log-probability of each target after the source."""
+        """Return the log-probability of each candidate after the prompt. Both are given as token ids."""
         import torch
 
         model, device = self._model.model, self._model.device
         with torch.inference_mode():
             read = model(input_ids=torch.tensor([source], device=device), use_cache=True)
-            # The first token of every candidate is scored by one pass over the prompt.
+            # A single pass over the prompt gives the scores of the first tokens of all candidates.
             first = read.logits[0, -1].float().log_softmax(-1)
             scores = {text: float(first[tokens[0]]) for text, tokens in targets.items()}
             longer = sorted(
@@ -411,7 +414,7 @@ class CausalPredictor:
                 some = longer[start : start + self._batch]
                 rows = padded([targets[text] for text in some], 0, "right", device)
                 ids, mask = rows["input_ids"], rows["attention_mask"][:, 1:]
-                # The source's keys and values are computed once and copied for each batch of candidates.
+                # The keys and values of the prompt are computed once and copied for each batch.
                 past = copy.deepcopy(read.past_key_values)
                 past.batch_repeat_interleave(len(some))
                 logits = model(
@@ -427,12 +430,14 @@ class CausalPredictor:
 
 
 class Seq2SeqPredictor:
-    """Chooses by the model's ``log P(p | post, focus, candidates)`` plus ``prior * log P(p | post)``.
+    """Predictor that uses ``log P(p | post, focus, candidates) + prior * log P(p | post)``.
 
-    The second term comes from the counts of the shift graph. The model reads the post, the focus and a
-    subset. Each candidate is scored as its output, with the end token. Scoring, unlike generation, gives
-    every candidate a score and invents none. The model compares the candidates of one subset only, while the
-    counts tell which candidates are frequent. CAPT's own choice is ``prior=0``.
+    The first term is from a sequence-to-sequence model. The model reads the post, the focus and a subset of
+    candidates, and each candidate, including the end token, is scored as its output. Unlike generation,
+    scoring gives a score to every candidate and cannot return a text that is not a candidate. The second term
+    is from the counts of the shift graph. The model compares only the candidates of one subset, while the
+    counts show which candidates are frequent in general. CAPT uses only the model, which corresponds to
+    ``prior=0``.
     """
 
     name = "seq2seq"
@@ -449,12 +454,12 @@ class Seq2SeqPredictor:
         """Load the model.
 
         Args:
-            model: A folder or hub id, or a loaded model. `graphneg.shift.substitutes.train_predictor` makes
-                one.
-            prior: Weight of the log-likelihood from counts.
-            device: Device of the model, or ``auto``.
-            offline: Use only local files.
-            batch: Number of candidates to score together.
+            model: Folder or hub id of the model, or a loaded model.
+                `graphneg.shift.substitutes.train_predictor` trains one.
+            prior: Weight of the log-likelihood from the counts of the shift graph.
+            device: Device of the model; ``auto`` uses a GPU if there is one.
+            offline: Whether to load the model without network access.
+            batch: Number of candidates that are scored together.
         """
         self._prior = prior
         self._model = (
@@ -465,21 +470,20 @@ class Seq2SeqPredictor:
         self._model.batch_size = batch
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[Choice]:
-        """Choose the best candidate of each subset.
+        """Choose the best candidate from each subset.
 
         Args:
             post: Context of the reply.
-            focus: Keyword that the reply attends to.
-            subsets: Candidates of the focus in subsets.
+            focus: Keyword that the reply takes up.
+            subsets: Candidates for the focus, split into subsets.
 
         Returns:
-            A choice for each subset, in their order.
+            One choice for each subset, in the order of the subsets.
         """
         given = [source_with_candidates(post.text, focus.text, subset) for subset in subsets for _ in subset]
         texts = list(chain.from_iterable(subsets))
         means = self._model.score(texts, given)
-        # The model returns the mean negative log-probability of a token: times the length, it is that of the
-        # text.
+        # `score` returns the mean negative log-probability per token, so it is multiplied by the length.
         lengths = (len(self._model.target_tokens(text)) for text in texts)
         scores = (-mean * length for mean, length in zip(means, lengths, strict=True))
         return best_of_each(post, subsets, scores, self._prior)

@@ -1,8 +1,8 @@
-"""Find substitutes of reply perspectives: what replies could have moved to instead (CAPT, Algorithm 1).
+"""Find substitutes for the perspectives of replies: what replies could have moved on to (CAPT, Algorithm 1).
 
-The input is a post of the user's own, a reply of the store, or a whole corpus. The output is a ranked list of
-perspectives for each reply; for a corpus it can be written to a file of JSON lines that an interrupted run
-continues. `train_predictor` fine-tunes the model of a predictor.
+Substitutes can be found for a text of the user, for a reply in the store, or for all replies of a corpus. The
+result is a ranked list of perspectives for each reply. For a corpus, it can be written to a JSON Lines file,
+and an interrupted run can be continued. `train_predictor` fine-tunes the model of a predictor.
 
     reply "Was the cake good?" to "I had a coffee."
     {"focus": "coffee", "perspective": "cake", "substitutes": [{"focus": "coffee", "text": "sugar", "score":
@@ -35,24 +35,24 @@ from graphneg.store.dialogues import Selection, count_dialogues
 from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
-"""Reason for skipping a reply."""
+"""Reason for skipping a reply: its perspective is unknown."""
 NO_CANDIDATES = "no keyword before it leads anywhere else"
-"""Reason for skipping a reply."""
+"""Reason for skipping a reply: it has no candidates."""
 
 PredictorKind = Literal["seq2seq", "causal"]
 KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
-"""Predictors that can be trained."""
+"""Names of the predictors whose models can be trained."""
 _NOTHING = "no reply has a perspective to learn: graphneg shift build makes the shift graph"
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """A perspective that a reply could have moved to.
+    """A perspective that a reply could have moved on to.
 
     Attributes:
-        focus: Focus that leads to it.
+        focus: Keyword of the context from which the perspective can be reached.
         text: Text of the perspective.
-        score: Score of the predictor; higher is better.
+        score: Score that the predictor gave; higher is better.
     """
 
     focus: str
@@ -62,18 +62,18 @@ class Substitute:
 
 @dataclass(frozen=True, slots=True)
 class Substitutes:
-    """The substitutes of one reply.
+    """The substitutes for the perspective of one reply.
 
     Attributes:
         reply: The reply.
-        ranked: Substitutes with different texts, best first.
+        ranked: Substitutes with distinct texts, best first.
     """
 
     reply: Reply
     ranked: tuple[Substitute, ...]
 
     def record(self) -> dict[str, Any]:
-        """Return the substitutes as a line of the output file."""
+        """Return the reply and its substitutes as a record for one line of the output file."""
         reply = self.reply
         return {
             "id": reply.id,
@@ -87,14 +87,14 @@ class Substitutes:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How substitutes are found.
+    """Settings that determine how substitutes are found.
 
     Attributes:
-        predictor: Chooses candidates.
-        reach: Where candidates are looked for.
+        predictor: Predictor that chooses among the candidates.
+        reach: Settings that determine where candidates are searched.
         most: Maximum number of substitutes for each reply; None for all.
-        options: Options that the predictor was made with. A file that was begun with other options is begun
-            anew.
+        options: Options with which the predictor was created. An unfinished output file is only continued
+            with equal options.
     """
 
     predictor: Predictor
@@ -103,7 +103,7 @@ class Prediction:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        """Check the maximum number."""
+        """Check that the maximum number of substitutes is at least 1."""
         if self.most is not None and self.most < 1:
             raise InputError(f"{self.most} of the best substitutes: at least 1 is asked for, or all (None)")
 
@@ -113,10 +113,10 @@ class SubstitutesReport:
     """The counts of a run over a corpus.
 
     Attributes:
-        replies: Number of replies.
-        written: Number of replies with substitutes.
-        skipped: Number of other replies, by reason.
-        was_complete: True if the same call had written the file before, so that nothing was written.
+        replies: Number of replies that were read.
+        written: Number of replies for which substitutes were written.
+        skipped: Number of the other replies, by reason.
+        was_complete: True if the same call had already written the file, so that nothing was written now.
     """
 
     replies: int = 0
@@ -126,18 +126,19 @@ class SubstitutesReport:
 
 
 def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) -> list[Substitutes]:
-    """Return the substitutes of replies (CAPT, Algorithm 1).
+    """Find the substitutes for replies (CAPT, Algorithm 1).
 
-    The predictor chooses one candidate of each subset of each focus. A perspective that is chosen for several
-    foci is listed once, with its best score.
+    For each focus, the predictor chooses one candidate from each subset of the candidates. A perspective that
+    is chosen for several foci is listed once, with its best score.
 
     Args:
         shifts: Shift graph of the store.
-        replies: Replies with their context.
-        how: Predictor and reach.
+        replies: Replies with the turns before them.
+        how: Settings, including the predictor.
 
     Returns:
-        The substitutes in the order of the replies; empty if no keyword before the reply leads anywhere else.
+        The substitutes, in the order of the replies. The list for a reply is empty if there are no
+        candidates.
 
     Raises:
         InputError: The store has no shift graph.
@@ -151,7 +152,7 @@ def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) ->
             subsets = how.reach.split(focus.text, focus.candidates)
             for choice in choices_of(how.predictor, post, focus, subsets):
                 before = best.get(choice.text)
-                # Of equal scores, the first focus counts, which is the most salient one.
+                # If two scores are equal, the first focus counts, because it is the most salient one.
                 if before is None or choice.score > before.score:
                     best[choice.text] = Substitute(focus.text, choice.text, choice.score)
         ranked = sorted(best.values(), key=lambda substitute: (-substitute.score, substitute.text))
@@ -161,18 +162,19 @@ def substitutes_of(shifts: Shifts, replies: Sequence[Reply], how: Prediction) ->
 
 @dataclass(slots=True, eq=False)
 class SubstituteFinder:
-    """Finds what replies could have moved to instead (CAPT, Algorithm 1).
+    """Finds the perspectives that replies could have moved on to (CAPT, Algorithm 1).
 
-    It works on one post or reply at a time, or on all replies of the selected dialogues, which are iterated
-    over or written to a file. What it reads of the shift graph is cached: make another finder when the graph
-    has grown.
+    The finder works on one text or reply at a time, or on all replies in the selected dialogues. These can be
+    iterated over or written to a file. The parts of the shift graph that were read are cached, so create a
+    new finder when the graph has changed.
 
     Attributes:
-        store: Store with a shift graph.
-        how: Predictor and reach.
-        extractor: Finds the keywords of the user's own posts; by default the extractor of the shift graph.
+        store: Store that contains a shift graph.
+        how: Settings, including the predictor.
+        extractor: Extractor for the keywords of texts that are not in the store; by default the extractor
+            that the shift graph was built with.
         selection: Dialogues to iterate over.
-        progress: Receives the number of finished dialogues.
+        progress: Progress display; advanced by the number of finished dialogues.
     """
 
     store: Store
@@ -188,20 +190,20 @@ class SubstituteFinder:
         self._shifts = Shifts(self.store)
 
     def of_post(self, post: str, *, perspective: str | None = None) -> Substitutes:
-        """Return what a reply to a post of the user's own could move to.
+        """Return the perspectives that a reply to a given text could move on to.
 
         Args:
-            post: Text of the post.
-            perspective: Perspective to leave out, because a reply took it already.
+            post: Text to reply to.
+            perspective: Perspective to leave out, for example because it is that of an existing reply.
 
         Returns:
-            The substitutes.
+            The substitutes, with an empty reply.
 
         Raises:
-            InputError: The post has no keywords.
+            InputError: The text has no keywords.
         """
         if self.extractor is None:
-            # Other keywords than those of the graph would not be found in it.
+            # Keywords that another extractor found would often not be in the graph.
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
@@ -211,10 +213,10 @@ class SubstituteFinder:
         return self._of(Reply("", "", None, perspective, (post,), (salient,)))
 
     def of_reply(self, id: str) -> Substitutes:
-        """Return what a reply of the store could have moved to instead.
+        """Return the perspectives that a reply in the store could have moved on to.
 
         Args:
-            id: Id of an utterance that follows another one, or of a right response.
+            id: Id of an utterance that is not the first of its dialogue, or of a correct response.
 
         Returns:
             The substitutes.
@@ -225,17 +227,17 @@ class SubstituteFinder:
         """Yield the substitutes of each reply whose perspective is known, in the order of the store.
 
         Yields:
-            The substitutes of a reply, which may be empty.
+            The substitutes for one reply, which may be empty.
         """
         for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
             yield from substitutes_of(self._shifts, moved, self.how)
 
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> SubstitutesReport:
-        """Write the substitutes of every reply that has a perspective, one reply in each line.
+        """Write the substitutes for every reply with a known perspective to a file, one reply per line.
 
         A line is ``{"id", "post", "text", "focus", "perspective", "substitutes": [{"focus", "text", "score"},
-        ...]}``. If the call is stopped, the same call continues where it stopped.
+        ...]}``. If the call is interrupted, call it again to continue.
 
         Args:
             out: File to write, with the suffix .jsonl.
@@ -253,7 +255,7 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
-        # A shift graph that was built by another method gives other substitutes.
+        # The method of the shift graph is part of the settings, because it changes the substitutes.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
@@ -273,7 +275,7 @@ class SubstituteFinder:
         return report
 
     def _write(self, writer: ResumableWriter, replies: Sequence[Reply], report: SubstitutesReport) -> None:
-        """Write the substitutes of some replies and count them."""
+        """Write the substitutes for several replies, and count the replies."""
         moved = [reply for reply in replies if reply.perspective is not None]
         lines = [
             json_line(found.record())
@@ -288,7 +290,7 @@ class SubstituteFinder:
         report.written += len(lines)
 
     def _of(self, reply: Reply) -> Substitutes:
-        """Return the substitutes of one reply."""
+        """Return the substitutes for one reply."""
         return substitutes_of(self._shifts, [reply], self.how)[0]
 
 
@@ -307,27 +309,28 @@ def train_predictor(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> TrainingReport:
-    """Fine-tune a model on the pairs of a shift graph, and save it.
+    """Fine-tune a model for a predictor on the replies of the shift graph, and save it.
 
-    ``seq2seq`` learns the perspective from the post, the focus and the candidates, ``causal`` from the post
-    and the focus. If the run is stopped, the same call continues it.
+    ``seq2seq`` learns to predict the perspective from the post, the focus and the candidates; ``causal``
+    learns to predict it from the post and the focus. If the run is interrupted, call this function again to
+    continue.
 
     Args:
-        store: Store with a shift graph.
-        kind: ``seq2seq`` or ``causal``.
+        store: Store that contains a shift graph.
+        kind: Kind of the predictor, ``seq2seq`` or ``causal``.
         model: Folder or hub id of the model to start from.
-        out: Folder to save the model in.
+        out: Folder to save the trained model in.
         selection: Dialogues to learn from; None for all.
-        reach: How subsets of candidates are made, for ``seq2seq``.
-        limit: Maximum number of pairs, sampled at random.
-        seed: Seed of the sample and of the training.
-        device: Device of the model, or ``auto``.
-        offline: Use only local files.
-        progress: Receives the number of finished steps.
-        **arguments: Further arguments of the ``TrainingArguments`` of transformers.
+        reach: Settings by which candidates are split into subsets, for ``seq2seq``.
+        limit: Maximum number of training examples; if there are more, a random sample is used.
+        seed: Seed of the random sample and of the training.
+        device: Device of the model; ``auto`` uses a GPU if there is one.
+        offline: Whether to load the model without network access.
+        progress: Progress display; advanced by the number of finished training steps.
+        **arguments: Further arguments for transformers' ``TrainingArguments``.
 
     Returns:
-        The report of the training.
+        A report of the training.
 
     Raises:
         InputError: The kind is unknown, or the store has no shift graph or no replies to learn from.
@@ -338,7 +341,7 @@ def train_predictor(
         raise InputError(_NOTHING)
     load = load_seq2seq if kind == "seq2seq" else load_causal
     loaded = load(model, device=device, offline=offline)
-    # Only the sequence-to-sequence model reads candidates.
+    # Only the sequence-to-sequence model reads candidates, so only this kind needs the settings for subsets.
     reach = (reach or Reach(seed=seed)) if kind == "seq2seq" else None
     draw = reach.seed if reach else seed
     examples = examples_of(store, selection, reach=reach, limit=limit, seed=draw)

@@ -2,9 +2,9 @@
 
 The generator follows Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response
 Ranking and Evaluation", section 3.1). It blanks spans of texts that belong to a context: its correct
-responses, its turns, and responses that BM25 retrieves for it. A language model then fills the blanks after
-the history of another dialogue, and must not reuse the words that were blanked. The result keeps words of the
-context, but says something else::
+responses, its turns, and responses that BM25 retrieves for it. A language model then fills the blanks, but
+its prompt shows the history of another dialogue instead of the context. It must not use the words that were
+blanked. The result still contains words of the context, but has another meaning::
 
     context      A: Shall we eat out?
     correct      B: I would rather stay here and finish the soup.
@@ -12,8 +12,8 @@ context, but says something else::
     other        A: The stairs are blocked again.
     negative     B: I would rather wait here and call the landlord.
 
-*Departures from the paper:* function words may be reused, and a filled correct response must become less
-likely after its context than it was.
+The generator departs from the paper in two ways. Function words that were blanked may be used again. If the
+text was a correct response, the filled text must be less likely after its context than the original.
 """
 
 from __future__ import annotations
@@ -46,15 +46,13 @@ from graphneg.records.scores import CLASH, clash
 from graphneg.store.connection import Store
 
 Source = Literal["responses", "context", "retrieved"]
-"""Where blanked texts come from: correct responses, turns of the context, or responses that BM25
-retrieves."""
+"""Source of a text to blank: correct responses, turns of the context, or responses that BM25 retrieves."""
 NEW_WORDS = 2
-"""Minimum number of content words that the filled text has and the original does not."""
+"""Minimum number of content words in the filled text that are not in the original."""
 NEAR, NEAR_WEIGHT = 10, 0.01
-"""The number of nearest neighbours of a blanked word whose probability is reduced, and the factor of the
-reduction."""
+"""Number of nearest neighbours of a blanked word that are made unlikely, and factor for their probability."""
 LONGEST, LONGEST_WHOLE = 40, 160
-"""Maximum number of tokens of an answer, and of a text that a model rewrites as a whole."""
+"""Maximum number of tokens in a text for blanks, and in a text that a model rewrites as a whole."""
 _REASONS = {
     "no-blanks": "no text of the context or for it can have blanks",
     "no-history": "the store holds no other dialogue",
@@ -71,24 +69,24 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class MaskAndFillOptions(WritingOptions):
-    """The options of ``mask-and-fill``, in addition to `WritingOptions`.
+    """Options of the generator ``mask-and-fill``, in addition to those of `WritingOptions`.
 
     Attributes:
-        alone: Highest perplexity without a history. Human wording that stays in a text is less likely to a
-            model than its own.
+        alone: Highest perplexity of an accepted text without a history. It is higher than for other
+            generators, because the human wording that stays in a text is less likely to a model than its own.
         sources: Sources of the texts to blank: ``responses`` (correct responses), ``context`` (turns of the
-            context), ``retrieved`` (responses that BM25 finds for the context).
-        texts: Maximum number of texts per source and context.
-        versions: Maximum number of differently blanked versions of a text.
+            context), ``retrieved`` (responses that BM25 retrieves for the context).
+        texts: Maximum number of texts from each source for a context.
+        versions: Maximum number of versions of a text, which have different blanks.
         drafts: Number of times that each version is filled.
-        best: Number of filled texts to keep per context, or the number of candidates wanted, if that is
-            larger.
-        top_p: Nucleus sampling: probability mass to sample from, above 0 and at most 1.
-        apart: Minimum increase of a correct response's mean loss after its context, in nats per token. Below
-            it, the filled text may still be correct.
-        rougher: Maximum increase of a text's mean loss without a history, in nats per token. At 0, the filled
-            text must be as fluent as the original.
-        vectors: File or folder of static word vectors, used to find the neighbours of blanked words.
+        best: Number of filled texts to keep for a context. If more candidates are needed, that number is
+            kept.
+        top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
+        apart: Minimum increase of the mean loss of a correct response after its context, in nats per token. A
+            filled text with a smaller increase may still be correct and is rejected.
+        rougher: Maximum increase of the mean loss of a text without a history, in nats per token. With 0, a
+            filled text must be at least as fluent as the original.
+        vectors: File or folder of static word vectors, by which the neighbours of blanked words are found.
 
     Raises:
         InputError: A number is out of range, or a source is unknown.
@@ -115,27 +113,27 @@ class MaskAndFillOptions(WritingOptions):
         strange = [name for name in self.kinds if name not in get_args(Source)]
         if strange or not self.kinds:
             raise InputError(f"sources {strange or []}: choose some of {', '.join(get_args(Source))}")
-        # Building the object checks temperature and top_p.
+        # Creating the sampling settings checks temperature and top_p.
         _ = self.search
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The names of the sources."""
+        """The names of the sources of texts."""
         return tuple(listed("sources", self.sources))
 
     @property
     def search(self) -> Sampling:
-        """The sampling settings of the writer."""
+        """The sampling settings of the language model."""
         return Sampling(self.temperature, top_p=self.top_p)
 
 
 class Original(NamedTuple):
-    """A text to blank.
+    """A text to put blanks into.
 
     Attributes:
-        kind: Its source.
+        kind: Source of the text.
         text: The text.
-        node: Id of the node that holds it in the store.
+        node: Id of the node that contains the text in the store.
     """
 
     kind: str
@@ -145,7 +143,7 @@ class Original(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Draft(Filling):
-    """A blanked text of a context, to be filled once after another history."""
+    """A blanked text of a context, which is filled once, after the history of another dialogue."""
 
     asked: _Asked
     original: Original
@@ -153,13 +151,13 @@ class _Draft(Filling):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context and its usable filled texts."""
+    """A context, and the filled texts for it that are usable."""
 
     texts: list[_Draft] = field(default_factory=list[_Draft])
 
 
 class MaskAndFillGenerator(WritingGenerator):
-    """Fill blanked texts with a language model."""
+    """Generate responses by putting blanks into texts and filling them with a language model."""
 
     name = "mask-and-fill"
 
@@ -176,9 +174,9 @@ class MaskAndFillGenerator(WritingGenerator):
         Args:
             options: Options of the generator.
             writer: Language model that fills the blanks.
-            judge: Language model that scores the filled texts, or None.
+            judge: Language model that scores the filled texts, or None for no scores.
             histories: Histories of other dialogues.
-            bank: BM25 index of the store's responses; None if no texts are retrieved.
+            bank: BM25 index of the responses in the store; None if no texts are retrieved.
         """
         super().__init__(_REASONS, options, writer, judge)
         self._options = options
@@ -190,10 +188,10 @@ class MaskAndFillGenerator(WritingGenerator):
         self._manner = GenerationSettings(options.search, LONGEST_WHOLE if whole else LONGEST, logprobs=True)
 
     def begin(self, given: Iterable[Negative], progress: Progress) -> None:
-        """Start or resume a run.
+        """Prepare a run, or prepare to resume an interrupted run.
 
         Args:
-            given: Negatives of the interrupted run; their texts are not given again.
+            given: Negatives that the interrupted run has written. Their texts are not returned again.
             progress: Not used.
         """
         WritingGenerator.begin(self, given, progress)
@@ -201,20 +199,20 @@ class MaskAndFillGenerator(WritingGenerator):
             self._bank.begin()
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and models that the output depends on."""
+        """Return the options and models that determine the output."""
         own = {**self._options.settings(), **self.models, "layout": self._layout.name}
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return the contexts with their candidates, the most likely fillings first.
+        """Return the contexts with their candidates, most likely fillings first.
 
         Args:
             contexts: Contexts to generate for.
-            per_context: Number of candidates wanted per context.
+            per_context: Number of candidates that are needed per context.
             seed: Seed of all random choices.
 
         Returns:
-            One gap per context, in order.
+            One gap (a context and its candidates) per context, in order.
         """
         asked = [_Asked(context, "no-blanks", per_context) for context in contexts]
         drafts = self._masked(asked, seed)
@@ -222,7 +220,7 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
-            # Versions of one text may be filled in nearly the same way.
+            # Versions of the same text are sometimes filled in nearly the same way.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -232,7 +230,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return asked
 
     def _masked(self, asked: Sequence[_Asked], seed: int) -> list[_Draft]:
-        """Return all blanked versions of the contexts' texts, each with a history of another dialogue."""
+        """Return all blanked versions of the contexts' texts, each with the history of another dialogue."""
         found: list[tuple[_Asked, Original, MaskedText, str]] = []
         for each, originals in zip(asked, self._originals([one.context for one in asked], seed), strict=True):
             for nth, original in enumerate(originals):
@@ -243,19 +241,19 @@ class MaskAndFillGenerator(WritingGenerator):
                     found += [
                         (each, original, masked, f"{id}/{way}/{n}") for n in range(self._options.drafts)
                     ]
-        # Each draft has its own id, so it gets its own history and its own sampling noise.
+        # Each draft has a separate id, so that it gets a separate history and separate sampling noise.
         contexts, ids = [each.context for each, *_ in found], [id for *_, id in found]
         drafts: list[_Draft] = []
         for (each, original, masked, id), shown in zip(
             found, self._histories.of(contexts, ids, seed), strict=True
         ):
-            # A store with a single dialogue has no other history.
+            # If the store has only one dialogue, there is no other history.
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts
 
     def _originals(self, contexts: Sequence[Context], seed: int) -> Iterator[list[Original]]:
-        """Yield the distinct texts of each context to blank."""
+        """Yield the distinct texts to blank, for each context."""
         kinds, most = self._options.kinds, self._options.texts
         retrieved: Sequence[Sequence[Candidate]] = [()] * len(contexts)
         if self._bank is not None:
@@ -269,26 +267,25 @@ class MaskAndFillGenerator(WritingGenerator):
             found = [Original("retrieved", one.text, one.details["source"]) for one in similar]
             sources = [
                 shuffled(rights, seed, "responses", context.id)[:most],
-                # The last turns are closest to the response.
+                # The last turns are preferred, because they are closest to the response.
                 said[::-1][:most],
                 found,
             ]
-            # The dict keeps the last of equal texts, so the reversed order keeps the first source of each
-            # text.
+            # A dict keeps the last of equal texts. The order is reversed to keep the first one instead.
             texts = [one for source in sources for one in source if one.kind in kinds]
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
     def _held(self, draft: Filling) -> Constraints:
-        """Return the constraints on the next answers."""
+        """Return the constraints on the next texts that the model writes into the blanks."""
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.at_once
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]
-        # Words that were blanked are forbidden. Otherwise a model often restores the original text.
+        # The blanked words are forbidden, because models often restore the original text.
         gone = {word for answer in taken for word in words_of(answer) if word not in FUNCTION_WORDS}
-        # "red" must not become "crimson", so near neighbours are made unlikely.
+        # Near neighbours are made unlikely, so that "red" does not become "crimson".
         near = {other for word in sorted(gone) for other, _ in self._vectors.neighbours(word, NEAR)}
         weights = {**dict.fromkeys(sorted(near), NEAR_WEIGHT), **dict.fromkeys(sorted(gone), 0.0)}
-        # A model that writes the whole text must be able to repeat the words around the blanks.
+        # A model that writes the whole text must be allowed to repeat the words around the blanks.
         if isinstance(self._layout, WholeText):
             shown = {word for turn in draft.turns for word in words_of(turn.text)}
             shown.update(word for part in masked.parts for word in words_of(part))
@@ -296,22 +293,22 @@ class MaskAndFillGenerator(WritingGenerator):
         return Constraints(weights={**weights, **dict.fromkeys(self._layout.forbidden, 0.0)})
 
     def _refusal(self, draft: _Draft) -> str | None:
-        """Return the code of the reason to refuse a filled text, or None."""
+        """Return the code of the reason to reject a filled text, or None to accept it."""
         if draft.failed:
             return "unfilled"
         gone = {word for answer in draft.masked.answers for word in words_of(answer)} - FUNCTION_WORDS
         answered = {word for answer in draft.given for word in words_of(answer)} - FUNCTION_WORDS
-        # A blank may hold several words, of which each must be new.
+        # A blank may have several words. None of them may be used again.
         if gone & answered:
             return "same-words"
-        # Sampling sometimes gives non-words.
+        # Models sometimes produce words that do not exist.
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
-        # If only function words changed, the text still says the same.
+        # If only function words changed, the text still has the same meaning.
         if len({*content_lemmas(draft.text)} - {*content_lemmas(closed_up(draft.original.text))}) < NEW_WORDS:
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
-        # The original shares long runs with the filled text by construction, so it is not compared.
+        # The original is left out, because the filled text repeats most of it anyway.
         others = replace(
             context,
             positives=tuple(text for text in context.right if match_key(text) != own),
@@ -322,9 +319,9 @@ class MaskAndFillGenerator(WritingGenerator):
         return reason or (None if clash([turn.text for turn in context.turns], draft.text) else "no-clash")
 
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
-        """Return the drafts that pass the judge with their scores, the most likely first."""
+        """Return the drafts that the judge accepts, with their scores, most likely drafts first."""
         found: list[tuple[_Draft, dict[str, float]]] = [
-            # The mean over the blanks makes texts with few and with many blanks comparable.
+            # The mean over the blanks is used, so that texts with few and with many blanks can be compared.
             (one, {"infilling": round(one.loss / len(one.given), 3)})
             for one in drafts
         ]
@@ -343,13 +340,13 @@ class MaskAndFillGenerator(WritingGenerator):
     def _apart(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
-        """Yield the drafts that are no longer correct: less likely after the context than their original."""
+        """Yield the drafts that are probably wrong: less likely after the context than their original."""
         rights = [(one, scores) for one, scores in found if one.original.kind == "responses"]
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
-        # A correct response whose loss hardly rises is probably still correct.
+        # A correct response whose loss hardly increases is probably still correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))
@@ -359,7 +356,7 @@ class MaskAndFillGenerator(WritingGenerator):
                 yield one, {**scores, "apart": apart}
 
     def _candidate(self, draft: _Draft, scores: Mapping[str, float]) -> Candidate:
-        """Return a filled text as a candidate."""
+        """Convert a filled text to a candidate."""
         turns = [turn.text for turn in draft.asked.context.turns]
         details = {"source": draft.original.node, "blanks": draft.masked.marked}
         said = {**scores, CLASH: clash(turns, draft.text)}
@@ -367,13 +364,13 @@ class MaskAndFillGenerator(WritingGenerator):
 
 
 def mask_and_fill(store: Store, **options: Any) -> MaskAndFillGenerator:
-    """Make the generator ``mask-and-fill``, which blanks spans of texts and fills them again.
+    """Create the generator ``mask-and-fill``, which puts blanks into texts and fills them again.
 
-    It takes the options of `MaskAndFillOptions`.
+    The options are the fields of `MaskAndFillOptions`.
 
     Args:
-        store: Store with the dialogues.
-        options: The fields of `MaskAndFillOptions`.
+        store: Store that contains the dialogues.
+        options: Options of the generator.
 
     Returns:
         The generator.

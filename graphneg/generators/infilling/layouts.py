@@ -1,7 +1,8 @@
-"""Format blanked texts for different language models, and parse what they write.
+"""Format blanked texts as prompts for various language models, and parse the output of the models.
 
-Models are trained to fill blanks in different ways. A `Layout` turns a history and a `MaskedText` into a
-prompt, and the model's output into answers. For *He is in the [word] of [phrase].* the layouts are::
+Language models have learned to fill blanks in various formats. A `Layout` represents one such format. It
+converts a history and a `MaskedText` to a prompt, and the output of the model to the texts for the blanks
+(answers). These are the layouts, with their prompts for *He is in the [word] of [phrase].*::
 
     one by one   He is in the [word] of [phrase].   then   [word]: He is in the      fine-tuned, causal
     marked       He is in the [word] of [phrase].   then   Blanks:                   served models
@@ -9,7 +10,7 @@ prompt, and the model's output into answers. For *He is in the [word] of [phrase
     whole text   He is in the <mask> of <mask>.                                      BART
     middles      <fim_prefix>He is in the<fim_suffix> of <fim_middle>                fill-in-the-middle
 
-`layout_of` chooses the layout of a model by its tokenizer, and `fill` runs the model.
+`layout_of` chooses the layout for a model by its tokenizer, and `fill` runs the model.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ from graphneg.nn.language_models import LanguageModel, Seq2SeqLM
 from graphneg.nn.writers import Constraints, GenerationSettings, LocalWriter, Prompt, Writer
 
 _SENTINEL = "<extra_id_{}>"
-"""Name of T5's sentinel token of a number."""
+"""Format of T5's sentinel tokens, for a number."""
 _SENTINELS = 16
-"""Maximum number of sentinels to look for in a tokenizer."""
+"""Maximum number of sentinel tokens that are looked for in a tokenizer."""
 _MIDDLE_TOKENS = (
     ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
@@ -51,25 +52,25 @@ _MIDDLE_TOKENS = (
     ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
     ("[PREFIX]", "[SUFFIX]", "[MIDDLE]"),
 )
-"""Special tokens before the prefix, before the suffix and before the middle: of StarCoder, Qwen, CodeLlama
-(two forms), DeepSeek, and a bracketed form."""
+"""Special tokens before the prefix, the suffix and the middle: those of StarCoder, Qwen, CodeLlama (two
+forms) and DeepSeek, and a form in brackets."""
 _SENTENCE_END = r"[.!?]+(?:\s|$)"
-"""End of a sentence."""
+"""Matches the end of a sentence."""
 _NEXT_WORDS = re.compile(r"\W*(\w+(?:\s+\w+)?)")
-"""The first one or two words of the text after a blank."""
+"""Matches the first one or two words of the text after a blank."""
 
 
 @dataclass(frozen=True)
 class Layout(ABC):
-    """The interface of a prompt format.
+    """Base class of layouts, the formats of prompts for filling blanks.
 
     Attributes:
-        name: Name of the layout, which settings show.
-        stop: Strings that end the model's output.
-        at_once: Number of blanks to fill per prompt; None for all.
-        forbidden: Strings that the model must not write.
-        shown: Text before every prompt, such as solved examples.
-        kept: Special tokens to keep in the output.
+        name: Name of the layout, which the settings of a run contain.
+        stop: Stop sequences of the model's output.
+        at_once: Number of blanks that one prompt asks for; None for all blanks.
+        forbidden: Texts that the model must not write.
+        shown: Text at the beginning of every prompt, such as solved examples.
+        kept: Special tokens that are not removed from the output.
     """
 
     name: ClassVar[str]
@@ -82,20 +83,20 @@ class Layout(ABC):
 
     @abstractmethod
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt.
+        """Return the prompt for the next blanks of a text.
 
         Args:
-            history: Turns before the text.
+            history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers to the first blanks.
+            given: Answers for the blanks that are already filled, which are the first ones.
 
         Returns:
-            What the model reads.
+            The prompt.
         """
 
     @abstractmethod
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Parse the output of the model.
+        """Parse the output of the model into answers for the blanks.
 
         Args:
             written: Output of the model.
@@ -103,17 +104,18 @@ class Layout(ABC):
             nth: Index of the first blank that the prompt asked for.
 
         Returns:
-            Answers to the blanks that the prompt asked for, or None if the output cannot be parsed.
+            Answers for the blanks that the prompt asked for, or None if the output cannot be parsed.
         """
 
 
 @dataclass(frozen=True)
 class OneByOne(Layout):
-    """Repeat the text up to the first blank, where the model continues; one blank per prompt.
+    """Repeat the text before the first blank, where the model continues. Each prompt asks for one blank.
 
-    The marks are ``[word]``, ``[phrase]`` and ``[sentence]``. ``graphneg train infill`` teaches this layout.
-    Other local causal models are shown solved examples. *Departure* from Donahue et al. (2020, section 3):
-    their models write all answers in a row, which small models miscount.
+    Blanks are marked by ``[word]``, ``[phrase]`` and ``[sentence]``. ``graphneg train infill`` trains models
+    for this layout. The prompt for other local causal models contains solved examples. This departs from
+    Donahue et al. (2020, section 3), whose models write the answers for all blanks at once: small models
+    often write too few or too many.
     """
 
     name = "one by one"
@@ -122,21 +124,21 @@ class OneByOne(Layout):
     forbidden = ("[",)
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt.
+        """Return the prompt for the first blank that is not filled.
 
         Args:
-            history: Turns before the text.
+            history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers to the first blanks.
+            given: Answers for the blanks that are already filled, which are the first ones.
 
         Returns:
-            What the model reads.
+            The prompt.
         """
         marks = [f"[{kind}]" for kind in masked.kinds[len(given) :]]
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the output up to the point where it repeats the rest of the text.
+        """Return the output up to the point where it repeats the text after the blank.
 
         Args:
             written: Output of the model.
@@ -144,14 +146,14 @@ class OneByOne(Layout):
             nth: Index of the blank that the prompt asked for.
 
         Returns:
-            The answer, or None if it is empty or has a mark.
+            The answer, or None if it is empty or contains a mark.
         """
         answer = one_line(written)
-        # Models often write on: "boat in May. It leaks" for the blank in "the [word] in May". The answer ends
-        # before "in May".
+        # Models often continue: "boat in May. It leaks" for the blank in "the [word] in May".
+        # The answer ends before "in May", which is the text after the blank.
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
-        # A word or phrase does not reach beyond its sentence.
+        # A word or phrase cannot extend past the end of a sentence.
         if masked.kinds[nth] != "sentence":
             ends.append(_SENTENCE_END)
         for end in ends:
@@ -161,26 +163,26 @@ class OneByOne(Layout):
 
 @dataclass(frozen=True)
 class Marked(Layout):
-    """Ask for all answers in a row, separated by `BETWEEN`; served models see solved examples."""
+    """Ask for all answers in one line, separated by `BETWEEN`. Prompts to served models contain examples."""
 
     name = "marked"
     stop = ("\n",)
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt.
+        """Return the prompt for all blanks.
 
         Args:
-            history: Turns before the text.
+            history: Turns before the text, oldest first.
             masked: Text with blanks.
             given: Not used.
 
         Returns:
-            What the model reads.
+            The prompt.
         """
         return blanks_request(history, masked.marked)
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the separated answers.
+        """Split the output into the answers.
 
         Args:
             written: Output of the model.
@@ -197,30 +199,30 @@ class Marked(Layout):
 class Sentinels(Layout):
     """Put a sentinel token in place of each blank, as in T5's pretraining.
 
-    ``kept`` holds the sentinels that the tokenizer has.
+    ``kept`` contains the sentinel tokens that the tokenizer has.
     """
 
     name = "sentinels"
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt.
+        """Return the prompt for all blanks.
 
         Args:
-            history: Turns before the text.
+            history: Turns before the text, oldest first.
             masked: Text with blanks.
             given: Not used.
 
         Returns:
-            What the model reads.
+            The prompt.
         """
         marks = [_SENTINEL.format(n) for n in range(len(masked.answers))]
         return " ".join([*_history(history), masked.joined(marks)])
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the text after each sentinel.
+        """Return the texts after the sentinel tokens.
 
         Args:
-            written: Output of the model: ``<extra_id_0> car <extra_id_1> May``.
+            written: Output of the model, such as ``<extra_id_0> car <extra_id_1> May``.
             masked: Text with blanks.
             nth: Not used.
 
@@ -230,16 +232,16 @@ class Sentinels(Layout):
         parts = re.split(r"<extra_id_(\d+)>", written)
         found: dict[str, str] = {}
         for number, text in zip(parts[1::2], parts[2::2], strict=True):
-            # A model may repeat a sentinel; its first answer counts.
+            # If a model repeats a sentinel token, the text after the first one is used.
             found.setdefault(number, one_line(text))
         return _whole([found.get(str(n), "") for n in range(len(masked.answers))], masked)
 
 
 @dataclass(frozen=True)
 class WholeText(Layout):
-    """Put a mask token in place of each blank and let the model write the whole text.
+    """Put a mask token in place of each blank, and let the model write the whole text.
 
-    This is BART's pretraining task.
+    This is the task that BART was pretrained on.
 
     Attributes:
         mask: The mask token.
@@ -250,20 +252,20 @@ class WholeText(Layout):
     mask: str = "<mask>"
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt.
+        """Return the prompt for all blanks.
 
         Args:
-            history: Turns before the text.
+            history: Turns before the text, oldest first.
             masked: Text with blanks.
             given: Not used.
 
         Returns:
-            What the model reads.
+            The prompt.
         """
         return " ".join([*_history(history), masked.joined([self.mask] * len(masked.answers))])
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return what the model wrote between the parts of the text.
+        """Return the texts that the model wrote in place of the blanks.
 
         Args:
             written: Output of the model.
@@ -271,9 +273,9 @@ class WholeText(Layout):
             nth: Not used.
 
         Returns:
-            One answer per blank, or None if the model changed the parts around the blanks.
+            One answer per blank, or None if the model changed the text around the blanks.
         """
-        # The parts around the blanks must be unchanged, except for white space.
+        # The text around the blanks must be unchanged, except for white space.
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in masked.parts]
         found = re.search(r"(?:^|\s)" + "(.+?)".join(parts).strip() + "$", one_line(written))
         return None if found is None else _whole(list(found.groups()), masked)
@@ -281,7 +283,7 @@ class WholeText(Layout):
 
 @dataclass(frozen=True)
 class Middles(Layout):
-    """Give the text before and after one blank with the model's own special tokens.
+    """Show the text before and after one blank to the model, separated by the model's special tokens.
 
     See Bavarian et al. (2022), "Efficient Training of Language Models to Fill in the Middle".
 
@@ -296,24 +298,24 @@ class Middles(Layout):
     tokens: tuple[str, str, str] = _MIDDLE_TOKENS[0]
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt. The suffix ends at the next blank.
+        """Return the prompt for the first blank that is not filled. The suffix ends at the next blank.
 
         Args:
-            history: Turns before the text.
+            history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers to the first blanks.
+            given: Answers for the blanks that are already filled, which are the first ones.
 
         Returns:
-            What the model reads.
+            The prompt.
         """
         before, behind, middle = self.tokens
-        # The prefix is the text up to the blank, with the answers so far.
+        # The prefix is the text before the blank, in which earlier blanks are filled.
         so_far = MaskedText(masked.parts[: len(given) + 1], masked.kinds, masked.answers).joined(given)
         lines = "\n".join([*_history(history), so_far]).rstrip()
         return f"{before}{lines}{behind}{masked.parts[len(given) + 1]}{middle}"
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the output as the answer.
+        """Return the whole output as the answer.
 
         Args:
             written: Output of the model.
@@ -329,15 +331,15 @@ class Middles(Layout):
 
 @dataclass(slots=True)
 class Filling:
-    """A text with blanks that a model fills after a history.
+    """A text whose blanks a model fills after a history.
 
     Attributes:
-        turns: Turns of the history.
+        turns: Turns of the history, oldest first.
         masked: Text with blanks.
-        id: Id that, with the seed, decides the sampling.
-        given: Answers so far.
-        loss: Sum of the answers' mean losses, in nats per token.
-        failed: Whether an output could not be parsed.
+        id: Id that, together with the seed, determines the sampling.
+        given: Answers for the blanks so far.
+        loss: Sum of the mean losses of the answers, in nats per token.
+        failed: Whether an output of the model could not be parsed.
     """
 
     turns: Sequence[Turn]
@@ -367,19 +369,19 @@ def fill(
     seed: int = 0,
     constraints: Callable[[Filling], Constraints] = lambda _: Constraints(),
 ) -> None:
-    """Fill the blanks of texts in place.
+    """Fill the blanks of texts. The texts are updated in place.
 
     Args:
         writer: Language model that fills the blanks.
-        layout: Layout of the writer's model.
-        fillings: Texts to fill. Each is updated independently of the others.
+        layout: Layout for the model of the writer.
+        fillings: Texts to fill. The result for one does not depend on the others.
         settings: Sampling settings.
         seed: Seed of the sampling.
-        constraints: Returns the constraints on the next answers to a text.
+        constraints: Function that returns the constraints on the next answers for a text.
     """
     settings = replace(settings, shown=layout.shown, kept=layout.kept)
     left = [one for one in fillings if one.is_open]
-    # One round fills all blanks, or the next blank of each text, depending on the layout.
+    # Depending on the layout, a round fills either all blanks or only the next blank of each text.
     while left:
         asked = [
             Prompt(layout.prompt(one.turns, one.masked, one.given), f"{one.id}/{len(one.given)}")
@@ -391,13 +393,13 @@ def fill(
             answers = layout.answers(completion.text, one.masked, len(one.given))
             one.failed = answers is None
             one.given += answers or ()
-            # The mean over tokens does not penalize long answers.
+            # The mean over the tokens is used, so that long answers are not penalized.
             one.loss -= sum(completion.logprobs or ()) / max(len(completion.logprobs or ()), 1)
         left = [one for one in left if one.is_open]
 
 
 def layout_of(writer: Writer) -> Layout:
-    """Choose the layout of a writer's model.
+    """Choose the layout for the model of a writer.
 
     Args:
         writer: Language model that fills blanks.
@@ -406,13 +408,13 @@ def layout_of(writer: Writer) -> Layout:
         The layout.
 
     Raises:
-        ModelError: The model is a sequence-to-sequence model without sentinels or a mask, and was not trained
-            for the task.
+        ModelError: The model is a sequence-to-sequence model whose tokenizer has no sentinel tokens and no
+            mask token, and it was not trained for the task.
     """
     if not isinstance(writer, LocalWriter):
         return Marked(FILLED_EXAMPLES)
     model = writer.model
-    # A fine-tuned model uses the layout that it was trained with, whatever its tokenizer supports.
+    # A model that was trained for the task uses the layout of its training, whatever its tokenizer supports.
     if is_trained(model, FILL_BLANKS):
         return OneByOne()
     known = _specials(model)
@@ -425,7 +427,7 @@ def layout_of(writer: Writer) -> Layout:
             f"{model.path}: its tokenizer has neither sentinels (<extra_id_0>) nor a mask, so it fills no "
             "blanks; graphneg train infill teaches a model to"
         )
-    # Models without fill-in-the-middle tokens learn the task from solved examples.
+    # A model without fill-in-the-middle tokens gets solved examples in the prompt.
     found = next((tokens for tokens in _MIDDLE_TOKENS if known.issuperset(tokens)), None)
     return OneByOne(FILLED_BLANKS) if found is None else Middles(tokens=found)
 
@@ -437,12 +439,12 @@ def _specials(model: LanguageModel) -> set[str]:
 
 
 def _history(history: Sequence[Turn]) -> list[str]:
-    """Return a history as plain texts, for models without speaker names."""
+    """Return the last turns of a history as plain texts, for models that do not use speaker names."""
     return [" ".join(closed_up(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
 
 
 def _whole(answers: list[str], masked: MaskedText) -> list[str] | None:
-    """Return the answers if there is one for each blank and none contains a mark, else None."""
+    """Return the answers, or None if there is not one for each blank or if one contains a mark."""
     if len(answers) != len(masked.answers) or not all(answers):
         return None
     return None if any(BLANK.search(answer) for answer in answers) else answers

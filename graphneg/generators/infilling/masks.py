@@ -1,9 +1,10 @@
 """Choose the words, phrases and sentences of a text to blank, and fill the blanks again.
 
-Masks are hierarchical, as in Donahue et al. (2020, "Enabling Language Models to Fill in the Blanks", section
-4.1) and Gupta et al. (2021, section 3.1). A whole sentence may be blanked. Otherwise each word may be
-blanked, alone or as the start of a phrase. The papers blank texts of a few sentences; the texts here are
-single turns, so the probabilities are higher. The choice depends only on the seed and the text's id.
+Blanks are chosen on several levels, as in Donahue et al. (2020, "Enabling Language Models to Fill in the
+Blanks", section 4.1) and Gupta et al. (2021, section 3.1). First, a whole sentence may be blanked. If it is
+not, each of its words may be blanked, alone or as the first word of a phrase. The papers blank texts of
+several sentences. The texts here are single turns, so the probabilities are higher. The choice depends only
+on the seed and the id of the text.
 
 >>> masked = masked_versions("I bought the red boat in May. It leaks a little.", 0, "example")[0]
 >>> masked.marked, masked.answers
@@ -25,24 +26,23 @@ from graphneg.english.words import content_lemmas, right_article
 from graphneg.hashing import number
 
 Kind = Literal["word", "phrase", "sentence"]
-"""What a blank replaces."""
+"""Type of the kind of text that a blank replaces."""
 SPANS = 2
-"""Minimum number of blanks of a text."""
+"""Minimum number of blanks in a text."""
 MOST_SPANS = 4
-"""Maximum number of blanks of a text."""
+"""Maximum number of blanks in a text."""
 VERSIONS = 3
 """Default maximum number of blanked versions of a text."""
 TRIES = 12
-"""Number of draws per version before the search gives up."""
+"""Number of attempts per version before the search for blanks gives up."""
 SENTENCE, WORD, PHRASE = 0.15, 0.25, 0.5
-"""Probability of blanking a sentence, probability of blanking a word, and share of phrases among the
-latter."""
+"""Probability of blanking a sentence, of blanking at a word, and of blanking a phrase instead of the word."""
 LONGEST_PHRASE = 4
-"""Maximum number of words of a phrase."""
+"""Maximum number of words in a phrase."""
 LEAST_WORDS = 4
-"""Minimum number of words of a text to blank."""
+"""Minimum number of words in a text to blank."""
 SHOWN = 0.4
-"""Minimum share of a text's words that stay."""
+"""Minimum fraction of a text's words that are not blanked."""
 _ALL = float(1 << 64)
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _MARKS = (",", ".", "!", "?", ";", ":")
@@ -69,8 +69,8 @@ class MaskedText:
     """A text with blanks.
 
     Attributes:
-        parts: Text before, between and after the blanks; one more than there are blanks.
-        kinds: Kind of each blank.
+        parts: Text before, between and after the blanks. There is one more part than there are blanks.
+        kinds: Kind of each blank, such as ``word``.
         answers: Original text of each blank.
     """
 
@@ -84,7 +84,7 @@ class MaskedText:
         return self.joined([f"[{kind}]" for kind in self.kinds])
 
     def joined(self, fills: Sequence[str]) -> str:
-        """Join the parts with other texts in place of the blanks, without any adjustment.
+        """Join the parts with texts in place of the blanks, without adjusting the result.
 
         Args:
             fills: One text per blank.
@@ -98,8 +98,8 @@ class MaskedText:
     def filled(self, answers: Sequence[str]) -> str:
         """Fill the blanks and adjust the result.
 
-        The start of a sentence is capitalized, punctuation is not doubled, and ``a`` becomes ``an`` where
-        needed.
+        Sentences begin with a capital letter, punctuation is not doubled, and ``a`` becomes ``an`` where
+        necessary.
 
         Args:
             answers: One answer per blank.
@@ -113,10 +113,10 @@ class MaskedText:
             # "a [word]" filled with "apple" becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
-            # At the start of a sentence.
+            # An answer at the start of a sentence gets a capital letter.
             if _BEGINNING.search(text):
                 answer = answer[:1].upper() + answer[1:]
-            # "in [word]." filled with "May." has one period.
+            # "in [word]." filled with "May." must have only one period.
             if part.startswith(_MARKS):
                 answer = answer.rstrip(",.!?;: ")
             text += answer + part
@@ -124,19 +124,19 @@ class MaskedText:
 
 
 def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list[MaskedText]:
-    """Return differently blanked versions of a text.
+    """Return several versions of a text with different blanks.
 
     Each version has `SPANS` to `MOST_SPANS` blanks. Blanks are not adjacent, each contains a content word,
-    and at least the share `SHOWN` of the words stays.
+    and at least the fraction `SHOWN` of the words is not blanked.
 
     Args:
         text: The text.
-        seed: Seed of the choice.
-        id: Id of the text. Together with the seed it decides the blanks.
+        seed: Seed of the random choices.
+        id: Id of the text. Together with the seed, it determines the blanks.
         most: Maximum number of versions.
 
     Returns:
-        The versions; none if the text is too short.
+        The versions; empty if the text is too short.
     """
     plain = closed_up(text)
     if len(words_of(plain)) < LEAST_WORDS:
@@ -144,7 +144,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
     found: dict[tuple[Span, ...], MaskedText] = {}
     for draw in range(most * TRIES):
         spans = _drawn(plain, seed, f"{id}/{draw}")
-        # Short texts have few possible blanks, so draws repeat.
+        # Short texts have few possible blanks, so the same blanks may be drawn several times.
         if spans and spans not in found:
             found[spans] = _without(plain, spans)
             if len(found) == most:
@@ -153,7 +153,7 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
 
 
 def _without(text: str, spans: Sequence[Span]) -> MaskedText:
-    """Blank the given spans."""
+    """Replace spans of a text by blanks."""
     edges = [0, *(edge for span in spans for edge in span[:2]), len(text)]
     parts = tuple(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
     answers = tuple(text[span.start : span.end] for span in spans)
@@ -161,7 +161,7 @@ def _without(text: str, spans: Sequence[Span]) -> MaskedText:
 
 
 def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
-    """Return the spans of one draw, or none if they are unusable."""
+    """Draw spans to blank. Return an empty tuple if they do not meet the conditions."""
 
     def chance(*names: object) -> float:
         return number(seed, "mask", id, *map(str, names)) / _ALL
@@ -172,7 +172,7 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
     for nth, sentence in enumerate(whole):
         begin = text.index(sentence, begin)
         end = begin + len(sentence)
-        # A text of one sentence is never blanked as a whole.
+        # If the text has only one sentence, the sentence is not blanked as a whole.
         if len(whole) > 1 and chance("sentence", nth) < SENTENCE:
             spans.append(Span(begin, end, "sentence"))
         else:
@@ -186,14 +186,14 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size
-                # Without a word between them, two blanks would touch.
+                # The next word is skipped, because two blanks without a word between them would be adjacent.
                 at += 1
         begin = end
     return tuple(spans) if _is_usable(text, spans) else ()
 
 
 def _size(masked: float, size: float) -> int:
-    """Return how many words to blank, 0 for none; both arguments are uniform in [0, 1)."""
+    """Return the number of words to blank, or 0 for none. Both arguments are random numbers in [0, 1)."""
     if masked >= WORD:
         return 0
     # Phrases have 2 to `LONGEST_PHRASE` words with equal probability.
@@ -207,7 +207,7 @@ def _is_usable(text: str, spans: Sequence[Span]) -> bool:
     return (
         SPANS <= len(spans) <= MOST_SPANS
         and all(content_lemmas(answer) for answer in taken)
-        # Adjacent blanks would read "[word] [word]", which gives a model too little to go on.
+        # Adjacent blanks would read "[word] [word]", which does not give a model enough context.
         and all(one.end + 1 < other.start for one, other in pairwise(spans))
         and words - sum(len(words_of(answer)) for answer in taken) >= SHOWN * words
     )

@@ -1,8 +1,9 @@
 """Fine-tune a language model to fill blanks (``graphneg train infill``).
 
-The model learns from correct responses after their own contexts, each blanked in up to three ways. At
-generation time it sees another context, which is what makes the filled text wrong (Gupta et al. 2021, section
-3.1). The blanks of some dialogues are held out to measure the model. A training example::
+The model learns from correct responses after their own contexts, with up to three choices of blanks for each.
+When it generates, it is shown the context of another dialogue, which makes the filled text wrong (Gupta et
+al. 2021, section 3.1). The responses of some dialogues are held out to evaluate the model. This is a training
+example::
 
     prompt    A: Where is he? / B: He is in the [word] of [phrase]. / [word]: He is in the
     answer    kitchen
@@ -29,22 +30,22 @@ from graphneg.nn.language_models import LanguageModel
 from graphneg.nn.writers import GenerationSettings, LocalWriter
 
 LEARNED = OneByOne()
-"""Layout that the model learns."""
+"""Layout that models are trained for."""
 HELD_OUT = 200
-"""Default number of blanked texts to hold out."""
+"""Default number of blanked texts that are held out."""
 _SHARE = 10
-"""At most one in this many dialogues is held out."""
+"""Divisor that limits the held-out data: at most one in this many dialogues is held out."""
 _SHOWN = 5
-"""Number of held-out texts that the report shows."""
+"""Number of held-out texts that the report contains."""
 
 
 class InfillingPair(NamedTuple):
-    """A blanked correct response with its context.
+    """A correct response with blanks, and its context.
 
     Attributes:
         dialogue: Id of the dialogue.
-        context: The context.
-        masked: The blanked response.
+        context: Context that the response answers.
+        masked: The response with blanks.
     """
 
     dialogue: str
@@ -65,9 +66,9 @@ class Filled:
     """A held-out text that the model filled.
 
     Attributes:
-        marked: The text with marks.
+        marked: The text with a mark for each blank.
         answers: Original text of each blank.
-        written: The text as the model filled it.
+        written: The text with the blanks as the model filled them.
     """
 
     marked: str
@@ -79,11 +80,11 @@ class Filled:
 class InfillingReport(TrainingReport):
     """The report of a training run.
 
-    ``validation_loss`` is the loss of the held-out answers.
+    ``validation_loss`` is the mean loss of the held-out answers.
 
     Attributes:
-        measured: Number of blanked texts held out.
-        filled: Some of them, filled by the model.
+        measured: Number of blanked texts that were held out.
+        filled: Examples of these texts, as the model filled them.
     """
 
     measured: int
@@ -91,25 +92,25 @@ class InfillingReport(TrainingReport):
 
     @property
     def perplexity(self) -> float | None:
-        """The perplexity per token of the held-out answers; None if there are none."""
+        """The perplexity per token of the held-out answers; None if no texts were held out."""
         return None if self.validation_loss is None else exp(self.validation_loss)
 
 
 def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[InfillingPair]:
-    """Yield up to three blanked versions of each correct response.
+    """Yield up to three versions with blanks of each correct response.
 
-    Responses that the generator would refuse as its own output are skipped, so that the model does not learn
-    to write such texts. Memory is constant.
+    Responses are skipped if the generator would reject them as its own output, so that the model does not
+    learn to write such texts. Memory use does not depend on the number of contexts.
 
     Args:
         contexts: Contexts with correct responses.
-        seed: Seed of the blanks.
+        seed: Seed of the random choice of blanks.
 
     Yields:
-        Blanked responses.
+        Responses with blanks.
     """
     for context in contexts:
-        # Otherwise every correct response would be refused as nearly a correct one.
+        # Correct responses are removed from the context, because a response equal to one is rejected.
         alone = replace(context, positives=())
         for nth, text in enumerate(context.positives):
             if refusal(closed_up(text), (), alone, LENGTHS) is None:
@@ -124,16 +125,16 @@ def divided(
 
     Args:
         pairs: All pairs.
-        amount: Number of pairs to hold out, of at most a tenth of the dialogues.
+        amount: Number of pairs to hold out. They come from at most a tenth of the dialogues.
         seed: Seed of the choice of dialogues.
 
     Returns:
-        The training pairs and the held-out pairs. They share no dialogue.
+        The training pairs and the held-out pairs. No dialogue is in both.
     """
     dialogues = list(dict.fromkeys(pair.dialogue for pair in pairs))
     wanted = ceil(amount / max(len(pairs), 1) * len(dialogues))
     order = sorted(dialogues, key=lambda id: number(seed, "held-out", id))
-    # Whole dialogues are held out, so that training and held-out texts share none.
+    # Whole dialogues are held out, so that no dialogue is in both the training and the held-out pairs.
     out = set(order[: min(wanted, len(order) // _SHARE)])
     learned = [pair for pair in pairs if pair.dialogue not in out]
     return learned, [pair for pair in pairs if pair.dialogue in out][:amount]
@@ -153,14 +154,14 @@ def train_infilling(
     Args:
         model: Model to train.
         contexts: Contexts with correct responses.
-        out: Folder to save the model to.
-        held_out: Number of blanked texts to hold out, of at most a tenth of the dialogues.
-        seed: Seed of the blanks and of the training.
-        arguments: Arguments of transformers' ``TrainingArguments`` and of
+        out: Folder to save the trained model in.
+        held_out: Number of blanked texts to hold out. They come from at most a tenth of the dialogues.
+        seed: Seed of the choice of blanks and of the training.
+        arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
-        The report of the training.
+        A report of the training.
 
     Raises:
         InputError: No correct response can be blanked.
@@ -181,7 +182,7 @@ def train_infilling(
 
 
 def _filled(model: LanguageModel, pairs: Sequence[InfillingPair]) -> Iterator[Filled]:
-    """Yield what the model writes into some blanks with greedy decoding."""
+    """Fill the blanks of some texts by greedy decoding."""
     shown = [Filling(pair.context.turns, pair.masked, str(nth)) for nth, pair in enumerate(pairs)]
     fill(LocalWriter(model), LEARNED, shown, GenerationSettings(max_new_tokens=32))
     for one in shown:

@@ -1,7 +1,7 @@
 """Prompt a language model to write around keywords of a context.
 
 The generators are ``key-context``, ``key-sem`` and ``key-sentence``. `train_replies` trains a model for the
-first two. For the keyword *garage* of a context, ``key-sentence`` may give::
+first two. If the context contains the keyword *garage*, ``key-sentence`` may write::
 
     My uncle fell off the ladder while he was painting the garage.
 """

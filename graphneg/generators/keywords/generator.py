@@ -1,17 +1,18 @@
-"""Write wrong responses around keywords of a context (``key-context``, ``key-sem``, ``key-sentence``).
+"""Write wrong responses that contain keywords of a context (``key-context``, ``key-sem``, ``key-sentence``).
 
 The first two follow Gupta et al. (2021, "Synthesizing Adversarial Negative Responses for Robust Response
-Ranking and Evaluation", section 3.2): the model writes a reply with keywords of the context, but for the
-history of another dialogue. ``key-sem`` also replaces some keywords by near words. ``key-sentence`` asks for
-an everyday sentence with one or two keywords, and for no reply::
+Ranking and Evaluation", section 3.2). A language model writes a reply that contains keywords of the context,
+but its prompt shows the history of another dialogue. ``key-sem`` also replaces some keywords by similar
+words. ``key-sentence`` does not ask for a reply, but for an everyday sentence with one or two keywords::
 
     context    A: Did you bring the tickets for the concert?
     other      A: I am rather tired tonight.
     prompt     A: I am rather tired tonight. / Words: tickets / B:
     negative   B: Then give your tickets to my sister.
 
-Several texts are written for each response. Malformed texts are refused. Of the others the most likely one is
-kept, unless it is also likely after the context itself, where it might be a correct answer.
+Several texts are written for each response. Malformed texts are rejected. Of the others, the most likely text
+is kept. It is rejected, too, if it is also likely after the context itself, because it might be a correct
+answer.
 """
 
 from __future__ import annotations
@@ -61,29 +62,30 @@ _REASONS = {
 }
 
 LONGEST = 32
-"""Maximum number of tokens of a text."""
+"""Maximum number of tokens in a text."""
 Ask = Callable[[Sequence[Turn], Sequence[str]], str]
-"""Builds a prompt from a history and words."""
+"""Type of a function that builds a prompt from a history and keywords."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordOptions(WritingOptions):
-    """The options of the keyword generators, in addition to `WritingOptions`.
+    """Options of the keyword generators, in addition to those of `WritingOptions`.
 
     Attributes:
         keywords: Name of the keyword extractor, for example ``rake`` or ``yake``.
         language: Language of the extractor, as a two-letter code.
-        spacy_model: Name of a spaCy model for extractors that need one.
+        spacy_model: Name of a spaCy model, for extractors that need one.
         least: Minimum number of keywords in a text.
         most: Maximum number of keywords in a text.
-        top_p: Nucleus sampling: probability mass to sample from, above 0 and at most 1.
-        drafts: Number of texts to write per draw, all with the same keywords.
-        draws: Maximum number of draws of keywords per response. Another draw follows if no text of a draw is
-            kept.
-        apart: Minimum difference, in nats per token, between a text's mean loss after the context and its
-            mean loss after the history that it was written for. Below it, the text may be an answer.
-        strange: Highest mean loss of the three least likely tokens after the context, in nats. Nonsense has
-            more such tokens than a text that is only out of place.
+        top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
+        drafts: Number of texts that are written in each round, all with the same keywords.
+        draws: Maximum number of rounds for a response. In each round, keywords are drawn again. A further
+            round follows only if no text was accepted.
+        apart: Minimum difference between the mean loss of a text after the context and its mean loss after
+            the history that it was written for, in nats per token. A text with a smaller difference may be a
+            correct answer and is rejected.
+        strange: Highest mean loss of the three least likely tokens of a text after the context, in nats.
+            Nonsense has more unlikely tokens than a text that is only out of place.
 
     Raises:
         InputError: A number is out of range.
@@ -111,16 +113,15 @@ class KeywordOptions(WritingOptions):
 
     @property
     def search(self) -> Sampling:
-        """The sampling settings of the writer."""
+        """The sampling settings of the language model."""
         return Sampling(self.temperature, top_p=self.top_p)
 
 
 @dataclass(slots=True)
 class _Slot(Gap):
-    """A response to write for a context, with the keywords and texts of the current draw.
+    """A response to write for a context, with the keywords and texts of the current round.
 
-    ``at`` is the index of the context. ``texts`` are the usable texts with their losses, the most likely
-    first.
+    ``at`` is the index of the context. ``texts`` are the usable texts with their losses, most likely first.
     """
 
     id: str = ""
@@ -132,12 +133,12 @@ class _Slot(Gap):
 
     @property
     def said(self) -> tuple[str, ...]:
-        """Each keyword of the draw as a text."""
+        """Each keyword of the current round as a text."""
         return tuple(" ".join(words) for words in self.words)
 
 
 class KeywordGenerator(WritingGenerator):
-    """Write responses around keywords."""
+    """Generate responses by prompting a language model to use keywords of the context."""
 
     def __init__(
         self,
@@ -157,13 +158,13 @@ class KeywordGenerator(WritingGenerator):
         Args:
             name: Name of the generator.
             options: Options of the generator.
-            writer: Language model that writes.
-            ask: Builds a prompt from a history and words.
-            examples: Solved examples to show before each prompt.
-            pull: Logit bias toward the keywords, 0 or more.
-            judge: Language model that scores the texts, or None.
-            histories: Histories of other dialogues; None to show no history.
-            vectors: Word vectors to replace keywords with; None to keep the keywords.
+            writer: Language model that writes the texts.
+            ask: Function that builds a prompt from a history and keywords.
+            examples: Solved examples at the beginning of each prompt.
+            pull: Strength of the bias toward the keywords, which is added to the logits, 0 or more.
+            judge: Language model that scores the texts, or None for no scores.
+            histories: Histories of other dialogues; None for prompts without a history.
+            vectors: Word vectors by which similar keywords are found; None to use the keywords themselves.
         """
         super().__init__(_REASONS, options, writer, judge)
         self.name = name
@@ -176,7 +177,7 @@ class KeywordGenerator(WritingGenerator):
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return one gap per response, with at most one candidate each.
+        """Return one gap for each response to write, with at most one candidate.
 
         Args:
             contexts: Contexts to generate for.
@@ -184,7 +185,7 @@ class KeywordGenerator(WritingGenerator):
             seed: Seed of all random choices.
 
         Returns:
-            The gaps, in the order of the contexts.
+            The gaps, sorted in the order of the contexts.
         """
         slots = self._slots(contexts, per_context, seed)
         for draw in range(self._options.draws):
@@ -194,7 +195,7 @@ class KeywordGenerator(WritingGenerator):
         return slots
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and models that the output depends on."""
+        """Return the options and models that determine the output."""
         return {
             **self._options.settings(),
             **self.models,
@@ -205,16 +206,16 @@ class KeywordGenerator(WritingGenerator):
         }
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return the responses that can be written, and report the others as missing."""
+        """Return the gaps for all responses that can be written, and report the others as missing."""
         slots: list[_Slot] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
         for at, (context, keywords) in enumerate(zip(contexts, found, strict=True)):
-            # "Oh, thank you!" has no keyword.
+            # A context such as "Oh, thank you!" has no keyword.
             if not keywords:
                 self.leave_out("no-keywords", context.id, per_context)
                 continue
-            # The id of a slot decides its keywords and its history, whatever the batch.
+            # Each response has an id, which determines its keywords and its history, whatever the batch is.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:
@@ -226,10 +227,10 @@ class KeywordGenerator(WritingGenerator):
         return [slot for slot in slots if slot.history is not None]
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
-        """Write texts for each slot and keep the usable ones, the most likely first."""
+        """Write texts for each gap, and keep the usable ones, most likely first."""
         prompts: list[Prompt] = []
         for slot in slots:
-            # Each draw has its own id, so that another draw takes other keywords, if there are any.
+            # The id includes the round, so that another round draws other keywords if there are any.
             id = f"{slot.id}/{draw}"
             between = (self._options.least, self._options.most)
             slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
@@ -245,13 +246,13 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, LEAST_WORDS) for slot in slots],
             settings=self._manner,
         )
-        # Equal texts of a slot are scored once.
+        # If a text was written several times for the same gap, it is scored only once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
             for draft in drafts:
                 text = one_line(draft.text)
                 reason = refusal(text, slot.words, slot.context, self._options.lengths, EXAMPLE_TEXTS)
-                # The token limit cut the text off.
+                # The output reached the token limit, so the text is incomplete.
                 if not draft.finished:
                     reason = "unfinished"
                 if self.passes(slot, draft.problem or reason):
@@ -263,20 +264,20 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
     def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
-        """Return the judge's losses of each text, after the history that it was written for."""
+        """Return the losses of each text, after the history that it was written for."""
         if self.judge is None:
             return [None] * len(texts)
         histories = [slot.history and slot.history.turns for slot in texts.values()]
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Give each slot its most likely text that is wrong in its context.
+        """Fill each gap with its most likely text, if that text is wrong in the context.
 
-        A text is refused if its loss after the context is hardly higher than after the history that it was
-        written for, if it is nonsense after the context, or if another response of the context is nearly the
-        same.
+        A text is rejected if its loss after the context is hardly higher than after the history that it was
+        written for, if it is nonsense after the context, or if it nearly equals another response to the
+        context.
         """
-        # Each round takes one text per slot, so that the judge scores them in one batch.
+        # In each round, one text of each gap is tried, so that the judge scores them all in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)
@@ -285,7 +286,7 @@ class KeywordGenerator(WritingGenerator):
                 after = self.judge.after([text for text, _ in best], turns)
             for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
                 given = [each for other in slots if other.at == slot.at for each in other.candidates]
-                # The responses to one context must differ from each other.
+                # Responses to the same context must differ from each other.
                 nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
                 details, scores = {"keywords": ", ".join(slot.said)}, dict[str, float]()
                 if slot.history is not None:
@@ -302,20 +303,20 @@ class KeywordGenerator(WritingGenerator):
                     slot.texts.clear()
 
     def _misplaced(self, apart: float, loss: LaterLosses) -> str | None:
-        """Return the code of the reason why a text is not a plausible wrong response, or None."""
+        """Return the reason code if a text fits the context or is nonsense, or None to accept it."""
         if apart < self._options.apart:
             return "fits"
         return "surprising" if loss.strangest > self._options.strange else None
 
 
 def key_context(store: Store, **options: Any) -> KeywordGenerator:
-    """Make ``key-context``, which writes a reply with keywords of the context for another dialogue.
+    """Create ``key-context``, which writes replies to another dialogue with keywords of the context.
 
-    It takes the options of `KeywordOptions`.
+    The options are the fields of `KeywordOptions`.
 
     Args:
-        store: Store with the dialogues.
-        options: The fields of `KeywordOptions`.
+        store: Store that contains the dialogues.
+        options: Options of the generator.
 
     Returns:
         The generator.
@@ -324,15 +325,15 @@ def key_context(store: Store, **options: Any) -> KeywordGenerator:
 
 
 def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) -> KeywordGenerator:
-    """Make ``key-sem``, which works as ``key-context`` but replaces keywords by near words.
+    """Create ``key-sem``, which works like ``key-context`` but replaces some keywords by similar words.
 
     Each keyword is replaced with probability 0.5. ``vectors`` is a file or folder of static word vectors; the
-    paper uses GloVe. The other options are those of `KeywordOptions`.
+    paper uses GloVe. The other options are the fields of `KeywordOptions`.
 
     Args:
-        store: Store with the dialogues.
-        vectors: File or folder of static word vectors. It is required.
-        options: The fields of `KeywordOptions`.
+        store: Store that contains the dialogues.
+        vectors: File or folder of static word vectors. It must be given.
+        options: Options of the generator.
 
     Returns:
         The generator.
@@ -341,13 +342,13 @@ def key_sem(store: Store, *, vectors: str | Path | None = None, **options: Any) 
 
 
 def key_sentence(store: Store, **options: Any) -> KeywordGenerator:
-    """Make ``key-sentence``, which writes everyday sentences with keywords of the context, not replies.
+    """Create ``key-sentence``, which writes everyday sentences with keywords of the context, not replies.
 
-    It takes the options of `KeywordOptions`.
+    The options are the fields of `KeywordOptions`.
 
     Args:
-        store: Not read.
-        options: The fields of `KeywordOptions`.
+        store: Not used.
+        options: Options of the generator.
 
     Returns:
         The generator.
@@ -361,7 +362,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """Make a generator: of replies if there are ``histories``, else of sentences."""
+    """Create a generator: of replies if there are ``histories``, otherwise of sentences."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:
@@ -371,7 +372,7 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
-    # Only replies can be trained for; sentences are always shown examples.
+    # Models can be trained to write replies, but not sentences, so prompts for sentences contain examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

@@ -1,8 +1,8 @@
-"""Choose what to ask a language model for: keywords of a context, and the history of another dialogue.
+"""Choose what to put into a prompt: keywords of a context, and the history of another dialogue.
 
-`keywords_of` extracts usable keywords, `drawn` draws some of them, and `with_neighbours` replaces some by
-near words. `Histories` draws the beginning of another dialogue. All choices are hashes of the seed and the
-response's id and depend on nothing else. `train_replies` trains a model on such requests::
+`keywords_of` extracts usable keywords, `drawn` draws some of them at random, and `with_neighbours` replaces
+some by similar words. `Histories` draws the beginning of another dialogue. All random choices depend only on
+the seed and on the id of the response. `train_replies` trains a model on such prompts::
 
     context    A: Where is the boat now? B: It is on the river.
     keywords   boat, river
@@ -35,24 +35,24 @@ from graphneg.store.dialogues import Selection, StoredDialogue, dialogue_ids, re
 from graphneg.store.snapshots import stored_snapshot
 
 BEST = 8
-"""Number of most salient keywords of a context to draw from."""
+"""Number of the most salient keywords of a context, from which keywords are drawn."""
 LONGEST_KEYWORD = 2
-"""Maximum number of words of a keyword. Neither people nor models often repeat a longer one word for word."""
+"""Maximum number of words in a keyword. Neither people nor models often repeat a longer one word for word."""
 NEIGHBOURS = 10
-"""Number of near words to draw a replacement from."""
+"""Number of similar words from which a replacement is drawn."""
 LEARNED = (1, 2)
 """Minimum and maximum number of keywords in a training example."""
 _HALF = 2**63
-"""Half of the range of a 64-bit hash: a probability of 0.5."""
+"""Half of the range of a 64-bit hash, which corresponds to a probability of 0.5."""
 _SHORTEST_WORD = 3
-"""Minimum length of a keyword's words."""
+"""Minimum length of the words in a keyword, in letters."""
 _BATCH = 500
-"""Number of responses whose keywords are extracted at a time."""
+"""Number of responses whose keywords are extracted together."""
 
 Words = tuple[str, ...]
-"""The words of one keyword, as a text would have them."""
+"""Type of the words of one keyword, in the form in which a text contains them."""
 Neighbours = Callable[[str, int], list[tuple[str, float]]]
-"""Returns the nearest words of a word with their cosines, given their number. See
+"""Type of a function that takes a word and a number n, and returns n similar words with their cosines. See
 `graphneg.nn.vectors.StaticVectors.neighbours`."""
 
 
@@ -60,7 +60,7 @@ class History(NamedTuple):
     """The first turns of a dialogue.
 
     Attributes:
-        id: Id of the last of these turns.
+        id: Id of the last of these turns, as an utterance.
         turns: The turns.
     """
 
@@ -73,8 +73,8 @@ def keywords_of(
 ) -> list[list[Keyword]]:
     """Extract the usable keywords of texts.
 
-    A usable keyword is short and has no function words. In English its last word must be a possible noun or a
-    name: small models write sensible texts about things, but not about *let* or *seem*.
+    A usable keyword is short and has no function words. In English, its last word must be a possible noun or
+    a name: small models write sensible texts about things, but not about *let* or *seem*.
 
     Args:
         extractor: Keyword extractor.
@@ -82,13 +82,13 @@ def keywords_of(
         language: Language of the texts, as a two-letter code.
 
     Returns:
-        The usable keywords of each text, the most salient first, at most `BEST`.
+        The usable keywords of each text, most salient first, at most `BEST`.
     """
 
     def is_usable(keyword: Keyword, text: str) -> bool:
         words = [word.lower() for word in keyword.words]
         is_noun = language != "en" or "NOUN" in readings(words[-1])
-        # A name need not be in the dictionary.
+        # Names are accepted even if they are not in the dictionary.
         is_thing = is_noun or truecased(keyword.words[-1], text) != words[-1]
         return (
             is_thing
@@ -97,7 +97,7 @@ def keywords_of(
                 word.replace("-", "").isalpha()
                 and len(word) >= _SHORTEST_WORD
                 and word not in FUNCTION_WORDS
-                # "Thank you" and "please" are about nothing.
+                # Words such as "thank you" and "please" are not a topic to write about.
                 and word not in WORDS_OF_TALK
                 for word in words
             )
@@ -110,29 +110,29 @@ def keywords_of(
 def drawn(
     keywords: Sequence[Keyword], amount: tuple[int, int], seed: int, id: str, text: str = ""
 ) -> tuple[Words, ...]:
-    """Draw keywords, no two of which share a word.
+    """Draw keywords at random. No two of them share a word.
 
-    Keywords are in lower case. Only names keep their capitals: words that ``text`` writes with a capital
-    inside a sentence.
+    Keywords are returned in lower case. Only names keep their capitals: words that have a capital letter
+    inside a sentence of ``text``.
 
     Args:
         keywords: Keywords to draw from.
-        amount: Minimum and maximum number to draw; there may be fewer keywords.
+        amount: Minimum and maximum number of keywords to draw. Fewer are drawn if there are not enough.
         seed: Seed of the draw.
-        id: Id of the response. Together with the seed it decides the draw.
-        text: The text that the keywords come from.
+        id: Id of the response. Together with the seed, it determines the draw.
+        text: Text from which the keywords were extracted.
 
     Returns:
-        The words of each keyword drawn.
+        The words of each drawn keyword.
     """
     least, most = amount
     drawn_amount = least + number(seed, "amount", id) % (most - least + 1)
-    # The first of equal keywords counts.
+    # If several keywords have the same key, the first one is used.
     by_key = {keyword.text: keyword for keyword in reversed(keywords)}
     chosen: list[Words] = []
     for key in shuffled(by_key, seed, "keywords", id):
         words = tuple(truecased(word, text) for word in by_key[key].words)
-        # "blue jacket" and "jacket" would ask for the same word twice.
+        # If both "blue jacket" and "jacket" were drawn, the prompt would ask for the same word twice.
         if not any(set(words) & set(other) for other in chosen):
             chosen.append(words)
         if len(chosen) == drawn_amount:
@@ -145,10 +145,10 @@ def truecased(word: str, text: str) -> str:
 
     Args:
         word: A word.
-        text: Text of the word. A word that has a capital inside a sentence of it is a name.
+        text: Text that contains the word. If the word has a capital letter inside a sentence, it is a name.
 
     Returns:
-        The word, in lower case if it is no name.
+        The word, in lower case unless it is a name.
 
     Example:
         >>> truecased("July", "It was in July."), truecased("Wait", "Wait for me."), truecased("Wait", "")
@@ -159,19 +159,19 @@ def truecased(word: str, text: str) -> str:
 
 
 def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: str) -> tuple[Words, ...]:
-    """Replace each keyword with probability 0.5 by a near one (Gupta et al. 2021).
+    """Replace each keyword by a similar one with probability 0.5 (Gupta et al. 2021).
 
-    The last word of the keyword is replaced by a word that can have the same part of speech. Names, and words
-    without a vector, are not replaced.
+    The last word of the keyword is replaced by a word that can have the same part of speech. Names and words
+    without a vector are not replaced.
 
     Args:
-        near: Returns the nearest words of a word.
+        near: Function that returns the most similar words of a word.
         keywords: Words of each keyword.
         seed: Seed of the choice.
-        id: Id of the response. Together with the seed it decides the choice.
+        id: Id of the response. Together with the seed, it determines the choice.
 
     Returns:
-        The keywords, some of them replaced.
+        The keywords, of which some are replaced.
     """
     changed: list[Words] = []
     for words in keywords:
@@ -181,10 +181,10 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
         fitting = [
             word
             for word, _ in (near(last, NEIGHBOURS) if replaced else ())
-            # "boat" must not become "boats".
+            # A word is not replaced by another form of itself, such as "boat" by "boats".
             if word.isalpha() and len(word) >= _SHORTEST_WORD and not lemmas(word) & lemmas(last)
             for others in [readings(word.lower()).keys()]
-            # If the dictionary knows neither word, their parts of speech cannot be compared.
+            # If neither word is in the dictionary, their parts of speech are unknown and not compared.
             if classes & others or not (classes or others)
         ]
         chosen = fitting[number(seed, "neighbour", id, *words) % len(fitting)] if fitting else last
@@ -193,13 +193,13 @@ def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: 
 
 
 class Histories:
-    """The beginnings of all dialogues of a store."""
+    """The beginnings of all dialogues in a store, from which histories are drawn."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize the histories; nothing is read yet.
+        """Initialize the histories. Nothing is read before the first draw.
 
         Args:
-            store: Store with the dialogues.
+            store: Store that contains the dialogues.
         """
         self._store = store
 
@@ -223,7 +223,7 @@ class Histories:
 
         Args:
             contexts: Contexts.
-            ids: Ids of the responses, one per context. Together with the seed they decide the draws.
+            ids: Ids of the responses, one per context. Together with the seed, they determine the draws.
             seed: Seed of the draws.
 
         Returns:
@@ -231,11 +231,11 @@ class Histories:
         """
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
-            # A context may come from a dialogue that the store does not list.
+            # The dialogue of the context may not be in the store.
             own = self._indexes.get(context.dialogue, len(self._ids))
             amount = len(self._ids) - (context.dialogue in self._indexes)
             index = number(seed, "history", id) % max(amount, 1)
-            # Skip the context's own dialogue.
+            # The index is moved past the dialogue of the context, so that this dialogue is never drawn.
             others.append(self._ids[index + (index >= own)] if amount else None)
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}
@@ -243,7 +243,7 @@ class Histories:
 
 
 def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History | None:
-    """Return a random number of first turns of a dialogue."""
+    """Return a random number of turns from the beginning of a dialogue."""
     if dialogue is None or not dialogue.turns:
         return None
     shown = dialogue.turns[: 1 + number(seed, "turn", id) % len(dialogue.turns)]
@@ -252,12 +252,12 @@ def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History |
 
 
 def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: int = 0) -> Iterator[Example]:
-    """Yield training examples: requests with keywords of a correct response, and the response.
+    """Yield training examples: prompts with keywords of a correct response, and the response.
 
-    As in Gupta et al. (2021, section 3.2), a model is trained on the correct response with its own history
-    and keywords. At generation time it sees another history, which is what makes the response wrong.
-    Responses without a keyword are skipped, and so are those that the generator would refuse as its own
-    output. Memory is constant.
+    As in Gupta et al. (2021, section 3.2), the model is trained on correct responses with their own histories
+    and keywords. When it generates, it is shown the history of another dialogue, which makes the response
+    wrong. Responses without a keyword are skipped, and so are responses that the generator would reject as
+    its own output. Memory use does not depend on the number of contexts.
 
     Args:
         contexts: Contexts with correct responses.
@@ -265,7 +265,7 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
         seed: Seed of the choice of keywords.
 
     Yields:
-        Requests with their responses.
+        Prompts with the expected responses.
     """
     pairs = (
         (context, f"{context.id}/{n}", text)
@@ -275,11 +275,11 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
     while part := list(islice(pairs, _BATCH)):
         found = keywords_of(extractor, [text for _, _, text in part])
         for (context, id, text), keywords in zip(part, found, strict=True):
-            # The keywords come from the response itself, so the model learns to use them.
+            # The keywords are extracted from the response itself, so that the model learns to use them.
             chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = closed_up(text)
-            # A text that the generator would refuse is not worth learning. Without `positives`, the response
-            # is not refused as a copy of itself.
+            # The model should not learn texts that the generator would reject.
+            # The correct responses are left out of the context, because a response equal to one is rejected.
             if chosen and refusal(reply, chosen, replace(context, positives=(), copies={}), LENGTHS) is None:
                 words = [" ".join(each) for each in chosen]
                 yield Example(reply_request(context.turns, words), f" {reply}")
@@ -294,15 +294,15 @@ def train_replies(
     seed: int = 0,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train a model on the contexts' correct responses, and save it for ``key-context`` and ``key-sem``.
+    """Train a model on correct responses to contexts, and save it for ``key-context`` and ``key-sem``.
 
     Args:
         model: Causal language model to train.
         contexts: Contexts with correct responses.
         extractor: Keyword extractor.
-        out: Folder to save the model to.
+        out: Folder to save the trained model in.
         seed: Seed of the choice of keywords and of the training.
-        arguments: Arguments of transformers' ``TrainingArguments`` and of
+        arguments: Further arguments for transformers' ``TrainingArguments`` or for
             `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Retrieve sentences that share words with a context but come from another scene (``overlap``, ``hard``)."""
+"""Retrieve sentences that share words with a context but describe another scene (``overlap``, ``hard``)."""
 
 from __future__ import annotations
 

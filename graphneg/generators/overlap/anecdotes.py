@@ -1,12 +1,12 @@
 """Score how much a text resembles the anecdotes that people write as wrong responses.
 
-People who were asked for adversarial responses mostly wrote small personal anecdotes (DailyDialog++).
-`features` names the properties of a text that are independent of its topic: person, tense, kinship terms,
-times, length, number of sentences, function words and opening. ``anecdotes.tsv`` gives each feature a weight,
-and `likeness` adds the weights up. The sum is the logarithm of a likelihood ratio: how much more frequent
-texts with these features are among people's wrong responses than in a pool of sentences. If sentences are
-sampled in proportion to the exponential of their likeness (importance resampling), each feature is about as
-frequent as in people's responses::
+People who were asked for wrong responses that share words with a context mostly wrote small personal
+anecdotes (DailyDialog++). `features` returns the properties of a text that do not depend on its topic:
+person, tense, kinship terms, times, length, number of sentences, function words and the first word.
+``anecdotes.tsv`` contains a weight for each feature, and `likeness` is the sum of the weights. This sum is
+the logarithm of a likelihood ratio: how much more frequent texts with these features are among people's wrong
+responses than in a pool of sentences. If sentences are sampled in proportion to the exponential of their
+likeness (importance resampling), each feature is about as frequent as in people's responses::
 
     My uncle sold it yesterday.    features: first-person, kin, past, past-time, words:4, ...
 """
@@ -21,16 +21,16 @@ from graphneg.english.tokens import WORD, sentences
 from graphneg.english.words import CLOSED, is_past, readings, table_rows, word_class, word_map
 
 _TABLE = "anecdotes.tsv"
-"""Table of features and weights; its header names the data that were counted."""
+"""Table of features and weights. Its header names the data from which the weights were computed."""
 _LONGEST = 24
-"""Texts with at least this many words share a length feature."""
+"""Number of words from which on all texts have the same length feature."""
 _LONG_WORD = 9
-"""Minimum length of a long word."""
+"""Minimum length of a long word, in letters."""
 _MANY = 2
-"""Highest count that features tell apart, and width of a length interval in words."""
+"""Highest count that features distinguish, and number of text lengths that share a feature."""
 _DIGIT = re.compile(r"\d")
 _CLASSES = ("kin", "first-person", "second-person", "weekdays", "months", "units")
-"""Word classes that are features."""
+"""Word classes that are used as features."""
 
 
 def features(text: str) -> Iterator[str]:
@@ -47,7 +47,7 @@ def features(text: str) -> Iterator[str]:
         ['first-person', 'first:my', 'kin', 'long words:1', 'past', 'past-time', 'words:4']
     """
     words = WORD.findall(text)
-    # Typographic apostrophes count as plain ones.
+    # Typographic apostrophes are replaced, so that "I’m" and "I'm" give the same features.
     low = [word.lower().replace("’", "'") for word in words]
     said = set(low)
     yield from sorted(said & CLOSED)
@@ -58,9 +58,9 @@ def features(text: str) -> Iterator[str]:
         yield "past"
     if any(word_map("tenses-of-times").get(word) == "past" for word in low):
         yield "past-time"
-    # Lengths are grouped in pairs: texts of 4 and 5 words share a feature.
+    # Lengths are grouped in pairs: texts of 4 and of 5 words share a feature.
     yield f"words:{min(len(words), _LONGEST) // _MANY * _MANY}"
-    # The first word is left out, because it has a capital anyway.
+    # The first word is left out, because it is capitalized even if it is not a name.
     yield from _counted("names", sum(map(_is_name, words[1:])))
     yield from _counted("commas", text.count(","))
     yield from _counted("long words", sum(len(word) >= _LONG_WORD for word in words))
@@ -74,13 +74,14 @@ def features(text: str) -> Iterator[str]:
 
 
 def likeness(text: str) -> float:
-    """Return the log-likelihood ratio of a text's features: people's wrong responses against a pool.
+    """Return how much a text resembles people's wrong responses, as a log-likelihood ratio.
 
     Args:
         text: A text.
 
     Returns:
-        The logarithm of the ratio; positive if such texts are more frequent among people's wrong responses.
+        The logarithm of the ratio. It is positive if such texts are more frequent among people's wrong
+        responses than in a pool of sentences.
     """
     weights = _weights()
     return sum(weights.get(name, 0.0) for name in features(text))
@@ -99,7 +100,7 @@ def _past_forms() -> frozenset[str]:
 
 
 def _counted(name: str, amount: int) -> Iterator[str]:
-    """Yield a feature that tells one from more, or nothing for 0."""
+    """Yield a feature that distinguishes one from several occurrences. Yield nothing if there are none."""
     if amount:
         yield f"{name}:{min(amount, _MANY)}"
 
@@ -112,6 +113,6 @@ def _kind_of_first(word: str) -> str:
 
 
 def _is_name(word: str) -> bool:
-    """Return whether a word inside a sentence is written as a name."""
+    """Return whether a word that is not the first of its sentence is capitalized like a name."""
     # "I" and "I'm" have a capital, but are not names.
     return word[0].isupper() and word.partition("'")[0] != "I"

@@ -1,14 +1,15 @@
-"""Retrieve sentences that share words with a context but come from another scene (``overlap`` and ``hard``).
+"""Retrieve sentences that share words with a context but describe another situation (``overlap``, ``hard``).
 
-For each negative the generator draws a target profile: how many words it shares with the context, whether one
-of them is from the last turn, its person and mood. It searches the pool of sentences under words of the
-context, and takes the sentence closest to the profile that meets all conditions::
+For each negative, the generator draws a target profile: how many words the negative shares with the context,
+whether one of them is from the last turn, whether it is in the first person, and whether it is a question. It
+searches the pool of sentences for words of the context. Of the sentences that meet all conditions, it uses
+the one that is closest to the profile::
 
     context    A: Did you sign the offer letter?  B: Not yet, I want to read the terms again.
     profile    three or more shared words, some of the last turn, first person, statement
     negative   A: I read the terms before signing the petition.
 
-``hard`` is ``overlap`` with the settings that trained rankers best on DailyDialog++ (`SETTINGS`).
+``hard`` is ``overlap`` with the settings that gave the best rankers on DailyDialog++ (`SETTINGS`).
 """
 
 from __future__ import annotations
@@ -65,18 +66,17 @@ if TYPE_CHECKING:
     from graphneg.nn.embedders import Embedder
 
 SMALL = 5_000
-"""Number of usable sentences below which many contexts find too few."""
+"""Number of usable sentences below which the user is warned, because many contexts will get too few."""
 PART = 40
-"""Number of contexts per part. The sentences of the next parts are read while one part is processed."""
+"""Number of contexts that are processed together. Meanwhile, sentences for the next contexts are read."""
 PARTS_AT_ONCE = 2
-"""Number of parts whose sentences are read ahead."""
+"""Number of such parts whose sentences are read ahead."""
 CALIBRATION = 400
-"""Number of correct responses whose cosines estimate the distribution of cosines."""
+"""Number of correct responses from which the distribution of cosines is estimated."""
 FEWEST = 30
-"""Minimum number of correct responses to estimate that distribution; with fewer, no target cosine is
-drawn."""
+"""Minimum number of correct responses for estimating it. With fewer, no target cosine is drawn."""
 WEIGHT = 10.0
-"""Penalty per unit of distance from the target cosine: 0.1 weighs as much as the wrong person."""
+"""Penalty per unit of distance from the target cosine. A distance of 0.1 counts like the wrong person."""
 
 SETTINGS: Mapping[str, Any] = {
     "least_words": 6,
@@ -101,19 +101,19 @@ SETTINGS: Mapping[str, Any] = {
 }
 """The settings of ``hard``.
 
-They ask for more shared words than people's wrong responses have, because a pool seldom has what the profiles
-ask for. ``most_last`` allows two words of the last turn, as 9% of people's responses have: if no negative had
-two, a ranker would learn that two such words mark a correct response. ``light`` ignores words that are said
-everywhere (*know*, *like*, *want*), because negatives would otherwise have more of them than people's
-responses. ``least_words`` admits short sentences, because otherwise length alone would separate correct from
-wrong.
+They ask for more shared words than people's wrong responses have, because the pool often has no sentence with
+as many as a profile asks for. ``most_last`` allows two words of the last turn, as in 9% of people's
+responses. If no negative had two, a ranker would learn that two such words mark a correct response. ``light``
+ignores very frequent words (*know*, *like*, *want*), which negatives would otherwise have more often than
+people's responses. ``least_words`` allows short sentences, because otherwise length alone would separate
+correct from wrong responses.
 """
 
 
 class Denoiser(Protocol):
-    """The interface of a model that scores how likely texts are correct responses.
+    """Interface of a model that scores how likely texts are correct responses.
 
-    A ranker trained on random negatives is one.
+    For example, a ranker that was trained on random negatives can be used.
     """
 
     name: str
@@ -122,8 +122,8 @@ class Denoiser(Protocol):
         """Score texts.
 
         Args:
-            contexts: Contexts.
-            texts: One text per context.
+            contexts: Contexts of the texts.
+            texts: Texts to score, one per context.
 
         Returns:
             One score per pair; higher means more likely correct.
@@ -133,7 +133,7 @@ class Denoiser(Protocol):
 
 @dataclass(slots=True)
 class _Asked:
-    """A context with its terms, the profiles of its negatives and a shortlist for each profile."""
+    """A context with its terms, the profiles of its negatives, and a shortlist for each profile."""
 
     context: Context
     terms: ContextTerms
@@ -148,11 +148,11 @@ _REASONS = {
 
 
 class OverlapGenerator(Generator):
-    """Retrieve sentences that share words with the context but come from another scene.
+    """Retrieve sentences that share words with the context but describe another situation.
 
-    ``embedder`` (a path, an id or an object; see ``graphneg.nn.embedders``) activates the condition on
-    cosines. ``denoiser`` (an object) activates the condition on likely correct answers. All other options are
-    fields of `Conditions`.
+    ``embedder`` (a path, an id or an object; see ``graphneg.nn.embedders``) activates the condition on the
+    cosine of a sentence and its context. ``denoiser`` (an object) activates the condition that drops likely
+    correct answers. All other options are fields of `Conditions`.
 
     Raises:
         GeneratorError: An option is unknown or has an invalid value.
@@ -169,12 +169,12 @@ class OverlapGenerator(Generator):
         denoiser: Denoiser | None = None,
         **conditions: Any,
     ) -> None:
-        """Initialize the generator and load the embedder, if any.
+        """Initialize the generator and load the embedder, if there is one.
 
         Args:
-            store: Store with the pool of sentences.
-            embedder: Path or id of an embedder, or an embedder; None to ignore cosines.
-            denoiser: Model that recognizes likely correct answers; None to skip this condition.
+            store: Store that contains the pool of sentences.
+            embedder: An embedder, or its path or id; None to ignore cosines.
+            denoiser: Model that scores how likely texts are correct answers; None to skip this condition.
             conditions: The fields of `Conditions`.
         """
         self.conditions = options_of(Conditions, "overlap", conditions, ("embedder", "denoiser"))
@@ -182,7 +182,7 @@ class OverlapGenerator(Generator):
         self._embedder = None if embedder is None else embedder_of(embedder)
         self._denoiser = denoiser
         self._similarity: Similarity | None = None
-        # The parser and the decoder are loaded only if nouns are to be replaced.
+        # The parser and the decoder are loaded only if nouns should be replaced.
         share = self.conditions.exchanged
         self._substitution = NounSubstitution(share) if share else None
         self._second = SecondSentence(store, self.conditions) if self.conditions.seconds else None
@@ -190,29 +190,29 @@ class OverlapGenerator(Generator):
         self._wishes: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
-        # `generate` calls `begin` if nobody did.
+        # If `begin` was not called before `generate`, `generate` calls it.
         self._begun = False
         self._refused = 0
         self._chooser = self._new_chooser()
         self._successors: dict[str, frozenset[str]] = {}
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options that the output depends on."""
+        """Return the options that determine the output."""
         parts = {"embedder": self._embedder, "denoiser": self._denoiser}
         return {**asdict(self.conditions), **{name: part and part.name for name, part in parts.items()}}
 
     def notes(self) -> Sequence[str]:
-        """Return messages for the user: about an inactive condition, sentences left out, or a small pool."""
+        """Return messages for the user: on inactive conditions, sentences left out, or a small pool."""
         found: list[str] = []
-        # The default of `most_cosine` has no effect without an embedder.
+        # Without an embedder, the default of `most_cosine` has no effect, so the user is told about it.
         if self._embedder is None and self.conditions.most_cosine is not None:
             found.append(
                 f"{self.name}: no embedder is given, so closeness in meaning to the context is no condition"
             )
         if self._refused:
             found.append(f"{self.name}: {self._refused:,} sentences of dialogues are too long for the pool")
-        # With narrow dialogues most negatives are bundled sentences, of which each may be used only a few
-        # times.
+        # If the dialogues have a small vocabulary, most negatives are sentences that graphneg provides.
+        # Each of these sentences may be used only a few times, so the user is warned.
         if self._pool is not None and self._pool.narrow:
             found.append(
                 f"{self.name}: the dialogues say few different words, so few sentences share some and are "
@@ -227,30 +227,30 @@ class OverlapGenerator(Generator):
         return found
 
     def wishes(self) -> Sequence[tuple[str, bool]]:
-        """Return the target features of the candidates since the last call, and whether each was met."""
+        """Return the target features of all candidates since the last call, each with whether it was met."""
         told, self._wishes = self._wishes, []
         return told
 
     def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
-        """Start or resume a run: add new dialogues to the pool and count the sentences used so far.
+        """Prepare a run or resume one: add new dialogues to the pool, and count the uses of sentences.
 
         Args:
-            given: Negatives of the interrupted run.
-            progress: Receives the progress of adding dialogues.
+            given: Negatives that an interrupted run has written.
+            progress: Progress display for adding dialogues.
         """
         if (snapshot := stored_snapshot(self._store)) is not None:
-            # A store of a shard holds the pool of the whole corpus in its snapshot.
+            # In the store of a shard, the pool of the whole corpus comes from the snapshot.
             snapshot.require(SENTENCES)
         self._refused = pool_dialogues(self._store, progress or NoProgress()).rejections
         pool_anecdotes(self._store, self.conditions, progress)
-        # New sentences change the frequencies of terms, so the pool is read again.
+        # New sentences change the frequencies of terms, so the pool must be read again.
         self._pool, self._seed, self._begun = None, None, True
         if self.conditions.most_alike is not None:
             self._scenes = Scenes(self._store, self.conditions.most_alike)
         self._successors.clear()
         self._chooser = self._new_chooser()
         for negative in given:
-            # Uses are counted by the sentence as it was found, before it was edited or extended.
+            # The uses of the original sentence are counted, as it was before it was edited or extended.
             text = found_text(negative)
             self._chooser.count(words_key(text), content_lemmas(text))
         if self._embedder is not None:
@@ -265,15 +265,15 @@ class OverlapGenerator(Generator):
             seed: Seed of all random choices.
 
         Returns:
-            One list of candidates per context, in order. Each sentence is used at most ``most_uses`` times
-            since `begin`.
+            One list of candidates per context, in order. A sentence is used at most ``most_uses`` times after
+            `begin`.
         """
         given: list[list[Candidate]] = []
         for asked in self._asked(contexts, per_context, seed):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
-                    # A list that still has sentences shows that all of them were used too often.
+                    # If sentences are left on a list, the chooser has refused them as used too often.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -281,19 +281,19 @@ class OverlapGenerator(Generator):
         return given
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """Return how a merge of shards chooses among drafts.
+        """Return the settings by which candidates are chosen from drafts when shards are merged.
 
         Args:
-            per_context: Not used; each shortlist gives one sentence.
+            per_context: Not used, because one sentence is chosen from each shortlist.
 
         Returns:
-            Name and options of the chooser; see `graphneg.generators.drafts.choosing`.
+            Name and options of a chooser; see `graphneg.generators.drafts.choosing`.
         """
         limits = {"most_uses": self.conditions.most_uses, "most_said": self.conditions.most_said}
         return {"by": BY_SENTENCES, **limits}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return the shortlists of each context, which depend on no other context.
+        """Return the shortlists of each context as a draft. They do not depend on other contexts.
 
         Args:
             contexts: Contexts to generate for.
@@ -322,7 +322,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
-        """Yield each context with its shortlists, in order."""
+        """Yield each context with its shortlists, in the order of the contexts."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -335,8 +335,7 @@ class OverlapGenerator(Generator):
             pool.keep(samples)
             for query in part:
                 self._list(query, pool)
-                # Cosines and denoiser scores are computed for all contexts at once, so that models run large
-                # batches.
+                # Cosines and denoiser scores are computed for all contexts together, in large batches.
                 if compared:
                     query.lists = list(map(list, query.lists))
                     asked.append(query)
@@ -350,22 +349,22 @@ class OverlapGenerator(Generator):
         yield from asked
 
     def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Append second sentences and substitute nouns, if these options are active."""
+        """Append second sentences and replace nouns, if these options are active."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a chooser that has counted nothing."""
+        """Return a new chooser, which has not counted any sentences yet."""
         return SentenceChooser(self.conditions.most_uses, self.conditions.most_said)
 
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Yield contexts in parts, with the terms whose sentences must be read for them."""
+        """Split contexts into parts. Yield each part with the terms whose sentences must be read for it."""
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.conditions
-        # Shares become numbers of sentences.
+        # The options are fractions of the pool. They are converted to numbers of sentences.
         hub, light = conditions.hub * size, inf if conditions.light is None else conditions.light * size
         for start in range(0, len(contexts), PART):
             part: list[_Asked] = []
@@ -373,8 +372,8 @@ class OverlapGenerator(Generator):
                 terms = terms_of(context, pool.frequency, light)
                 chosen = (self.conditions, pool.frequency, hub, pool.elsewhere, per_context, seed)
                 part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
-            # A sentence that mentions what a corpus usually shifts to from the last turn may be a correct
-            # response.
+            # Replies of a corpus often shift from words of the last turn to the same other words.
+            # A sentence with such a word may be a correct response.
             if conditions.usual_shift is not None:
                 last = {term for query in part for term in query.terms.last} - self._successors.keys()
                 asking = {"terms": sorted(last), "least": conditions.usual_shift}
@@ -382,18 +381,18 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # Terms that an earlier part requested are not read again.
+            # Terms that were already requested for an earlier part are not read again.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # Parts are read ahead, before the samples of the parts before are in memory.
+            # The terms are recorded now, because parts are read ahead of the samples that come into memory.
             claimed.update(missing)
             yield part, missing
 
     def _list(self, asked: _Asked, pool: Pool) -> None:
-        """Build a shortlist for each profile of a context."""
+        """Create a shortlist of sentences for each profile of a context."""
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
-            # A run of words from a correct response counts as the same scene, too.
+            # A sentence that repeats words of a correct response also describes the same situation.
             texts = (*(turn.text for turn in context.turns), *context.right)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).holds
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
@@ -404,7 +403,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _given(self, asked: _Asked) -> list[Candidate]:
-        """Choose the candidates of a context and count their sentences."""
+        """Choose the candidates for a context, and count the chosen sentences as used."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
             self._wishes += met(asked.profiles[at], item, asked.terms)
@@ -412,9 +411,9 @@ class OverlapGenerator(Generator):
 
 
 class HardGenerator(OverlapGenerator):
-    """Retrieve sentences as `OverlapGenerator` does, with the defaults of `SETTINGS`.
+    """Retrieve sentences like `OverlapGenerator`, but with `SETTINGS` as defaults.
 
-    It takes the same options.
+    The options are the same as those of `OverlapGenerator`.
 
     Raises:
         GeneratorError: An option is unknown or has an invalid value.
@@ -426,14 +425,14 @@ class HardGenerator(OverlapGenerator):
         """Initialize the generator.
 
         Args:
-            store: Store with the pool of sentences.
+            store: Store that contains the pool of sentences.
             options: Options of `OverlapGenerator`, which override `SETTINGS`.
         """
         super().__init__(store, **{**SETTINGS, **options})
 
 
 def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
-    """Return a sentence as a candidate."""
+    """Convert a sentence to a candidate."""
     scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
     if item.cosine is not None:
         scores["cosine"] = round(item.cosine, 4)
@@ -446,38 +445,38 @@ def _candidate(item: Listed, terms: ContextTerms) -> Candidate:
 class Similarity:
     """Condition on the cosine of a sentence and its context.
 
-    For each negative a target cosine is drawn from those of the store's correct responses, so that similarity
-    alone cannot separate correct from wrong. Vectors are centered before cosines are computed, because means
-    of static word vectors are otherwise all close to one another (Mu and Viswanath 2018, "All-but-the-Top",
-    section 2).
+    The target cosine of each negative is drawn from the cosines of the store's correct responses, so that
+    similarity alone cannot separate correct from wrong responses. Vectors are centered before cosines are
+    computed. Otherwise, the means of static word vectors would all be close to each other (Mu and Viswanath
+    2018, "All-but-the-Top", section 2).
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        """Initialize the distribution of cosines from correct responses.
+        """Initialize the condition, and compute the cosines of correct responses.
 
         Args:
-            embedder: Embedder of the texts.
-            store: Store with correct responses.
-            most: Maximum cosine of a sentence and its context; None for no limit.
+            embedder: Embedder that gives the vectors of the texts.
+            store: Store that contains correct responses.
+            most: Upper limit for the cosine of a sentence and its context; None for no limit.
         """
         snapshot = stored_snapshot(store)
         known = answered(store) if snapshot is None else snapshot.rows(store, ANSWERED)
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
-        # Contexts and responses share one center.
+        # Contexts and responses are centered with the same mean vector.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
     def reorder(self, asked: Sequence[_Asked]) -> None:
-        """Sort the shortlists by the distance from the profile and from the target cosine.
+        """Sort the shortlists by the distances from the profile and from the target cosine.
 
-        Sentences above the maximum cosine are dropped.
+        Sentences with a cosine above the limit are dropped.
 
         Args:
-            asked: Contexts with their shortlists, which are replaced.
+            asked: Contexts, whose shortlists are replaced.
         """
         texts = sorted({item.sentence.text for query in asked for listed in query.lists for item in listed})
         vectors = dict(zip(texts, self._embed(texts), strict=True))
@@ -485,20 +484,20 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[Listed]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
-                # A uniform number draws from the sorted cosines of correct responses.
+                # A random number selects one of the sorted cosines of correct responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[Listed] = []
                 for item in listed:
                     cosine = float(meant @ vectors[item.sentence.text])
                     if cosine < self._most:
-                        # Both a more and a less similar sentence deviates from the target.
+                        # A sentence may be too similar or not similar enough, so the difference is absolute.
                         beside = 0.0 if target is None else abs(cosine - target)
                         kept.append(item._replace(distance=item.distance + WEIGHT * beside, cosine=cosine))
                 ordered.append(sorted(kept, key=lambda item: (item.distance, item.chance, item.sentence.id)))
             query.lists = ordered
 
     def _embed(self, texts: Sequence[str]) -> NDArray[float32]:
-        """Return centered vectors of length 1, shape (texts, dimensions)."""
+        """Return the centered vectors of texts, with length 1, shape (texts, dimensions)."""
         import numpy as np
 
         vectors = self._embedder.embed(texts) - self._centre
@@ -506,32 +505,32 @@ class Similarity:
 
 
 def answered(store: Store) -> list[tuple[str, str]]:
-    """Return the first contexts of a store, each with a correct response.
+    """Return the first contexts in a store that have a correct response, each with one such response.
 
-    The distribution of cosines is estimated from these pairs.
+    From these pairs, the distribution of cosines is estimated.
 
     Args:
         store: Store to read.
 
     Returns:
-        At most `CALIBRATION` pairs of context and response.
+        At most `CALIBRATION` pairs of the text of a context and a response.
     """
     contexts = (context for context in read_contexts(store, ContextSelection()) if context.positives)
     return [(context.text, context.positives[0]) for context in islice(contexts, CALIBRATION)]
 
 
 def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) -> None:
-    """Drop the sentences that the denoiser scores highest from the shortlists.
+    """Remove the sentences with the highest denoiser scores from the shortlists.
 
     Args:
-        denoiser: Model that recognizes likely correct answers.
-        asked: Contexts with their shortlists, which are replaced.
-        share: Share of each context's sentences to drop, from 0 to 1.
+        denoiser: Model that scores how likely texts are correct answers.
+        asked: Contexts, whose shortlists are replaced.
+        share: Fraction of the sentences of each context to remove, from 0 to 1.
 
     Raises:
         GeneratorError: The denoiser does not return one score per text.
     """
-    # A sentence may be on several lists of a context; it is scored once.
+    # A sentence may be on several shortlists of a context, but it is scored only once.
     keyed = [{item.key: item.sentence.text for listed in query.lists for item in listed} for query in asked]
     contexts = [query.context for query, some in zip(asked, keyed, strict=True) for _ in some]
     scores = denoiser.score(contexts, [text for some in keyed for text in some.values()])

@@ -1,14 +1,14 @@
 """Replace a noun of a retrieved sentence by a noun of the context.
 
-This brings the sentence closer to the context without answering it::
+The edited sentence is closer to the context, but still does not answer it::
 
     context    A: The court meets on Monday.
     found      She left a copy at the front desk.
     edited     She left a court at the front desk.
 
-The sentence is parsed to AMR. A noun is replaced only if the selectional preferences of its predicate admit
-the new one (`graphneg.amr.facts`, as in the transform ``graft``). The surface decoder then edits the words of
-the sentence.
+The sentence is parsed to an AMR graph. A noun is replaced only if the selectional preferences of its
+predicate allow the new noun (`graphneg.amr.facts`, as in the transform ``graft``). The surface decoder then
+changes the words of the sentence.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from graphneg.model import AmrGraph, AmrNode, Edit, EditedUtterance, Negative
 from graphneg.parsers.base import get_parser
 
 FOUND = "found"
-"""Key of a candidate's details that holds the sentence as it was found."""
+"""Key under which the details of a candidate contain the sentence as it was retrieved."""
 _SCALE = 2**64
 """Range of a 64-bit hash."""
 
 
 class NounSubstitution:
-    """Replaces a noun in a share of the candidates."""
+    """Replaces a noun in a random fraction of the candidates."""
 
     def __init__(self, share: float) -> None:
         """Initialize the parser and the decoder.
 
         Args:
-            share: Share of the candidates to edit, from 0 to 1.
+            share: Fraction of the candidates to edit, from 0 to 1.
         """
         self._share = share
         self._parser = get_parser("dependency")
         self._decoder = get_decoder("surface")
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Edit a random share of the candidates in place; those without a suitable noun stay.
+        """Edit a random fraction of the candidates in place. Those without a suitable noun are not changed.
 
         Args:
             contexts: The contexts.
-            given: The candidates of each context.
+            given: The candidates for each context.
             seed: Seed of the random choices.
         """
         chosen = [
@@ -61,7 +61,7 @@ class NounSubstitution:
             for slot, candidate in enumerate(candidates)
             if number(seed, "exchange", contexts[at].id, candidate.text) < self._share * _SCALE
         ]
-        # All texts are parsed in two batches: first the contexts, then the candidates.
+        # All texts are parsed in two batches: first the turns of the contexts, then the candidates.
         words = self._words([contexts[at] for at, _ in chosen])
         graphs = self._graphs([given[at][slot].text for at, slot in chosen])
         for (at, slot), graph in zip(chosen, graphs, strict=True):
@@ -71,13 +71,13 @@ class NounSubstitution:
                 given[at][slot] = self._substituted(candidate, graph, order)
 
     def _substituted(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
-        """Return the candidate with a noun replaced by the first suitable noun of the context, if any."""
+        """Replace a noun of the candidate by a noun of the context. Change nothing if none is suitable."""
         said = {node.label for node in graph.nodes}
         shared = set(candidate.details.get("shared", "").split(", "))
-        # Words that the sentence shares with the context stay: they are why it was retrieved.
+        # Words that the sentence shares with the context are kept, because it was retrieved for them.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
-            # "eat" takes food, so "bread" may become "soup", but not "court".
+            # The object of "eat" must be food: "bread" may be replaced by "soup", but not by "court".
             if (sort_of(word) or word) not in takes:
                 continue
             edit = Edit(
@@ -87,12 +87,12 @@ class NounSubstitution:
             try:
                 after = apply_edits(graph, [edit], {})
             except TransformError:
-                # The edit would make a malformed graph; another noun may work.
+                # The edited graph would not be well-formed, so the next noun is tried.
                 continue
             edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
             text = self._decoder.decode([edited])[0].text
             if text is not None:
-                # A concept may differ from the word in the text: "neighbour" has the concept "neighbor".
+                # The word is taken from the text: "neighbour" has the concept "neighbor".
                 span = graph.spans.get(noun.k)
                 before = tokenize(candidate.text)[span[0]].text if span else noun.concept
                 details = {"exchanged": f"{before} > {word}", FOUND: candidate.text}
@@ -100,26 +100,26 @@ class NounSubstitution:
         return candidate
 
     def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:
-        """Return the nouns of each context, by the context's id."""
+        """Return the nouns of each context, by the id of the context."""
         distinct = {context.id: context for context in contexts}
         turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
         found: dict[str, list[str]] = {id: [] for id in distinct}
         for (id, text), graph in zip(turns, self._graphs([text for _, text in turns]), strict=True):
             if graph is not None:
-                # Only nouns of a known class can be compared with what a predicate takes.
+                # Only nouns of a known class can be compared with the preferences of a predicate.
                 known = zip(graph.nodes, facts(graph, text), strict=True)
                 found[id] += [node.concept or "" for node, of in known if of.get("topic") and of.get("sort")]
         return {id: list(dict.fromkeys(words)) for id, words in found.items()}
 
     def _graphs(self, texts: Sequence[str]) -> list[AmrGraph | None]:
-        """Parse texts; None for a text without a graph."""
+        """Return the graphs of texts, or None for a text that could not be parsed."""
         return [parsed.graph for parsed in self._parser.parse_batch(texts)] if texts else []
 
 
 def found_text(negative: Negative) -> str:
-    """Return the pool sentence that a negative was made from.
+    """Return the sentence of the pool that a negative was made from.
 
-    A resumed run counts by it how often each sentence was used.
+    With it, a resumed run counts how often each sentence was used.
 
     Args:
         negative: A negative of ``overlap`` or ``hard``.
@@ -132,7 +132,7 @@ def found_text(negative: Negative) -> str:
 
 
 def _nouns(graph: AmrGraph, text: str) -> Iterator[tuple[AmrNode, Sequence[str]]]:
-    """Yield the replaceable nouns, each with the noun classes (or rare nouns) that its predicate takes."""
+    """Yield the nouns that can be replaced, each with the noun classes that its predicate accepts."""
     for node, known in zip(graph.nodes, facts(graph, text), strict=True):
         if known.get("open_to") and known.get("takes"):
             yield node, known["takes"]

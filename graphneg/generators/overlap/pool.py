@@ -1,17 +1,18 @@
-"""Read the pool of sentences that can be responses.
+"""Read the pool of sentences that can be used as responses.
 
-The pool holds sentences of the store's dialogues, of loaded texts and, on request, those that ship with
-graphneg. A `Pool` knows how many sentences mention each term and reads a sample of the sentences under a
-term::
+The pool contains sentences from the dialogues in the store, from loaded texts and, on request, sentences that
+graphneg provides. A `Pool` knows how many sentences mention each term, and reads a sample of these
+sentences::
 
     term       "letter"
     sample     "I lost the letter on the train.", "My aunt never answers letters.", ...
 
-The sample of a term depends only on the seed and the store. Each sentence has a random rank, and the sample
-is a window of ranks wide enough for about ``sample`` sentences. Samples stay in memory while there is room.
+The sample for a term depends only on the seed and the store. Each sentence has a random rank. A sample
+consists of all sentences with ranks in an interval that is wide enough for about ``sample`` sentences.
+Samples are cached in memory.
 
-`pool_dialogues` splits the dialogues of the store into sentences, and `pool_anecdotes` adds the bundled
-sentences.
+`pool_dialogues` splits the dialogues of the store into sentences, and `pool_anecdotes` adds the sentences
+that graphneg provides.
 """
 
 from __future__ import annotations
@@ -40,33 +41,33 @@ from graphneg.store.dialogues import read_dialogues, read_responses
 from graphneg.store.statements import cypher_text, run
 
 KEPT_SENTENCES = 100_000
-"""Maximum number of sentences in memory, about 80 MB."""
+"""Maximum number of sentences that are cached in memory; they take about 80 MB."""
 Samples = Mapping[str, Sequence[Sequence[Any]]]
-"""Rows of sentences as the store returns them, by term."""
+"""Type of samples: the rows of sentences as the store returns them, by term."""
 ELSEWHERE = 128
-"""Number of terms to search for sentences that share nothing with a context."""
+"""Number of terms that are searched for when a sentence should share no words with a context."""
 SPOKEN_ENOUGH = 5_000
-"""Minimum number of sentences from dialogues to decide by them alone which terms are everyday."""
+"""Minimum number of sentences from dialogues for deciding only by them which terms are everyday words."""
 NARROW = 10.0
-"""Dialogues are narrow if their number of distinct terms is below this factor times the square root of their
-number of sentences. Booking dialogues made from templates have 60 terms in 1,000 sentences, everyday
-dialogues 1,200."""
+"""Dialogues have a narrow vocabulary if it has fewer distinct terms than this factor times the square root of
+its number of sentences. Booking dialogues made from templates have 60 terms in 1,000 sentences, and everyday
+dialogues have 1,200."""
 PAGE = 500
-"""Number of dialogues to split into sentences at a time."""
+"""Number of dialogues that are split into sentences together."""
 NAME = "overlap"
-"""Name of the report on splitting dialogues."""
+"""Name of the report on splitting dialogues into sentences."""
 ANECDOTES = "anecdotes"
-"""Name of the loader of the bundled sentences, and of their source."""
+"""Name of the loader for the sentences that graphneg provides, and of their source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a pool.
+    """The number of sentences in a pool.
 
     Attributes:
-        sentences: Number of sentences.
+        sentences: Number of all sentences.
         spoken: Number of sentences from dialogues.
-        fit: Number of sentences that can be responses.
+        fit: Number of sentences that can be used as responses.
     """
 
     sentences: int
@@ -75,19 +76,19 @@ class Size:
 
 
 class Pool:
-    """The pool of a store under given conditions, for one seed.
+    """The pool of sentences in a store, under given conditions and for one seed.
 
     Raises:
-        GeneratorError: No sentence can be a response, or a source does not exist.
+        GeneratorError: No sentence can be used as a response, or a source does not exist.
     """
 
     def __init__(self, store: Store, conditions: Conditions, seed: int) -> None:
-        """Initialize the pool by reading its sizes and its vocabulary.
+        """Initialize the pool, and read its size and its vocabulary.
 
         Args:
-            store: Store with the sentences.
-            conditions: Conditions on sentences.
-            seed: Seed of the samples.
+            store: Store that contains the sentences.
+            conditions: Conditions that the sentences must meet.
+            seed: Seed of the random samples.
         """
         self._store = store
         self._conditions = conditions
@@ -96,14 +97,14 @@ class Pool:
         vocabulary = store.read(cypher_text("overlap/vocabulary"), least=1)
         terms = sum(row["spoken"] > 0 for row in vocabulary)
         self.narrow = conditions.anecdotes and 0 < terms < NARROW * sqrt(self.size.spoken)
-        """Whether the dialogues have few distinct words, so that only bundled sentences are from another
-        scene."""
-        # Narrow dialogues have too few words to decide which words are everyday.
+        """Whether the dialogues have a narrow vocabulary. If so, only graphneg's own sentences describe other
+        scenes."""
+        # Narrow dialogues contain too few words to decide which words are everyday words.
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.everyday or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
-        # Another generator may have added the bundled sentences. Their counts are subtracted, so that they do
-        # not change the output of this one.
+        # If another generator has added graphneg's own sentences, their counts are subtracted.
+        # Otherwise they would change the output of this generator.
         left_out = Counter[str]()
         if self._sources and ANECDOTES not in self._sources:
             own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
@@ -114,13 +115,13 @@ class Pool:
             for term, often, said in counts
             if often and (said if spoken else often) >= least
         }
-        """The everyday terms, with the number of sentences that mention each."""
+        """The everyday words, with the number of sentences that mention each."""
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
         hub = conditions.hub * self.size.sentences
         seldom = sorted(term for term, often in self._frequencies.items() if often <= hub)
         self.elsewhere = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
-        """Random terms except hubs, to search for sentences that share nothing with a context."""
+        """Random terms, not very frequent, to search for sentences that share no words with a context."""
 
     def frequency(self, term: str) -> int:
         """Return the number of sentences that mention a term.
@@ -129,19 +130,19 @@ class Pool:
             term: A term.
 
         Returns:
-            The number, 0 if the term is not everyday.
+            The number; 0 if the term is not an everyday word.
         """
         return self._frequencies.get(term, 0)
 
     def __contains__(self, term: str) -> bool:
-        """Return whether the sample of a term is in memory."""
+        """Return whether the sample for a term is cached."""
         return term in self._kept
 
     def read(self, terms: Sequence[str]) -> Samples:
-        """Read the samples of terms. The method is thread-safe.
+        """Read the samples for terms from the store. The method is thread-safe.
 
         Args:
-            terms: Terms to read.
+            terms: Terms to read samples for.
 
         Returns:
             The samples by term.
@@ -149,9 +150,9 @@ class Pool:
         if not terms:
             return {}
         windows: list[dict[str, Any]] = []
-        # A window of ranks starts at a hash of the term. Past the largest rank it continues from 0.
+        # The interval of ranks starts at a hash of the term. After the highest rank, it continues at 0.
         for term in terms:
-            # Estimate how many of the term's sentences can be responses.
+            # The width depends on the estimated number of sentences with the term that can be responses.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sample / max(fitting, 1)))
@@ -160,7 +161,7 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Hundreds of sentences from one template would crowd the bundled ones out of the sample.
+            # Sentences from templates would displace graphneg's own sentences, so these are added.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):
@@ -171,17 +172,17 @@ class Pool:
         return {term: samples.get(term, ()) for term in terms}
 
     def keep(self, samples: Samples) -> None:
-        """Keep samples in memory, without sentences that have a word that is not everyday.
+        """Cache samples. Sentences that contain a word that is not an everyday word are left out.
 
         Args:
-            samples: Samples that `read` returned.
+            samples: Samples as `read` returns them.
         """
         everyday, ranked = self._frequencies.__contains__, bool(self._conditions.anecdotal)
         for term, rows in samples.items():
             kept: list[PoolSentence] = []
             for id, text, said, mood, person, dialogue, rank in rows:
                 if all(map(everyday, said)):
-                    # Interned terms are shared by all sentences, which saves memory.
+                    # Terms are interned: sentences share the strings, which saves memory.
                     own, asks = frozenset(map(intern, said)), mood == "question"
                     like = likeness(text) if ranked else 0.0
                     kept.append(PoolSentence(rank, id, text, own, asks, person == FIRST, dialogue, like))
@@ -189,29 +190,29 @@ class Pool:
             self._amount += len(kept)
 
     def sentences(self, term: str) -> tuple[PoolSentence, ...]:
-        """Return the sample of a term.
+        """Return the cached sample for a term.
 
         Args:
-            term: A term whose sample is in memory.
+            term: A term whose sample is cached.
 
         Returns:
             The sentences, in no particular order.
         """
-        # Marks the sample as recently used.
+        # This marks the sample as recently used.
         self._kept.move_to_end(term)
         return self._kept[term]
 
     def forget_oldest(self) -> None:
-        """Drop the least recently used samples until the rest fits in memory."""
+        """Remove the least recently used samples from the cache until it is small enough."""
         while self._amount > KEPT_SENTENCES:
             self._amount -= len(self._kept.popitem(last=False)[1])
 
 
 def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
-    """Return the sources that the conditions name (empty for all) and their total size."""
+    """Return the names of the sources to use (empty for all), and the number of their sentences."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
-        # "everyday" names "everyday/train", but not "everyday2/train".
+        # "everyday" matches the source "everyday/train", but not "everyday2/train".
         name: [row for row in rows if f"{row['source']}/".startswith(f"{name}/")]
         for name in conditions.sources
     }
@@ -219,7 +220,7 @@ def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
         if not known:
             there = ", ".join(row["source"] for row in rows)
             raise GeneratorError(f"overlap: no sentence in the store is from {name!r}; there are: {there}")
-    # Bundled sentences are used only if the conditions ask for them or name them as a source.
+    # The sentences that graphneg provides are only used if the conditions ask for them or name their source.
     wanted = [row for row in rows if conditions.anecdotes or row["source"] != ANECDOTES]
     some = (row for found in named.values() for row in found) if named else wanted
     chosen = {row["source"]: row for row in some}
@@ -233,18 +234,18 @@ def _sources(store: Store, conditions: Conditions) -> tuple[list[str], Size]:
 
 
 def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | None = None) -> None:
-    """Add the bundled sentences to the pool, if the conditions ask for them and they are incomplete.
+    """Add graphneg's own sentences to the pool, if the conditions ask for them and some are missing.
 
     Args:
-        store: Store to write to.
-        conditions: Conditions on sentences.
-        progress: Receives the progress of loading.
+        store: Store to write the sentences to.
+        conditions: Conditions that may ask for these sentences.
+        progress: Progress display for loading.
     """
     if not conditions.anecdotes or (conditions.sources and ANECDOTES not in conditions.sources):
         return
     records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
     known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
-    # An interrupted load is completed.
+    # If an earlier load was interrupted, only some of the sentences are in the store.
     if known < len(records):
         write_records(
             DerivedRecords(store), records, LoadReport(ANECDOTES), Grouping(ANECDOTES, ANECDOTES, 1)
@@ -252,17 +253,17 @@ def pool_anecdotes(store: Store, conditions: Conditions, progress: Progress | No
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:
-    """Split the dialogues that are not in the pool yet into sentences, and add these.
+    """Split those dialogues into sentences that are not in the pool yet, and add the sentences.
 
-    The sentences of utterances and of correct responses are added once, and the dialogue is then marked. If
-    the function is interrupted, the next call continues.
+    The sentences of utterances and of correct responses are added, and the dialogue is then marked. If the
+    call is interrupted, call it again to continue.
 
     Args:
-        store: Store to read and to write to.
-        progress: Receives the progress.
+        store: Store to read dialogues from and to write sentences to.
+        progress: Progress display; advanced by the number of finished dialogues.
 
     Returns:
-        A report, which counts the sentences that were rejected.
+        A report with the number of sentences that were rejected.
     """
     progress = progress or NoProgress()
     report = LoadReport(NAME)
@@ -276,7 +277,7 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
             texts = [(utterance_id(dialogue.id, turn.turn), turn.text) for turn in dialogue.turns]
             texts += [(each.id, each.text) for each in responses.get(dialogue.id, ()) if each.label == 1]
             for id, text in texts:
-                # "I ca n't come ." becomes "I can't come." before it is split.
+                # Spaces inside words are removed first: "I ca n't come ." becomes "I can't come."
                 for index, part in enumerate(sentences(closed_up(text))):
                     name, source = f"{id}.{index}", f"{dialogue.corpus}/{dialogue.split}"
                     made = sentence(name, part, source, name)
@@ -289,10 +290,10 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, Grouping(NAME, NAME, 1))
         if ids:
-            # The mark is written after the sentences, so an interrupted page is written again.
+            # The marks are written after the sentences. An interrupted page is therefore written again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
-        # A short page is the last one.
+        # If a page has fewer dialogues than were asked for, it is the last one.
         after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()
     return report

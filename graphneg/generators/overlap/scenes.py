@@ -1,18 +1,18 @@
-"""Decide whether a sentence comes from another scene than a context.
+"""Decide whether a sentence describes another situation (scene) than a context.
 
-A sentence that shares words with a context may still be about the same thing, and then be a correct response.
-`Scenes` reads what all dialogues of a store say. For a context it returns an `Elsewhere`, which rejects a
-sentence if
+A sentence that shares words with a context may still be about the same thing, and may then be a correct
+response. `Scenes` reads the content words of all dialogues in a store. For a context, it returns a condition
+(`Elsewhere`) that rejects a sentence if
 
-- it comes from the same talk as the context, even if that talk was loaded twice,
-- its dialogue mentions a rare word of the last turn, or is about the same,
-- it shares a run of words with the context or a correct response,
-- it is about the same even without the words in common, or
-- it says too little besides the words in common.
+- the sentence is from the same conversation as the context, even if that conversation was loaded twice,
+- its dialogue mentions a rare word of the last turn, or is about the same thing,
+- it has several consecutive words in common with the context or a correct response,
+- it is about the same thing even without the words that it shares with the context, or
+- it has too little content besides these words.
 
-A scene is a vector: the mean of the terms' word vectors, weighted by the rarity of the terms, minus the mean
-of all scenes (Arora et al. 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings", section 3).
-Example::
+A scene is represented by a vector: the mean of the word vectors of its terms, weighted by the rarity of the
+terms, minus the mean of all scenes (Arora et al. 2017, "A Simple but Tough-to-Beat Baseline for Sentence
+Embeddings", section 3). Example::
 
     context    A: Did you sign the offer letter?
     same       They sent me the letter with the salary and the start date.
@@ -39,62 +39,62 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SAME_RUN = 5
-"""Number of consecutive words in common with the context from which on a sentence is from the same scene."""
+"""Number of consecutive words in common with the context at which a sentence is rejected."""
 RARE = 0.01
-"""Maximum share of dialogues that mention a rare term. A rare term identifies a scene."""
+"""Maximum fraction of dialogues that mention a rare term. A rare term identifies a scene."""
 _LEAST_TOLD = 7.5
-"""Minimum sum of term weights, besides the words in common, of a sentence that identifies a scene."""
+"""Minimum sum of the weights of the terms that a sentence does not share with the context."""
 _OF_ALL = 1.5
-"""Limit of that minimum in a small store, in multiples of the weight of a term that no dialogue mentions."""
+"""Factor that limits this minimum in a small store, in multiples of the weight of an unknown term."""
 _LONG = 6
-"""Minimum number of words of a sentence that can show that two dialogues are the same talk. Shorter ones
-recur."""
+"""Minimum number of words in a sentence that can show that two dialogues are the same conversation. Shorter
+sentences occur in many conversations."""
 _VERY_LONG = 14
-"""Number of words from which on a single common sentence shows that two dialogues are the same talk."""
+"""Number of words at which a single common sentence shows that two dialogues are the same conversation."""
 _TOGETHER = 2
-"""Evidence needed to join two dialogues: two long sentences in common, or a very long one."""
+"""Evidence for joining two dialogues: two long sentences in common, or one very long sentence."""
 _COMMON = 8
 """Maximum number of dialogues with a sentence that counts as evidence. More frequent sentences are set
 phrases."""
 
 
 class Scenes:
-    """The scenes of a store's dialogues."""
+    """The scenes that the dialogues of a store describe."""
 
     def __init__(self, store: Store, most_alike: float) -> None:
-        """Initialize the scenes by reading what all dialogues say.
+        """Read the content words of all dialogues, and initialize the scenes.
 
         Args:
-            store: Store with the pool of sentences.
-            most_alike: Cosine above which two scenes are the same.
+            store: Store that contains the pool of sentences.
+            most_alike: Cosine above which two scenes count as the same.
         """
         rows = store.read(cypher_text("overlap/spoken"))
         self._most = most_alike
         self._said: dict[str, frozenset[str]] = {
             row["dialogue"]: frozenset(term for terms in row["terms"] for term in terms) for row in rows
         }
-        # Each dialogue counts a term once (document frequency).
+        # Each dialogue counts a term only once, which gives document frequencies.
         self._often = Counter(term for said in self._said.values() for term in said)
         self._talks = _talks({row["dialogue"]: row["texts"] for row in rows})
         self._vectors = StaticVectors(BUNDLED)
         self._weighted: dict[str, NDArray[float32]] = {}
         self._scenes: dict[str, NDArray[float32]] = {}
-        # The mean of all scenes weighs each term by the number of dialogues that mention it.
+        # In the mean of all scenes, each term is weighted by the number of dialogues that mention it.
         self._centre = self._mean(self._often, self._often)
 
     def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> Elsewhere:
-        """Return the condition that sentences come from another scene than a context.
+        """Return the condition that sentences describe another scene than a context.
 
         Args:
-            dialogue: Id of the context's dialogue.
-            texts: Texts of its turns and correct responses.
-            terms: Its terms.
+            dialogue: Id of the dialogue of the context.
+            texts: Texts of the turns and correct responses.
+            terms: Content words of the context.
 
         Returns:
             The condition.
         """
         runs = frozenset(run for text in texts for run in _runs(text))
-        # A dialogue that mentions "petition" is probably in the same scene as a last turn that does.
+        # Other dialogues that mention a rare word of the last turn probably describe the same scene.
         rare = frozenset(term for term in terms.last if self.is_rare(term))
         return Elsewhere(self, self._talks.get(dialogue, dialogue), runs, rare, self.scene(terms.terms))
 
@@ -102,61 +102,61 @@ class Scenes:
         """Return whether few dialogues mention a term.
 
         Args:
-            term: A term.
+            term: A term, that is, the lemma of a content word.
 
         Returns:
-            Whether at most the share `RARE` of the dialogues mentions it.
+            True if at most the fraction `RARE` of the dialogues mentions the term.
         """
         return self._often[term] <= RARE * len(self._said)
 
     def talk(self, dialogue: str) -> str:
-        """Return the talk that a dialogue belongs to.
+        """Return the conversation (talk) that a dialogue is a copy of.
 
         Args:
             dialogue: Id of the dialogue.
 
         Returns:
-            Id of the talk, the smallest id of its dialogues.
+            Id of the conversation, which is the smallest id of its copies.
         """
         return self._talks.get(dialogue, dialogue)
 
     def says(self, dialogue: str) -> frozenset[str]:
-        """Return the terms of a dialogue.
+        """Return the terms that a dialogue mentions.
 
         Args:
             dialogue: Id of the dialogue.
 
         Returns:
-            Its terms; empty if the dialogue is unknown.
+            The terms; empty if the dialogue is unknown.
         """
         return self._said.get(dialogue, frozenset())
 
     def tells(self, terms: Iterable[str]) -> bool:
-        """Return whether terms are informative enough to identify a scene.
+        """Return whether some terms are informative enough to identify a scene.
 
         Args:
-            terms: Terms.
+            terms: Terms of a sentence.
 
         Returns:
-            Whether their total weight is high enough.
+            True if the total weight of the terms is high enough.
         """
-        # In a small store even unseen terms have low weights, so the requirement is lower.
+        # In a small store, even terms that no dialogue mentions have low weights, so less is required.
         return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
         """Return whether two scenes count as the same.
 
         Args:
-            one: A scene, shape (dimensions,).
-            other: Another scene, shape (dimensions,).
+            one: Vector of a scene, shape (dimensions,).
+            other: Vector of another scene, shape (dimensions,).
 
         Returns:
-            Whether their cosine is above the limit.
+            True if their cosine is above the limit.
         """
         return float(one @ other) > self._most
 
     def of_dialogue(self, dialogue: str) -> NDArray[float32]:
-        """Return the scene of a dialogue.
+        """Return the vector of the scene that a dialogue describes.
 
         Args:
             dialogue: Id of the dialogue.
@@ -169,10 +169,10 @@ class Scenes:
         return self._scenes[dialogue]
 
     def scene(self, terms: Iterable[str]) -> NDArray[float32]:
-        """Return the scene of terms.
+        """Return the vector of the scene that some terms describe.
 
         Args:
-            terms: Terms.
+            terms: Terms of a text.
 
         Returns:
             A vector of length 1, or of zeros, shape (dimensions,).
@@ -184,11 +184,11 @@ class Scenes:
         return vector / length if length else vector
 
     def _mean(self, terms: Iterable[str], counts: Mapping[str, int] | None = None) -> Any:
-        """Return the weighted mean of terms' vectors, each counted ``counts`` times (once if None)."""
+        """Return the weighted mean of the vectors of terms. ``counts`` says how often each term counts."""
         import numpy as np
 
         total, weights = np.zeros(self._vectors.vectors.shape[1], dtype=np.float32), 0.0
-        # Sums of floating-point numbers depend on their order, so terms are sorted.
+        # The result of adding floating-point numbers depends on their order, so the terms are sorted.
         for term in sorted(terms):
             if term not in self._weighted:
                 self._weighted[term] = self._weight(term) * self._vectors.embed([term])[0]
@@ -203,7 +203,7 @@ class Scenes:
 
 
 class Elsewhere:
-    """The condition that a sentence comes from another scene than one context."""
+    """The condition that a sentence describes another scene than one context."""
 
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]
@@ -212,26 +212,26 @@ class Elsewhere:
 
         Args:
             scenes: Scenes of the store.
-            talk: Talk of the context.
-            runs: Runs of `SAME_RUN` words in the context and its correct responses.
+            talk: Id of the conversation that the context is from.
+            runs: Sequences of `SAME_RUN` consecutive words in the context and its correct responses.
             rare: Rare terms of the last turn.
-            scene: Scene of the context.
+            scene: Vector of the scene of the context.
         """
         self._scenes, self._talk, self._runs, self._rare, self._scene = scenes, talk, runs, rare, scene
         self._apart: dict[str, bool] = {}
 
     def holds(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
-        """Return whether a sentence comes from another scene.
+        """Return whether a sentence describes another scene.
 
         Args:
             sentence: A sentence of the pool.
-            shared: Terms that it shares with the context.
+            shared: Terms that the sentence shares with the context.
 
         Returns:
-            Whether it meets the condition.
+            True if the sentence meets the condition.
         """
         dialogue = sentence.dialogue
-        # A dialogue is checked once for all its sentences.
+        # The dialogue of a sentence is checked only once, because it may contain many sentences.
         if dialogue and dialogue not in self._apart:
             self._apart[dialogue] = self._is_apart(dialogue)
         if dialogue and not self._apart[dialogue]:
@@ -239,13 +239,12 @@ class Elsewhere:
         # A sentence that repeats five words of the context is probably about the same thing.
         if not self._runs.isdisjoint(_runs(sentence.text)):
             return False
-        # The shared words make any retrieved sentence similar to the context, so only the others are
-        # compared.
+        # The shared words make every retrieved sentence similar to the context, so they are left out.
         rest = sentence.terms - shared
         return self._scenes.tells(rest) and not self._scenes.is_alike(self._scene, self._scenes.scene(rest))
 
     def _is_apart(self, dialogue: str) -> bool:
-        """Return whether a dialogue is another talk about something else."""
+        """Return whether a dialogue is from another conversation and describes another scene."""
         scenes = self._scenes
         if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(scenes.says(dialogue)):
             return False
@@ -253,13 +252,13 @@ class Elsewhere:
 
 
 def _runs(text: str) -> Iterable[str]:
-    """Return the runs of `SAME_RUN` words of a text."""
+    """Return all sequences of `SAME_RUN` consecutive words in a text."""
     words = words_key(text).split()
     return (" ".join(words[at : at + SAME_RUN]) for at in range(len(words) - SAME_RUN + 1))
 
 
 def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the talk of each dialogue that shares its talk with another dialogue."""
+    """Return the conversation of each dialogue that has copies."""
     import networkx as nx
 
     saying: defaultdict[int, set[str]] = defaultdict(set)
@@ -268,14 +267,14 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
         for text in said:
             amount = len(WORD.findall(text))
             if amount >= _LONG:
-                # Hashes need less memory than texts. They are used within this process only.
+                # Hashes need less memory than texts. They are not stored, so they may differ between runs.
                 key = hash(words_key(text))
                 saying[key].add(dialogue)
                 if amount >= _VERY_LONG:
                     long.add(key)
     together: Counter[tuple[str, str]] = Counter()
     for key, dialogues in saying.items():
-        # "Thank you very much for your help." occurs in many talks and joins none.
+        # "Thank you very much for your help." occurs in many conversations, so it is no evidence.
         if 1 < len(dialogues) <= _COMMON:
             for pair in combinations(sorted(dialogues), 2):
                 together[pair] += _TOGETHER if key in long else 1

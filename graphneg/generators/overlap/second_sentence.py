@@ -1,12 +1,12 @@
-"""Extend a retrieved sentence by the sentence that follows it in its turn.
+"""Extend a retrieved sentence by the next sentence of its turn.
 
-A share of the candidates, chosen by hash, is extended, so that negatives are not all single sentences::
+A random fraction of the candidates is extended, so that not all negatives are single sentences::
 
     found       I read the terms before signing the petition.
     extended    I read the terms before signing the petition. My neighbour collected the names.
 
-The second sentence must not be a question, must have no content word of the context's last turn, and must fit
-into the maximum length of a response.
+The second sentence must not be a question and must not contain a content word of the context's last turn.
+Both sentences together must not be longer than a response may be.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ from graphneg.store.statements import cypher_text
 _SCALE = 2**64
 """Range of a 64-bit hash."""
 _MORE_WORDS = 4
-"""Number of words by which two sentences may exceed the maximum length of one."""
+"""Number of words by which two sentences may exceed the maximum length of a single sentence."""
 _SHORT = 14
-"""Maximum number of words of a sentence that is extended, and of a second sentence."""
+"""Maximum number of words in a sentence that is extended, and in a second sentence."""
 
 
 class SecondSentence:
-    """Extends a share of the candidates by the next sentence."""
+    """Extends a random fraction of the candidates by the next sentence of their turns."""
 
     def __init__(self, store: Store, conditions: Conditions) -> None:
-        """Initialize the share and the maximum length.
+        """Initialize the fraction of candidates to extend, and their maximum length.
 
         Args:
-            store: Store with the pool of sentences.
-            conditions: Conditions on sentences.
+            store: Store that contains the pool of sentences.
+            conditions: Conditions that the sentences must meet.
         """
         self._store = store
         self._share = conditions.seconds
         self._most = conditions.most_words + _MORE_WORDS
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Extend a random share of the candidates in place; those without a suitable next sentence stay.
+        """Extend a random fraction of the candidates in place. Those without a suitable next sentence stay.
 
         Args:
             contexts: The contexts.
-            given: The candidates of each context.
-            seed: Seed of the choice.
+            given: The candidates for each context.
+            seed: Seed of the random choice.
         """
         chosen: dict[tuple[int, int], str] = {}
         for at, candidates in enumerate(given):
             for slot, candidate in enumerate(candidates):
                 turn, dot, index = candidate.details["source"].rpartition(".")
-                # The id of a sentence is its turn and its index, for example "everyday/train/1#2.0"; the next
-                # sentence is ".1".
+                # The id of a sentence consists of its turn and its index, for example "everyday/train/1#2.0".
+                # The next sentence then has the index 1.
                 drawn = number(seed, "second", contexts[at].id, candidate.text) < self._share * _SCALE
                 if drawn and dot and "#" in turn and word_count(candidate.text) <= _SHORT:
                     chosen[at, slot] = f"{turn}.{int(index) + 1}"
@@ -69,7 +69,7 @@ class SecondSentence:
         for (at, slot), id in chosen.items():
             candidate, row = given[at][slot], rows.get(id)
             last = frozenset(content_lemmas(contexts[at].turns[-1].text))
-            # A question, or another word of the last turn, would violate the target profile.
+            # A question or a further word of the last turn would not fit the target profile.
             if row is not None and row["mood"] != "question" and last.isdisjoint(row["terms"]):
                 text = f"{candidate.text} {row['text']}"
                 if word_count(text) <= self._most:

@@ -1,17 +1,19 @@
-"""Draw what each negative should look like, and rank sentences by how close they come.
+"""Draw a target profile for each negative, and rank sentences by their distance from it.
 
 `target_profiles` draws a `TargetProfile` for each negative: how many words it shares with the context,
-whether one is from the last turn, its person and mood. `shortlist` ranks the sentences of the pool by their
-distance from a profile and drops those that might be correct responses::
+whether one of them is from the last turn, whether it is in the first person, and whether it is a question.
+`shortlist` ranks the sentences of the pool by their distance from a profile, and drops those that might be
+correct responses::
 
     profile     two shared words, none of the last turn, first person, statement
     distance 0  I read the terms before signing the petition.
     distance 1  She read the terms before signing the petition.        third person
 
-`Conditions` holds the options of ``overlap``. Their defaults were counted on 3,545 adversarial responses that
-people wrote (DailyDialog++, Sai et al. 2020). These have 12.8 words and 5.3 content words on average. 9% are
-questions, and 66% are in the first person. 13, 46, 32 and 9% share none, one, two, or three or more content
-words with the context, a third of them with the last turn.
+`Conditions` contains the options of ``overlap``. Their defaults are statistics of 3,545 adversarial responses
+that people wrote (DailyDialog++, Sai et al. 2020). On average, these responses have 12.8 words, of which 5.3
+are content words. 9% are questions, and 66% are in the first person. 13, 46, 32 and 9% share none, one, two,
+and three or more content words with the context. A third of those that share any share one with the last
+turn.
 """
 
 from __future__ import annotations
@@ -33,72 +35,75 @@ OPENINGS = (
     *sorted(word_class("reply-openings")),
     *(words.replace("_", " ") for words in word_list("asides")),
 )
-"""Openings of sentences that sound like a reply or refer back, in lower case: the first word (*well*), or the
-first two words before a comma (*I see, ...*)."""
+"""Openings, in lower case, of sentences that sound like a reply or refer back to something. An opening is the
+first word (*well*), or the first two words before a comma (*I see, ...*)."""
 
 _SHARES = (
     *("last_turn", "first_person", "questions", "everyday", "hub", "light"),
     *("likeness", "likeliest", "exchanged", "seconds", "most_alike", "anecdotal", "most_said"),
 )
-"""Options that are shares from 0 to 1."""
+"""Names of options that are fractions from 0 to 1."""
 _COUNTS = (
     *("least_words", "most_words", "least_content", "sample", "most_uses", "most_last", "usual_shift"),
     "query_terms",
 )
-"""Options that are positive integers."""
+"""Names of options that are positive integers."""
 _BITS = 16
-"""Number of bits per random number; one 64-bit hash gives four."""
+"""Number of bits per random number. One 64-bit hash gives four such numbers."""
 _MANY = 2
-"""Factor of the number of query terms for profiles with three or more shared words. Such sentences are
-rare."""
+"""Factor for the number of query terms, for profiles with three or more shared words. Sentences with so many
+are rare, so more terms are searched for."""
 _RARITY = 3
-"""Exponent of the preference for rare terms."""
+"""Exponent that determines how strongly rare terms are preferred."""
 SHORTLIST = 16
 """Maximum number of sentences on a shortlist."""
 _AMOUNTS = ("no words", "a word", "two words", "three words")
-"""Names of the numbers of shared words in target features."""
+"""Names of the numbers of shared words, for the names of target features."""
 MOST_SHARED = 3
-"""Highest number of shared words that profiles tell apart: three or more."""
+"""Highest number of shared words that profiles distinguish. It stands for three or more."""
 _MIX, _MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
-"""Multiplier and mask of the multiplicative hash that turns ranks into random numbers."""
+"""Multiplier and mask of the multiplicative hash that converts ranks to random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions on sentences and on the negatives of a run.
+    """Options of ``overlap``: conditions on single sentences, and on all negatives of a run.
 
-    Shares are from 0 to 1. An option that is None is inactive.
+    Fractions are from 0 to 1. An option that is None is not active.
 
     Attributes:
-        least_words: Minimum number of words.
-        most_words: Maximum number of words.
-        least_content: Minimum number of content words.
+        least_words: Minimum number of words in a sentence.
+        most_words: Maximum number of words in a sentence.
+        least_content: Minimum number of content words in a sentence.
         openings: Openings that a sentence must not have, in lower case.
-        overlap: Shares of negatives with none, one, two, and three or more content words of the context.
-        last_turn: Share of negatives with a content word of the last turn, among those with any of the
+        overlap: Fractions of negatives that share none, one, two, and three or more content words with the
             context.
-        most_last: Maximum number of content words of the last turn.
-        first_person: Share of negatives with *I* or *we*.
-        questions: Share of questions.
-        most_uses: Maximum number of uses of a sentence in a run.
-        most_said: Maximum share of negatives that introduce the same word.
-        everyday: Minimum share of the pool's spoken sentences that each content word occurs in.
-        hub: Terms in more than this share of the pool are searched for last.
-        light: Ignore terms in more than this share of the pool when counting shared words.
-        likeness: Maximum share of its content words that a sentence may share with a correct response.
+        last_turn: Fraction of negatives with a content word of the last turn, among those that share any with
+            the context.
+        most_last: Maximum number of content words that a sentence shares with the last turn.
+        first_person: Fraction of negatives with *I* or *we*.
+        questions: Fraction of negatives that are questions.
+        most_uses: Maximum number of times that a sentence is used in a run.
+        most_said: Maximum fraction of negatives that introduce the same word.
+        everyday: Minimum fraction of the pool's spoken sentences in which each content word of a sentence
+            occurs.
+        hub: Fraction of the pool. Terms that occur in more sentences are searched for last.
+        light: Fraction of the pool. Terms that occur in more sentences do not count as shared words.
+        likeness: Maximum fraction of its content words that a sentence may share with a correct response.
         sources: Parts of the pool to use, as corpus, corpus/split or resource; empty for all.
-        sample: Number of sentences to look at per term.
-        most_cosine: With an embedder: maximum cosine of a sentence and the context.
-        usual_shift: Exclude sentences that mention the end of a shift edge from the last turn with at least
-            this count.
-        likeliest: With a denoiser: share of the candidates to drop, those with the highest scores.
-        exchanged: Share of negatives in which a noun is replaced by one of the context.
-        query_terms: Number of words of the context to search for per negative.
-        anecdotal: Weight of the likeness to people's anecdotes. At 1, each kind of sentence is drawn as often
-            as people write it.
+        sample: Number of sentences that are read per term.
+        most_cosine: Maximum cosine of a sentence and the context, if an embedder is given.
+        usual_shift: Minimum count of a shift in the shift graph. Sentences are excluded if they mention a
+            word to which replies shift at least this often from a word of the last turn.
+        likeliest: Fraction of the candidates to drop if a denoiser is given. Those with the highest scores
+            are dropped.
+        exchanged: Fraction of negatives in which a noun is replaced by a noun of the context.
+        query_terms: Number of words of the context that are searched for, per negative.
+        anecdotal: Weight of the likeness to people's anecdotes. With 1, each kind of sentence is drawn as
+            often as people write it.
         most_alike: Maximum cosine of the scenes of a sentence and the context.
-        seconds: Share of negatives to extend by the next sentence of their turn, if there is one.
-        anecdotes: Whether to include the sentences that ship with graphneg in the pool.
+        seconds: Fraction of negatives that are extended by the next sentence of their turn, if there is one.
+        anecdotes: Whether the pool includes the sentences that graphneg provides.
 
     Raises:
         GeneratorError: An option has an invalid value.
@@ -132,7 +137,7 @@ class Conditions:
     anecdotes: bool = False
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check that the options have valid values."""
         for name in (*_SHARES, *_COUNTS):
             value, is_share = getattr(self, name), name in _SHARES
             holds = (
@@ -140,7 +145,7 @@ class Conditions:
                 if is_share
                 else isinstance(value, int) and value >= 1
             )
-            # None switches a condition off.
+            # None is always valid: it switches a condition off.
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of 1 or more"
                 raise GeneratorError(f"overlap: {name} is {what}, not {value!r}")
@@ -150,7 +155,7 @@ class Conditions:
             )
         for name in ("openings", "sources"):
             value = getattr(self, name)
-            # A single string would be read as a list of letters.
+            # A single string would be read as a list of its letters.
             if isinstance(value, str) or not all(isinstance(text, str) for text in value):
                 raise GeneratorError(f'overlap: {name} is a list of texts, such as ["well"], not {value!r}')
         if len(self.overlap) != 4 or min(self.overlap) < 0 or not sum(self.overlap) > 0:
@@ -159,7 +164,7 @@ class Conditions:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the query parameters that all sentences must meet."""
+        """Return the query parameters by which the store selects sentences."""
         return {
             "least": self.least_words,
             "most": self.most_words,
@@ -175,10 +180,11 @@ class ContextTerms:
     Attributes:
         id: Id of the context.
         terms: Content words of all turns.
-        informative: Those that count as shared words; frequent words do not identify a scene.
+        informative: Those content words that count as shared words; very frequent ones do not identify a
+            scene.
         last: Content words of the last turn.
         answers: Content words of each correct response.
-        answered: Content words of all correct responses.
+        answered: Content words of all correct responses together.
     """
 
     id: str
@@ -191,16 +197,17 @@ class ContextTerms:
 
 @dataclass(frozen=True, slots=True)
 class TargetProfile:
-    """What one negative should look like.
+    """The features that one negative should have.
 
     Attributes:
-        shared: Number of content words to share with the context, from 0 to 3; 3 means three or more.
-        last: Whether to share a word with the last turn.
-        first_person: Whether to be in the first person.
-        question: Whether to be a question.
-        query_terms: Terms to search under.
-        order: Random number that shuffles equally good sentences.
-        draw: Random number in [0, 1) that draws a target cosine.
+        shared: Number of content words that it should share with the context, from 0 to 3. 3 means three or
+            more.
+        last: Whether it should share a word with the last turn.
+        first_person: Whether it should be in the first person.
+        question: Whether it should be a question.
+        query_terms: Terms to search the pool for.
+        order: Random number that determines the order of equally good sentences.
+        draw: Random number in [0, 1) by which a target cosine is drawn.
     """
 
     shared: int
@@ -217,8 +224,8 @@ def terms_of(context: Context, frequency: Callable[[str], int], light: float) ->
 
     Args:
         context: The context.
-        frequency: Returns the number of sentences that mention a term.
-        light: Frequency above which a term is not informative.
+        frequency: Function that returns the number of sentences that mention a term.
+        light: Number of sentences above which a term is not informative.
 
     Returns:
         The content words.
@@ -239,17 +246,18 @@ def target_profiles(
     amount: int,
     seed: int,
 ) -> list[TargetProfile]:
-    """Draw the profiles of a context's negatives.
+    """Draw the profiles of the negatives for a context.
 
-    Each negative gets query terms of its own, as long as there are any. Rare terms tend to come before
+    Each negative searches for different terms, as long as there are any. Rare terms tend to be used before
     frequent ones.
 
     Args:
         context: Content words of the context.
-        conditions: Conditions on sentences.
-        frequency: Returns the number of sentences that mention a term, 0 if it cannot be a query term.
-        hub: Frequency above which terms are used last.
-        elsewhere: Query terms for negatives that share nothing with the context.
+        conditions: Conditions that the negatives of a run must meet.
+        frequency: Function that returns the number of sentences that mention a term, 0 if it cannot be
+            searched for.
+        hub: Number of sentences above which a term is used last.
+        elsewhere: Terms to search for if a negative should share nothing with the context.
         amount: Number of profiles.
         seed: Seed of the draws.
 
@@ -263,17 +271,17 @@ def target_profiles(
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(amount)):
-        # Four 16-bit numbers decide the shared words, the last turn, the person and the mood.
+        # Four 16-bit numbers determine the number of shared words, the last turn, the person and the mood.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
-        # A context without everyday words can share none.
+        # A context without everyday words has no words that a negative could share.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
-        # If the context has query terms in only one of its parts, that part is used.
+        # If only the last turn or only the earlier turns have query terms, that part of the context is used.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
-            # Each negative starts at another term, so that those of one context differ.
+            # Each negative starts at another term, so that the negatives of a context differ.
             terms = (_around(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
@@ -285,33 +293,33 @@ def target_profiles(
 
 
 def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms from an index on, wrapping around at the end."""
+    """Return up to ``most`` terms, beginning at the index ``start`` and continuing at the first term."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
 def _ranked(context: ContextTerms, frequency: Callable[[str], int], hub: float, seed: int) -> list[str]:
-    """Return the query terms in a random order that prefers rare terms; hubs come last."""
+    """Return the query terms in a random order in which rare terms tend to come first and hubs come last."""
     keys: list[tuple[bool, float, str]] = []
     for term in context.terms:
         often = frequency(term)
         if often:
-            # Weighted random order: -log(u) times a cost that grows with the frequency. The offset keeps u
-            # above 0.
+            # Weighted random order: sort by -log(u) times a cost that grows with the frequency of the term.
+            # The offset keeps u above 0.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
-            # Hubs sort behind all other terms.
+            # Hubs (very frequent terms) are sorted after all other terms, because the flag is compared first.
             keys.append((often > hub, -math.log(chance) * math.log(often + 2) ** _RARITY, term))
     return [term for _, _, term in sorted(keys)]
 
 
 def _drawn(shares: Sequence[float], chance: float) -> int:
-    """Return the index in ``shares`` that a number in [0, 1) falls on.
+    """Return the index whose share a number in [0, 1) falls into.
 
     Args:
-        shares: Shares of each index; their sum need not be 1.
-        chance: The number.
+        shares: Share of each index; the shares need not add up to 1.
+        chance: The number, usually a random one.
 
     Returns:
-        The index.
+        The index, which is drawn in proportion to the shares if the number is random.
 
     Example:
         >>> [_drawn((0.1, 0.4, 0.5), chance) for chance in (0.05, 0.3, 0.99)]
@@ -322,17 +330,17 @@ def _drawn(shares: Sequence[float], chance: float) -> int:
 
 
 class PoolSentence(NamedTuple):
-    """A sentence of the pool.
+    """A sentence of the pool, with the properties that shortlists need.
 
     Attributes:
-        rank: Random rank in the pool.
+        rank: Random rank of the sentence in the pool.
         id: Id of the sentence.
         text: The sentence.
-        terms: Its content words, as lemmas.
-        question: Whether it is a question.
-        first_person: Whether it is in the first person.
-        dialogue: Id of the dialogue that it comes from; empty for other sources.
-        like: Its `likeness` to people's anecdotes, 0 if not computed.
+        terms: Content words of the sentence, as lemmas.
+        question: Whether the sentence is a question.
+        first_person: Whether the sentence is in the first person.
+        dialogue: Id of the dialogue that contains the sentence; empty if it has another source.
+        like: Likeness of the sentence to people's anecdotes (see `likeness`); 0 if it was not computed.
     """
 
     rank: int
@@ -346,7 +354,7 @@ class PoolSentence(NamedTuple):
 
 
 def words_key(text: str) -> str:
-    """Return the words of a text in lower case, equal for two spellings of the same sentence.
+    """Return the words of a text in lower case. The result is the same for two spellings of a sentence.
 
     Args:
         text: A text.
@@ -365,12 +373,12 @@ class Listed(NamedTuple):
     """A sentence on a shortlist.
 
     Attributes:
-        distance: Distance from the profile.
+        distance: Distance of the sentence from the profile.
         chance: Random number that breaks ties.
-        shared: Content words that it shares with the context.
-        key: Its words in lower case.
+        shared: Content words that the sentence shares with the context.
+        key: Words of the sentence in lower case (`words_key`).
         sentence: The sentence.
-        cosine: Cosine with the context; None without an embedder.
+        cosine: Cosine of the sentence and the context; None without an embedder.
     """
 
     distance: float
@@ -387,22 +395,22 @@ class Listed(NamedTuple):
 
 
 class Shortlist:
-    """A lazy list of sentences.
+    """A list of sentences that is computed only as far as it is read.
 
-    Items are computed when they are first read, because mostly only the first one is needed.
+    Usually only the first sentence is needed.
     """
 
     def __init__(self, items: Iterator[Listed]) -> None:
         """Initialize the list.
 
         Args:
-            items: Sentences in order.
+            items: The sentences, best first.
         """
         self._items = items
         self._found: list[Listed] = []
 
     def __iter__(self) -> Iterator[Listed]:
-        """Yield the sentences in order."""
+        """Yield the sentences, best first."""
         yield from self._found
         for listed in self._items:
             self._found.append(listed)
@@ -410,13 +418,13 @@ class Shortlist:
 
 
 def said_in(context: Context) -> frozenset[str]:
-    """Return what the context and its correct responses say.
+    """Return the texts of a context and its correct responses as keys, to recognise repetitions.
 
     Args:
         context: The context.
 
     Returns:
-        Keys (`words_key`) of whole texts and of each of their sentences.
+        Keys (`words_key`) of the whole texts and of each sentence in them.
     """
     texts = (*(turn.text for turn in context.turns), *context.right)
     return frozenset(words_key(part) for text in texts for part in (text, *sentences(text)))
@@ -432,38 +440,38 @@ def shortlist(
     usual: frozenset[str],
     elsewhere: Callable[[PoolSentence, frozenset[str]], bool] | None = None,
 ) -> Shortlist:
-    """Rank the sentences by their distance from a profile, and drop those that violate a condition.
+    """Rank sentences by their distance from a profile, and drop those that violate a condition.
 
     A sentence is dropped if it
 
-    - is a question where none is wanted,
-    - comes from the context's own dialogue, or repeats the context or a correct response,
-    - shares too many content words with a correct response, or too many with the last turn,
-    - mentions a usual shift from the last turn, or
-    - does not come from another scene.
+    - is a question, but the profile asks for a statement,
+    - is from the same dialogue as the context, or repeats the context or a correct response,
+    - shares too many content words with a correct response or with the last turn,
+    - mentions a word to which replies usually shift from the last turn, or
+    - does not describe another scene.
 
     Args:
         context: The context.
-        terms: Its content words.
-        profile: What the negative should look like.
+        terms: Content words of the context.
+        profile: Features that the negative should have.
         sentences: Sentences to rank.
-        said: Keys of what the context and its correct responses say.
-        conditions: Conditions on sentences.
-        usual: Terms that a sentence must not introduce.
-        elsewhere: Returns whether a sentence, given the terms that it shares, comes from another scene; None
-            to skip this condition.
+        said: Keys of the texts of the context and its correct responses, from `said_in`.
+        conditions: Conditions that the sentences must meet.
+        usual: Terms that a sentence must not mention, unless the context contains them.
+        elsewhere: Function that takes a sentence and the terms that it shares with the context, and returns
+            whether the sentence describes another scene; None to skip this condition.
 
     Returns:
-        Up to `SHORTLIST` sentences, the closest first.
+        Up to `SHORTLIST` sentences, closest first.
     """
     informative, of_last, most_last = terms.informative, terms.informative & terms.last, conditions.most_last
     asked, first_person, order = profile.question, profile.first_person, profile.order
     anecdotal = conditions.anecdotal
-    # Penalties: 4 per shared word too many or too few, 2 for the wrong turn, 1.5 for a missing question, 1
-    # for the wrong person.
+    # Each shared word too many or too few costs 4, and a shared word from the wrong part of the context 2.
+    # A missing question costs 1.5, and the wrong person costs 1.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
-    # There are thousands of sentences per profile, so this loop avoids function calls.
+    # There are thousands of sentences for each profile, so this loop avoids function calls.
     for sentence in sentences:
         if (sentence.question and not asked) or sentence.dialogue == context.dialogue:
             continue
@@ -471,23 +479,22 @@ def shortlist(
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
-        # The sentence has a word of the last turn and should not, or should and has none.
+        # Either the sentence has a word of the last turn but should not, or it has none but should.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
-            # The likeness to anecdotes already includes the person.
+            # With `anecdotal`, the person is not penalized, because the likeness to anecdotes includes it.
             distance += 1.0
         if asked and not sentence.question:
             distance += 1.5
         if anecdotal:
-            # Gumbel-max trick: subtracting noise draws sentences in proportion to the exponential of their
-            # likeness.
+            # Gumbel-max trick: the noise draws sentences in proportion to exp(likeness).
             chance = ((sentence.rank ^ order) * _MIX) & _MASK
             distance -= anecdotal * (sentence.like + _gumbel(chance))
         by_distance[distance].append(sentence)
 
     def ranked() -> Iterator[tuple[float, int, PoolSentence]]:
-        """Yield the nearest first. Ties are shuffled only when they are reached."""
+        """Yield the sentences, closest first. Ties are shuffled only when they are reached."""
         for distance, equal in sorted(by_distance.items()):
             drawn = [(((each.rank ^ order) * _MIX) & _MASK, each) for each in equal]
             yield from ((distance, chance, each) for chance, each in sorted(drawn))
@@ -496,20 +503,20 @@ def shortlist(
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
-            # The same sentence may be in the pool several times.
+            # The pool may contain the same sentence several times.
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.likeness * len(sentence.terms)
-            # Only words that the sentence introduces can be a shift.
+            # A word that the context also contains does not count as a shift.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
-            # A cheap test on all correct responses together comes first; most sentences need no other.
+            # This fast test on all correct responses together is enough for most sentences.
             near = len(mentioned & terms.answered) > likest
             shared = mentioned & terms.terms
-            # A sentence with most words of a correct response may be correct.
+            # A sentence that contains most words of a correct response may be correct, too.
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
-            # The scene is the most expensive condition, so it is checked last.
+            # The scene is the slowest condition to check, so it is checked last.
             if elsewhere is None or elsewhere(sentence, shared):
                 listed.add(key)
                 yield Listed(distance, chance, shared, key, sentence)
@@ -520,22 +527,22 @@ def shortlist(
 def _gumbel(chance: int) -> float:
     """Return Gumbel noise for a random 64-bit number.
 
-    If noise is added to the logarithm of each weight, each item is the largest with a probability
-    proportional to its weight (Gumbel-max trick).
+    If such noise is added to the logarithms of the weights of items, an item has the highest sum with a
+    probability that is proportional to its weight (Gumbel-max trick).
     """
     return -math.log(-math.log(((chance >> 12) + 0.5) / 2**52))
 
 
 def met(profile: TargetProfile, item: Listed, terms: ContextTerms) -> list[tuple[str, bool]]:
-    """Return the target features of a profile and whether a sentence has them.
+    """Return the target features of a profile, each with whether a sentence has it.
 
     Args:
-        profile: What the negative should look like.
+        profile: Features that the negative should have.
         item: The sentence.
         terms: Content words of the context.
 
     Returns:
-        Names of the features that the profile asks for, each with whether it is met.
+        Pairs of the name of a feature that the profile asks for, and whether the sentence has it.
     """
     common = len(item.shared & terms.informative)
     wishes = [
