@@ -277,7 +277,7 @@ def expanded(function: Callable[..., None], input_status: int = 1) -> Callable[.
 
 
 def _parameter(name: str, default: Any, hint: Any) -> Parameter:
-    """Return a parameter for Typer. Set the name of a flag and the metavar of a path if they are not given."""
+    """Return a parameter for Typer. Set the name of a flag and the metavar of a path if missing."""
     # The metadata of shared options are in `Annotated`, those of other options are the default value.
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)
     for info in metadata:

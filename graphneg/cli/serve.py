@@ -239,7 +239,7 @@ def _views(
 
 
 def _of_store(graph: DialogueGraph) -> list[Path]:
-    """Write the negatives of a store to a cache file. Return a list with this file; empty without negatives."""
+    """Write the negatives of a store to a cache file. Return a list with this file, or an empty list."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder

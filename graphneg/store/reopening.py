@@ -75,9 +75,7 @@ class ReopenedStore:
             self._failure, self._failed_at = str(error), time.monotonic()
             raise
         self._failure = ""
-        with suppress(
-            GraphnegError, OSError
-        ):  # Closing the connections may fail, because the server is gone.
+        with suppress(GraphnegError, OSError):  # Closing it may fail, because the server is gone.
             ended.close()
 
     def close(self) -> None:
