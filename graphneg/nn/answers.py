@@ -9,7 +9,7 @@ closed, so that the next run requests it again. There is one exception: if the s
 rejection is kept for good, because the server would reject the same prompt again.
 
 Example:
-    Look up an answer, and ask the server only if it is missing::
+    Look up an answer, and send a request only if it is missing::
 
         answers = Answers(Path("answers.sqlite"))
         answer = answers.get([key]).get(key) or ask_server()
@@ -100,8 +100,8 @@ class Answers:
             self._file.execute("PRAGMA synchronous = NORMAL")
             version = self._checked_format()
             with self._file:
-                # A TEMP table exists for this connection only, so answers with a problem disappear when the
-                # file is closed.
+                # A TEMP table belongs to this connection only, so the unusable answers in it disappear when
+                # the file is closed.
                 for table in ("TABLE IF NOT EXISTS final_answers", "TEMP TABLE problem_answers"):
                     self._file.execute(f"CREATE {table} (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID")
                 if version < FORMAT:
@@ -146,7 +146,7 @@ class Answers:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Answer]:
         """Look up answers in the cache.
 
-        Unusable answers are found only if they were put since this file was opened.
+        Unusable answers are found only if they were stored after this object had opened the file.
 
         Args:
             keys: The keys to look up.

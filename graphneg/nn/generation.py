@@ -177,7 +177,7 @@ class Nucleus:
 
 
 class GumbelNoise:
-    """Draws standard Gumbel noise for each row from a random number generator of its own.
+    """Draws standard Gumbel noise for several rows, with a separate random number generator for each row.
 
     So the noise of a row does not depend on the other rows in its batch. As a logits processor, an instance
     adds the noise to the logits, which turns greedy search into sampling.

@@ -109,7 +109,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
 
 
 def _is_hub_id(model: str | Path) -> bool:
-    """Return whether a name has the form of an id on the Hugging Face hub, such as ``openai/gpt2``."""
+    """Return whether a name has the form of an id on the Hugging Face hub, such as ``google/mt5-base``."""
     return isinstance(model, str) and _HUB_ID.fullmatch(model) is not None
 
 

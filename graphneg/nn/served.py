@@ -141,8 +141,8 @@ class ServedWriter:
         """Return a line for each problem of answers, with the number of answers that had it at first.
 
         Returns:
-            Lines such as ``12 answers of m were cut off at their limit of tokens (truncated): asked again
-            with more tokens, 10 usable then, 2 not``.
+            Lines for the user. Each has the number of answers, their problem, and how many of them became
+            usable when the request was repeated with more tokens.
         """
         lines: list[str] = []
         with self._lock:

@@ -589,7 +589,7 @@ class Store(AbstractContextManager["Store"]):
     def _silence(self, now: float) -> float:
         """Return the time at which the server stopped answering, as far as this store has noticed."""
         since = self._silent_since
-        # If the earlier silence was noticed long ago, start anew: the server may have answered since.
+        # If the earlier silence was noticed long ago, start again: the server may have answered since.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since
