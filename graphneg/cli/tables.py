@@ -167,7 +167,7 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
     table = figures_table(*headers, "similar:\nleast", "median", "most", names=2)
     for row in rows:
-        # In the row of a category, leave the cells empty whose numbers apply to the source as a whole.
+        # A category belongs to a source. In its row, leave out the numbers of the whole source.
         needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
         name, spread = "" if row.category else row.name, row.similarity
         figures = (spread.minimum, spread.median, spread.maximum) if spread else ()

@@ -444,7 +444,8 @@ class CountingWriter:
         requests = self._writer.requests(prompts, n, seed, stop, constraints, settings)
         here = self._writer.known(requests)
         for request in requests:
-            # Do not count a request that the cache answers, now or after an identical request was answered.
+            # Do not count a request if its answer is in the cache, or will be there because an identical
+            # request has already been counted.
             if request.key in here or request.key in self._seen:
                 continue
             self._seen.add(request.key)
@@ -473,8 +474,8 @@ class CountingWriter:
     def most(self) -> Estimate:
         """An estimate of all counted requests.
 
-        This is the maximum for the run: empty texts are rejected, so that the generator has asked for each
-        text as often as its number of retries allows.
+        This is the maximum for a run. While requests are counted, all new texts are empty, so the generator
+        rejects them and asks for each text again until it has no retries left.
         """
         return self._estimate(self._all)
 

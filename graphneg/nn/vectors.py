@@ -133,7 +133,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
             count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
             raise ValueError(f"{count} are in it, not one")
         words = parquet.read_table(index[0]).column(0).to_pylist()
-        # Memory-map the array, so that only those parts are read from disk that are used.
+        # Memory-map the array, so that only the parts that are used are read from disk.
         return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
     if path.suffix == ".npz":
         with numpy.load(path) as arrays:

@@ -460,7 +460,7 @@ class LocalWriter:
         return chain
 
     def _weighted(self, weights: Mapping[str, float]) -> list[tuple[Tokens, float]]:
-        """Return the token sequences of each word, as it appears inside and at the beginning of a text."""
+        """Return weighted token sequences for each word, inside a text and at its beginning."""
         tokenizer = self.model.tokenizer
         return [
             (tokens, weight)

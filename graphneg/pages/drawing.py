@@ -223,7 +223,7 @@ def _boxes(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 
 def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
-    """Return the depth and the row of each node. The row of an inner node is the middle of its children's."""
+    """Return the depth and the row of each node. An inner node is in the middle of its children's rows."""
     children = _children(graph)
     depths = [0] * len(graph.nodes)
     for node in graph.nodes:
